@@ -1,11 +1,11 @@
 #!/usr/bin/env node
-// In a checkout the sources run directly (Node strips the types); an installed package holds only dist.
+// A checkout runs the TypeScript sources directly. An installed package contains only dist.
 import { existsSync } from 'node:fs'
 
 const [major = 0] = process.versions.node.split('.').map(Number)
 if (major < 24) {
   process.stderr.write(
-    `hookline: Node 24 or newer is needed, this is ${process.versions.node}. In a checkout: npx hookline …\n`,
+    `hookline: needs Node 24 or newer, found ${process.versions.node}. In a checkout, use: npx hookline …\n`,
   )
   process.exit(2)
 }

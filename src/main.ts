@@ -6,7 +6,7 @@ import { runProgram } from './app/program.ts'
 function stopSignal(): AbortSignal {
   const stopping = new AbortController()
   const stop = (): void => {
-    // Without a handler the next signal ends the process at once.
+    // Without a handler the next signal ends the process immediately.
     process.off('SIGINT', stop)
     process.off('SIGTERM', stop)
     stopping.abort()

@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { generatedFiles } from './generated.ts'
 
-// `npm run generate` writes the files that are made from the code.
-// `npm run check:generated` (--check) writes nothing: it names each file that has to be made again.
+// `npm run generate` writes the files that are generated from the code. `npm run check:generated`
+// (--check) writes nothing and lists the files that are out of date.
 
 const root = join(import.meta.dirname, '../..')
 const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } })
@@ -21,6 +21,6 @@ for (const [path, text] of await generatedFiles()) {
 }
 for (const path of stale) process.stdout.write(`${values.check ? 'stale: ' : ''}${path}\n`)
 if (values.check && stale.length > 0) {
-  process.stderr.write('These files differ from what the code makes. Run: npm run generate\n')
+  process.stderr.write('These generated files are out of date. Run: npm run generate\n')
   process.exitCode = 1
 }

@@ -17,7 +17,10 @@ import { errorsText } from './reference/errors.ts'
 
 const root = join(import.meta.dirname, '../..')
 
-/** The committed files that are made from the code or from published results: path in the repository → text. */
+/**
+ * Returns the generated files, made from the code or from published results: text by path in the
+ * repository.
+ */
 export async function generatedFiles(): Promise<ReadonlyMap<string, string>> {
   const bench = await benchFiles(root)
   return new Map([

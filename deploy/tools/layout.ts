@@ -3,12 +3,12 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { Document, isCollection, isPair, visit } from 'yaml'
 
-/** The longest collection that stays on one line of a YAML file. */
+/** Maximum length of a collection that is written on one line of a YAML file. */
 const maxFlowLength = 110
 
 const biome = join(dirname(createRequire(import.meta.url).resolve('@biomejs/biome/package.json')), 'bin/biome')
 
-/** JSON as Biome lays it out: what fits into the width of a line stays on one line. */
+/** Formats JSON with Biome, which keeps short values on one line. */
 export const jsonText = (value: unknown): string =>
   execFileSync(process.execPath, [biome, 'format', '--stdin-file-path=generated.json'], {
     input: JSON.stringify(value),
@@ -17,7 +17,7 @@ export const jsonText = (value: unknown): string =>
     maxBuffer: 16 * 1_048_576,
   })
 
-/** YAML in which a short collection of scalars stays on one line. */
+/** Formats YAML with short collections of scalars on one line. */
 export function yamlText(value: unknown): string {
   const document = new Document(value, { aliasDuplicateObjects: false })
   visit(document, {

@@ -1,5 +1,5 @@
 import pino from 'pino'
-import { loggable, withoutPaths } from '../core/logging/log-text.ts'
+import { loggable, withoutPaths } from '../core/logging/log-fields.ts'
 import type { AuditLog } from '../core/operator/operator-api.ts'
 import type { Logger } from '../core/ports.ts'
 import { logLevels } from '../core/settings/schema.ts'
@@ -7,12 +7,14 @@ import { logLevels } from '../core/settings/schema.ts'
 export { logLevels }
 export type LogLevel = (typeof logLevels)[number]
 
-/** A logger whose level can be changed while it is in use. */
+/** A logger whose level can change at runtime. */
 export interface LeveledLogger extends Logger {
   level: LogLevel
 }
 
-/** Made once a millisecond: while an endpoint fails, many attempts are told of in each. */
+/**
+ * Formats the time once per millisecond, because many log lines share it while an endpoint fails.
+ */
 function createIsoTime(): () => string {
   let at = 0
   let text = ''
@@ -24,12 +26,19 @@ function createIsoTime(): () => string {
   }
 }
 
-/** JSON lines on stderr: stdout belongs to what a command prints. What has no name of ours, and all but the origin of URLs, is withheld. */
+/**
+ * Creates a logger that writes JSON lines to stderr; stdout is for the output of commands. Values
+ * of fields that are not on the allow-list are replaced by `***`, and URLs are cut to their origin,
+ * because they may contain secrets.
+ */
 export function createLogger(level: LogLevel): LeveledLogger {
   return createPino(level) as unknown as LeveledLogger
 }
 
-/** Lines with `"audit":true` beside those of the log. Its level is its own: no setting switches it off. */
+/**
+ * Creates the audit log: lines with `"audit":true` on stderr. Its level is fixed, so no setting
+ * switches it off.
+ */
 export function createAuditLog(): AuditLog {
   const log = createPino('info')
   return fields => log.info({ audit: true, ...fields }, 'audit')
@@ -42,7 +51,7 @@ const createPino = (level: LogLevel) =>
       base: null,
       timestamp: createIsoTime(),
       formatters: { level: label => ({ level: label }), log: loggable },
-      // Called only for lines that are written.
+      // pino calls this only for lines that it writes.
       hooks: {
         logMethod([facts, line, ...more], write) {
           write.call(this, facts, typeof line === 'string' ? withoutPaths(line) : line, ...more)

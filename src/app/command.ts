@@ -5,30 +5,33 @@ import { KafkaError } from '../adapters/kafka/kafkajs/errors.ts'
 import { createLogger } from '../adapters/logger.ts'
 import type { Logger } from '../core/ports.ts'
 
-/** What a command has of the outside world, so that a test can run one in its own process. */
+/** The streams, environment and signals of a command. Tests pass their own, in their process. */
 export interface CommandIo {
   readonly stdin: Readable & { readonly isTTY?: boolean | undefined }
   readonly stdout: Writable & { readonly isTTY?: boolean | undefined; readonly columns?: number | undefined }
   readonly stderr: Writable & { readonly isTTY?: boolean | undefined }
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Aborted at the first SIGINT or SIGTERM after this was called; a second one ends the process at once. */
+  /**
+   * Returns a signal that the first SIGINT or SIGTERM after this call aborts. A second signal ends
+   * the process immediately.
+   */
   stopSignal(): AbortSignal
 }
 
-/** 0 done, 1 failed, 2 usage or configuration. */
+/** 0: success. 1: failure. 2: usage or configuration error. */
 export type ExitCode = 0 | 1 | 2
 
-/** What was typed cannot be done: exit code 2. */
+/** The arguments are invalid. Exit code 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
-/** The command did not reach its goal, for a reason that the one line of the message tells: exit code 1. */
+/** The command failed. The message states the reason in one line. Exit code 1. */
 export class CommandFailed extends Error {
   override readonly name = 'CommandFailed'
 }
 
-/** The configuration cannot be used: one line a problem, exit code 2. */
+/** The configuration is invalid. One line for each problem; exit code 2. */
 export class ConfigurationRefused extends Error {
   override readonly name = 'ConfigurationRefused'
   readonly lines: readonly string[]
@@ -39,7 +42,7 @@ export class ConfigurationRefused extends Error {
   }
 }
 
-/** A commander command that writes to `io`, throws instead of exiting, and says what is wrong in one line. */
+/** A commander command that writes to `io`, throws instead of exiting, and has one-line errors. */
 export function createCommand(name: string, summary: string, io: CommandIo): Command {
   return new Command(name)
     .summary(summary)
@@ -50,7 +53,7 @@ export function createCommand(name: string, summary: string, io: CommandIo): Com
     .configureOutput({
       writeOut: text => io.stdout.write(text),
       writeErr: text => io.stderr.write(text),
-      // Commander's text: `error: unknown option '--jsom'\n(Did you mean --json?)\n`
+      // The text from commander: `error: unknown option '--jsom'\n(Did you mean --json?)\n`
       outputError: (text, write) =>
         write(
           `hookline: ${text
@@ -65,19 +68,19 @@ export function createCommand(name: string, summary: string, io: CommandIo): Com
     })
 }
 
-/** Adds the examples that end every command's help. */
+/** Appends examples to the help text of a command. */
 export function withExamples(command: Command, examples: readonly string[]): Command {
   return command.addHelpText('after', `\nExamples:\n${examples.map(example => `  ${example}`).join('\n')}`)
 }
 
-/** `--config`, or HOOKLINE_CONFIG. */
+/** Adds `--config`. Without it, HOOKLINE_CONFIG has the path. */
 export function withConfigOption(command: Command): Command {
-  return command.option('-c, --config <file>', 'the configuration file (or HOOKLINE_CONFIG)')
+  return command.option('-c, --config <file>', 'configuration file (default: the value of HOOKLINE_CONFIG)')
 }
 
-/** `--json`: one JSON document on stdout instead of text. */
+/** Adds `--json`: one JSON document on stdout instead of text. */
 export function withJsonOption(command: Command): Command {
-  return command.option('--json', 'print JSON')
+  return command.option('--json', 'print JSON instead of text')
 }
 
 /** Writes one line to stdout. */
@@ -85,24 +88,24 @@ export function print(io: CommandIo, line: string): void {
   io.stdout.write(`${line}\n`)
 }
 
-/** Prints data: as one JSON document when `--json` was given, else as lines of text. */
+/** Prints `data` as one JSON document with `--json`, or else `lines` as text. */
 export function printData(io: CommandIo, options: { json?: boolean }, data: unknown, lines: readonly string[]): void {
   print(io, options.json === true ? JSON.stringify(data, null, 2) : lines.join('\n'))
 }
 
-/** Parses the value of an option that is a whole number of at least `least`. */
-export function wholeNumber(option: string, least: number): (text: string) => number {
+/** Returns a parser for an option whose value is an integer >= `minimum`. @throws UsageError */
+export function wholeNumber(option: string, minimum: number): (text: string) => number {
   return text => {
     const value = Number(text)
-    if (!/^\d+$/.test(text) || !Number.isSafeInteger(value) || value < least)
-      throw new UsageError(`${option} must be a whole number of at least ${least}, not '${text}'`)
+    if (!/^\d+$/.test(text) || !Number.isSafeInteger(value) || value < minimum)
+      throw new UsageError(`${option} must be an integer >= ${minimum}, not '${text}'`)
     return value
   }
 }
 
-/** Tells on stderr why a command ended; the exit code that goes with it. */
+/** Writes the error of a failed command to stderr and returns the exit code. */
 export function reportFailure(error: unknown, io: CommandIo): ExitCode {
-  // Commander has said what is wrong already, or has shown the help or version that was asked for.
+  // Commander has already written its error, or the requested help or version.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
   if (error instanceof ConfigurationRefused) {
     io.stderr.write(`${error.lines.join('\n')}\n`)
@@ -113,11 +116,14 @@ export function reportFailure(error: unknown, io: CommandIo): ExitCode {
   return error instanceof UsageError ? 2 : 1
 }
 
-/** Adapters say in the message what caused it; the cause itself is for HOOKLINE_DEBUG. */
+/** The message on one line. It includes the cause; HOOKLINE_DEBUG shows the stack of the cause. */
 const oneLine = (error: unknown): string =>
   error instanceof Error ? (error.message || error.name).replaceAll(/\s*\n\s*/g, ' ') : String(error)
 
-/** What the libraries under a short command log is of use only to whoever debugs it: HOOKLINE_DEBUG. */
+/**
+ * The logger for short commands. It discards all lines unless HOOKLINE_DEBUG is set, because
+ * library logs help only while debugging.
+ */
 export function commandLogger(io: CommandIo): Logger {
   return (io.env['HOOKLINE_DEBUG'] ?? '') === '' ? silent : createLogger('debug')
 }
@@ -125,9 +131,9 @@ export function commandLogger(io: CommandIo): Logger {
 const ignore = (): void => {}
 const silent: Logger = { isLevelEnabled: () => false, debug: ignore, info: ignore, warn: ignore, error: ignore }
 
-/** What is told about a failure, with the command that helps where one does. */
+/** Adds the command that solves the problem to an error, if there is one. */
 export function withRemedy(error: unknown): unknown {
   const isMissing = error instanceof KafkaError && error.code === 'TOPIC_MISSING'
   if (!isMissing) return error
-  return new CommandFailed(`${error.message}: create it with \`hookline topics apply\``, { cause: error })
+  return new CommandFailed(`${error.message}; create it with: hookline topics apply`, { cause: error })
 }

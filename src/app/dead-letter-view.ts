@@ -14,7 +14,7 @@ import { UsageError } from './command.ts'
 import { closedOption } from './options.ts'
 import { printable } from './terminal.ts'
 
-/** What commander makes of the options. */
+/** The filter options, parsed by commander. */
 export interface FilterOptions {
   readonly destination?: string
   readonly reason?: DeadLetterReason
@@ -24,38 +24,59 @@ export interface FilterOptions {
   readonly messageId?: string
 }
 
-/** Adds the options that say which dead letters are meant; `filterOf` reads them. */
+/** Adds the options that select dead letters. `filterOf` reads them. */
 export function withFilterOptions(command: Command, now: EpochMs): Command {
   return command
-    .option('--destination <id>', `of this destination; ${noDestination} for those that never had one`)
-    .addOption(closedOption('--reason', 'given up for this reason', deadLetterReasons))
-    .addOption(closedOption('--outcome', 'with this among the outcomes of its webhooks', deadLetterOutcomes))
-    .option('--since <time>', 'given up at this time or later: ISO 8601, or so long ago (2h)', timeOf('--since', now))
-    .option('--until <time>', 'given up before this time', timeOf('--until', now))
-    .option('--message-id <id>', 'of this message; alone: for every destination')
+    .option(
+      '--destination <id>',
+      `only dead letters of this destination; '${noDestination}' selects events without a destination`,
+    )
+    .addOption(closedOption('--reason', 'only dead letters with this reason', deadLetterReasons))
+    .addOption(closedOption('--outcome', 'only those where at least one webhook had this outcome', deadLetterOutcomes))
+    .option(
+      '--since <time>',
+      'only those dead-lettered at or after this time: ISO 8601, or a duration before now (2h)',
+      timeOf('--since', now),
+    )
+    .option(
+      '--until <time>',
+      'only those dead-lettered before this time: ISO 8601, or a duration before now (2h)',
+      timeOf('--until', now),
+    )
+    .option('--message-id <id>', 'only dead letters of this message; without --destination, of every destination')
 }
 
-/** @throws UsageError when the times leave nothing between them. */
+/** Converts the options to a filter. @throws UsageError when --since is not before --until */
 export function filterOf({ destination, reason, outcome, since, until, messageId }: FilterOptions): DeadLetterFilter {
   if (since !== undefined && until !== undefined && since >= until)
     throw new UsageError('--since must be before --until')
   return { destination, reason, outcome, since, until, messageId }
 }
 
-/** A point in time, typed as one or as how long ago it was. @throws UsageError */
+/** Returns a parser for a time: ISO 8601, or a duration before `now`. @throws UsageError */
 export function timeOf(option: string, now: EpochMs): (text: string) => EpochMs {
   return text => {
     const ago = parseDuration(text)
     const time = ago === undefined ? parseTimestamp(text) : epochMs(now - ago)
     if (time !== undefined) return time
     throw new UsageError(
-      `${option} must be a time in ISO 8601 (2026-03-01T10:00:00Z) or so long ago (2h), not '${text}'`,
+      `${option} must be a time in ISO 8601 (2026-03-01T10:00:00Z) or a duration before now (2h), not '${text}'`,
     )
   }
 }
 
-/** One for each cell of `rowOf`. */
-export const titles = ['TIME', 'DESTINATION', 'REASON', 'OUTCOMES', 'MESSAGE', 'TYPE', 'ATTEMPTS', 'ORIGIN', 'KEY']
+/** The column titles for the cells of `rowOf`. */
+export const deadLetterTitles = [
+  'TIME',
+  'DESTINATION',
+  'REASON',
+  'OUTCOMES',
+  'MESSAGE',
+  'TYPE',
+  'ATTEMPTS',
+  'ORIGIN',
+  'KEY',
+]
 
 /** A dead letter as a row of a table. */
 export function rowOf(deadLetter: ListedDeadLetter): readonly string[] {
@@ -73,7 +94,7 @@ export function rowOf(deadLetter: ListedDeadLetter): readonly string[] {
   ]
 }
 
-/** A dead letter as `--json` prints it: everything known, times in ISO 8601; what is not known is null. */
+/** The JSON document of a dead letter. Times are in ISO 8601; unknown values are null. */
 export function documentOf({ event, ...deadLetter }: ListedDeadLetter): object {
   const { at, startedAt, deadline, origin } = deadLetter
   return withNulls({
@@ -99,7 +120,7 @@ function eventDocument(event: Event): object {
   }
 }
 
-/** What a foreign producer wrote may be no JSON: then it is shown as the text that it is. */
+/** Parses JSON. Invalid JSON, which another producer may write, is returned as text. */
 function parsed(text: string | undefined): unknown {
   try {
     return text === undefined ? undefined : JSON.parse(text)
@@ -111,19 +132,19 @@ function parsed(text: string | undefined): unknown {
 const withNulls = (object: Record<string, unknown>): object =>
   Object.fromEntries(Object.entries(object).map(([name, value]) => [name, value ?? null]))
 
-/** Kafka's mark for no timestamp is -1; a foreign producer may write any number. */
+/** A time in ISO 8601, or the number itself when another producer wrote an invalid timestamp. */
 function isoOf(time: EpochMs): string {
   const date = new Date(time)
   return Number.isNaN(date.getTime()) ? String(time) : date.toISOString()
 }
 
-/** `12 dead letters, 3 selected, the newest 2 shown: http_4xx 2, undecodable 1` */
+/** `12 dead letters, 3 selected, newest 2 shown: http_4xx 2, undecodable 1` */
 export function countsOf({ total, selected, deadLetters, byReason }: DeadLetterList): string {
   const shown = deadLetters.length
   const parts = [
     total === 0 ? 'no dead letters' : `${total} dead letter${total === 1 ? '' : 's'}`,
     ...(selected < total ? [`${selected} selected`] : []),
-    ...(shown < selected ? [`the newest ${shown} shown`] : []),
+    ...(shown < selected ? [`newest ${shown} shown`] : []),
   ].join(', ')
   const reasons = [...byReason]
     .sort(([a, countOfA], [b, countOfB]) => countOfB - countOfA || (a < b ? -1 : 1))

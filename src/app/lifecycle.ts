@@ -1,23 +1,26 @@
 import type { Logger } from '../core/ports.ts'
 
-/** Something with a beginning and an end. */
-export interface Part {
+/** A component of a process that is started and stopped. */
+export interface Component {
   readonly name: string
   start?(): Promise<unknown>
   stop?(): Promise<unknown>
 }
 
-/** Parts that were started, in order; they are stopped in reverse, each whatever happened to the others. */
+/**
+ * The started components of a process, in order. They are stopped in reverse order. An error in one
+ * does not keep the others from being stopped.
+ */
 export class Lifecycle {
-  readonly #started: Part[] = []
+  readonly #started: Component[] = []
   readonly #logger: Logger
 
   constructor(logger: Logger) {
     this.#logger = logger
   }
 
-  /** Starts a part. When it fails, everything that was started before is stopped again, and the failure is thrown on. */
-  async start(part: Part): Promise<void> {
+  /** Starts a component. If that fails, stops all earlier ones and rethrows the error. */
+  async start(part: Component): Promise<void> {
     try {
       await part.start?.()
     } catch (error) {
@@ -32,7 +35,7 @@ export class Lifecycle {
       try {
         await part.stop?.()
       } catch (error) {
-        this.#logger.error({ part: part.name, error: String(error) }, 'part not stopped cleanly')
+        this.#logger.error({ part: part.name, error: String(error) }, 'component failed to stop cleanly')
       }
     }
   }

@@ -5,40 +5,44 @@ import type { Settings } from '../core/settings/settings.ts'
 import { type CommandIo, ConfigurationRefused, UsageError } from './command.ts'
 import { printable } from './terminal.ts'
 
-/** The file of `--config`, else of HOOKLINE_CONFIG. @throws UsageError when neither is given. */
+/** The path from `--config`, or else from HOOKLINE_CONFIG. @throws UsageError without either */
 export function configPath(options: { readonly config?: string }, io: CommandIo): string {
   const path = options.config ?? io.env['HOOKLINE_CONFIG'] ?? ''
-  if (path === '') throw new UsageError('no configuration: give --config <file> or set HOOKLINE_CONFIG')
+  if (path === '') throw new UsageError('no configuration file: use --config <file> or set HOOKLINE_CONFIG')
   return path
 }
 
-/** Services whose files a command needs, beside those for Kafka and the registry: most need none. */
+/**
+ * The services whose referenced files (such as secrets) a command reads. Files for Kafka and the
+ * registry are always read. Most commands need no other file.
+ */
 export type ServicesNeeded = ReadonlySet<ServiceName>
 
 /**
- * The settings that a command works with. KAFKA_BROKERS and SCHEMA_REGISTRY_URL beat the file.
- * @throws UsageError, or ConfigurationRefused with a line for every problem.
+ * The settings for a command. KAFKA_BROKERS and SCHEMA_REGISTRY_URL override the file.
+ * @throws UsageError, or ConfigurationRefused with a line for every problem
  */
 export async function loadSettings(
   options: { readonly config?: string },
   io: CommandIo,
   services: ServicesNeeded = new Set(),
 ): Promise<Settings> {
-  return overridden(await readSettings(options, io, services), io.env)
+  return withEnvironmentOverrides(await readSettings(options, io, services), io.env)
 }
 
-/** The settings as the file has them. @throws as `loadSettings` */
+/** The settings of the file, without overrides from the environment. @throws as `loadSettings` */
 export async function readSettings(
   options: { readonly config?: string },
   io: CommandIo,
   services: ServicesNeeded,
 ): Promise<Settings> {
   const { settings, problems } = await readConfiguration(options, io, services)
-  for (const problem of problems) io.stderr.write(`hookline: excluded: ${printable(formatProblem(problem))}\n`)
+  for (const problem of problems)
+    io.stderr.write(`hookline: excluded from the configuration: ${printable(formatProblem(problem))}\n`)
   return settings
 }
 
-/** The same, with what was read for them. @throws as `loadSettings` */
+/** The settings of the file, with its problems and the files read. @throws as `loadSettings` */
 export async function readConfiguration(
   options: { readonly config?: string },
   io: CommandIo,
@@ -49,12 +53,12 @@ export async function readConfiguration(
   return result
 }
 
-/** Settings with what the environment says about where Kafka and the registry are. @throws UsageError */
-export function overridden(settings: Settings, env: CommandIo['env']): Settings {
+/** Settings with KAFKA_BROKERS and SCHEMA_REGISTRY_URL applied. @throws UsageError */
+export function withEnvironmentOverrides(settings: Settings, env: CommandIo['env']): Settings {
   const brokers = (env['KAFKA_BROKERS'] ?? '').split(',').flatMap(each => each.trim() || [])
   const url = (env['SCHEMA_REGISTRY_URL'] ?? '').trim()
-  for (const each of brokers) refuse('KAFKA_BROKERS', broker.safeParse(each))
-  if (url !== '') refuse('SCHEMA_REGISTRY_URL', httpUrl.safeParse(url))
+  for (const each of brokers) rejectInvalid('KAFKA_BROKERS', broker.safeParse(each))
+  if (url !== '') rejectInvalid('SCHEMA_REGISTRY_URL', httpUrl.safeParse(url))
   return {
     ...settings,
     ...(brokers.length > 0 && { kafka: { ...settings.kafka, brokers } }),
@@ -62,6 +66,9 @@ export function overridden(settings: Settings, env: CommandIo['env']): Settings 
   }
 }
 
-function refuse(name: string, { error }: { error?: { issues: readonly { message: string }[] } | undefined }): void {
+function rejectInvalid(
+  name: string,
+  { error }: { error?: { issues: readonly { message: string }[] } | undefined },
+): void {
   if (error !== undefined) throw new UsageError(`${name}: ${error.issues.map(({ message }) => message).join('; ')}`)
 }

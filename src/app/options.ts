@@ -4,37 +4,45 @@ import { nearestName } from '../core/settings/advice.ts'
 import { type ServiceName, serviceNames } from '../core/settings/service-names.ts'
 import { UsageError } from './command.ts'
 
-/** The one of `names` that was typed for an option. @throws UsageError with the nearest name, or all of them. */
+/**
+ * Returns the value of an option as one of `names`.
+ * @throws UsageError that suggests the nearest name, or lists all names
+ */
 export function choice<Name extends string>(option: string, typed: string, names: readonly Name[]): Name {
   const found = names.find(name => name === typed)
   if (found !== undefined) return found
   const near = nearestName(typed, names)
   const advice = near === undefined ? `one of ${names.join(', ')}` : `did you mean ${near}?`
-  throw new UsageError(`${option}: there is no '${typed}' (${advice})`)
+  throw new UsageError(`${option}: unknown value '${typed}' (${advice})`)
 }
 
-/** An option whose value is one of a closed set, which the help shows. */
+/** An option with a fixed set of values, which the help text lists. */
 export function closedOption(flag: string, description: string, names: readonly string[]): Option {
   return new Option(`${flag} <${flag.slice(2)}>`, description)
     .choices(names)
     .argParser(text => choice(flag, text, names))
 }
 
-/** `--services`: a set of names, all of them unless given. */
+/** Adds `--services`: a list of service names. The default is all services. */
 export function withServicesOption(command: Command, meaning: string): Command {
-  return command.option('--services <list>', `${meaning}, separated by commas (all): ${serviceNames.join(', ')}`, parse)
+  return command.option(
+    '--services <list>',
+    `${meaning}, separated by commas: ${serviceNames.join(', ')} (default: all)`,
+    parse,
+  )
 }
 
 function parse(text: string): ReadonlySet<ServiceName> {
-  const asked = text.split(',').map(each => {
+  const requested = text.split(',').map(each => {
     const name = serviceNames.find(known => known === each.trim())
-    if (name === undefined) throw new UsageError(`--services: '${each}' is none of ${serviceNames.join(', ')}`)
+    if (name === undefined)
+      throw new UsageError(`--services: unknown value '${each}' (one of ${serviceNames.join(', ')})`)
     return name
   })
-  return new Set(asked)
+  return new Set(requested)
 }
 
-/** The values of `--user`, each once. @throws UsageError for an empty one. */
+/** The distinct values of `--user`. @throws UsageError for an empty value */
 export function userIdsOf(typed: readonly string[]): readonly string[] {
   const ids = typed.map(textOf)
   if (ids.every(id => id !== undefined)) return [...new Set(ids)]

@@ -2,23 +2,23 @@ import type { Command } from 'commander'
 import { library } from '../../packages/client/src/version.ts'
 import { type CommandIo, createCommand, type ExitCode, reportFailure, withExamples } from './command.ts'
 
-/** A command of the program; its module is loaded only when it is asked for. */
+/** A command of the program. Its module is loaded only when the command runs. */
 export interface CommandEntry {
   readonly name: string
   readonly summary: string
   load(): Promise<(io: CommandIo) => Command>
 }
 
-/** Every command, in the order of the help. */
+/** All commands, in the order of the help text. */
 export const commandEntries: readonly CommandEntry[] = [
   {
     name: 'audience',
-    summary: 'sync audiences and computed traits, and see how they stand',
+    summary: 'sync audiences and computed traits, and show their status',
     load: async () => (await import('./commands/audience/audience.ts')).audienceCommand,
   },
   {
     name: 'check-config',
-    summary: 'check the configuration, without network',
+    summary: 'validate the configuration without network access',
     load: async () => (await import('./commands/check-config.ts')).checkConfigCommand,
   },
   {
@@ -28,37 +28,37 @@ export const commandEntries: readonly CommandEntry[] = [
   },
   {
     name: 'dead-letters',
-    summary: 'list what was given up',
+    summary: 'list dead letters',
     load: async () => (await import('./commands/dead-letters.ts')).deadLettersCommand,
   },
   {
     name: 'delete-user',
-    summary: 'delete users, and tell their destinations',
+    summary: 'delete users and send delete messages to their destinations',
     load: async () => (await import('./commands/delete-user.ts')).deleteUserCommand,
   },
   {
     name: 'doctor',
-    summary: 'check Kafka, registry, topics, clocks and every endpoint',
+    summary: 'check Kafka, the schema registry, topics, clocks and every endpoint',
     load: async () => (await import('./commands/doctor/doctor.ts')).doctorCommand,
   },
   {
     name: 'preview',
-    summary: 'show the requests that a message would become',
+    summary: 'show the webhook requests for a message without sending them',
     load: async () => (await import('./commands/preview.ts')).previewCommand,
   },
   {
     name: 'replay',
-    summary: 'put back what was given up',
+    summary: 'replay dead letters',
     load: async () => (await import('./commands/replay.ts')).replayCommand,
   },
   {
     name: 'run',
-    summary: 'run the services of this process',
+    summary: 'run the services in this process',
     load: async () => (await import('./commands/run.ts')).runCommand,
   },
   {
     name: 'send',
-    summary: 'send one message through the collector',
+    summary: 'send one message to the collector',
     load: async () => (await import('./commands/send.ts')).sendCommand,
   },
   {
@@ -68,27 +68,27 @@ export const commandEntries: readonly CommandEntry[] = [
   },
   {
     name: 'schemas',
-    summary: 'register and check the schemas',
+    summary: 'register and check the Avro schemas',
     load: async () => (await import('./commands/schemas.ts')).schemasCommand,
   },
   {
     name: 'tail',
-    summary: 'show attempts as they are made',
+    summary: 'show delivery attempts as they happen',
     load: async () => (await import('./commands/tail.ts')).tailCommand,
   },
   {
     name: 'unsuppress-user',
-    summary: 'take messages of a user again',
+    summary: 'lift the suppression of users',
     load: async () => (await import('./commands/unsuppress-user.ts')).unsuppressUserCommand,
   },
   {
     name: 'produce',
-    summary: 'put messages on the events topic: a sample load, or lines of JSON',
+    summary: 'write sample messages, or JSON lines from stdin, to the events topic',
     load: async () => (await import('./commands/produce/produce.ts')).produceCommand,
   },
   {
     name: 'sink',
-    summary: 'receive webhooks on this machine, check signatures, fail as told',
+    summary: 'receive webhooks locally, verify signatures and simulate failures',
     load: async () => (await import('./commands/sink.ts')).sinkCommand,
   },
 ]
@@ -99,7 +99,10 @@ const examples = [
   'hookline help produce',
 ]
 
-/** Runs what was typed (`argv` without node and script). Never throws: failures are told on `io.stderr`. */
+/**
+ * Runs the command in `argv` (without the node binary and the script). Never rejects: it writes
+ * errors to `io.stderr` and returns the exit code.
+ */
 export async function runProgram(
   argv: readonly string[],
   io: CommandIo,
@@ -114,16 +117,19 @@ export async function runProgram(
   }
 }
 
-/** The program with the one command that is asked for; of the others only name and summary, for help and near misses. */
+/**
+ * The program with the requested command loaded. The others have only a name and a summary, for the
+ * help text and for suggestions after a typing error.
+ */
 async function programFor(argv: readonly string[], io: CommandIo, entries: readonly CommandEntry[]): Promise<Command> {
-  const program = createCommand('hookline', 'Delivers analytics messages from Kafka to webhooks', io)
+  const program = createCommand('hookline', 'Delivers customer-data events from Kafka to webhooks', io)
     .usage('<command> [options]')
     .version(library.version, '-V, --version', 'show the version')
     .helpCommand('help [command]', 'show the help of a command')
   const words = argv.filter(word => !word.startsWith('-'))
-  const asked = words[0] === 'help' ? words[1] : words[0]
+  const requested = words[0] === 'help' ? words[1] : words[0]
   for (const entry of entries) {
-    if (entry.name === asked) program.addCommand((await entry.load())(io))
+    if (entry.name === requested) program.addCommand((await entry.load())(io))
     else program.addCommand(createCommand(entry.name, entry.summary, io))
   }
   return withExamples(program, examples)

@@ -9,14 +9,14 @@ type Reloaded = Pick<Composition, 'apply' | 'noteFile'> & {
   readonly metrics: Pick<Metrics, 'configReloads' | 'configReloadOk'>
 }
 
-/** What a running process does with a changed configuration, and how it tells of it. */
-export function reloading(
+/** The callbacks that apply a changed configuration to a running process, and log and count it. */
+export function reloadHandlers(
   { apply, noteFile, metrics }: Reloaded,
   logger: LeveledLogger,
 ): Pick<Parameters<typeof watchConfigFile>[0], 'onChange' | 'onAccepted' | 'onExcluded' | 'onRefused'> {
   const { configReloads, configReloadOk } = metrics
   return {
-    // Also when a refused file was put back as it had been, so that nothing is to be taken over.
+    // Also called when an invalid file is restored to its last valid content, without `onChange`.
     onAccepted({ needRestart }) {
       configReloadOk.set({}, 1)
       noteFile({ kind: 'accepted', needRestart })
@@ -26,22 +26,23 @@ export function reloading(
       apply(settings)
       if (change.live.includes('log')) logger.level = settings.log.level
       configReloads.inc({ result: 'applied' })
-      logger.info({ changed: change.live }, 'configuration taken over')
-      if (change.needRestart.length > 0) logger.warn({ keys: change.needRestart }, 'these changes need a restart')
+      logger.info({ changed: change.live }, 'configuration reloaded')
+      if (change.needRestart.length > 0)
+        logger.warn({ keys: change.needRestart }, 'configuration changes need a restart to take effect')
     },
     onRefused(problems) {
       configReloads.inc({ result: 'refused' })
       configReloadOk.set({}, 0)
       noteFile({ kind: 'refused' })
-      logger.error({ problems: problems.map(formatProblem) }, 'configuration refused; the last good one stays')
+      logger.error({ problems: problems.map(formatProblem) }, 'configuration refused; the last valid one stays in use')
     },
   }
 }
 
-/** Files of `destinationsFrom` that cannot be used or are missing, at the start or after a change. */
+/** Logs the files of `destinationsFrom` that are invalid or missing, at start or after a change. */
 export function logExcluded(problems: readonly Problem[], logger: Pick<Logger, 'error'>): void {
   logger.error(
     { problems: problems.map(formatProblem) },
-    'files of destinationsFrom excluded; everything else is in use',
+    'invalid or missing files of destinationsFrom; their destinations are excluded, all others are in use',
   )
 }

@@ -5,9 +5,9 @@ import { printable, tableOf } from './terminal.ts'
 
 type Report = ReplayReport & { readonly total: number }
 
-const titles = ['COUNT', 'DESTINATION', 'REASON', 'GOES TO']
+const titles = ['COUNT', 'DESTINATION', 'REASON', 'TARGET']
 
-/** A row for each kind of dead letter and its way, and a last line with the sums. */
+/** A row for each kind of dead letter and its replay target, and a last line with the totals. */
 export function linesOf(report: Report, dryRun: boolean): readonly string[] {
   const rows = report.rows.toSorted((a, b) => b.count - a.count || (textOf(a) < textOf(b) ? -1 : 1)).map(rowOf)
   return [...(rows.length === 0 ? [] : tableOf(titles, rows)), sumsOf(report, dryRun)]
@@ -17,13 +17,13 @@ const rowOf = ({ count, destination, reason, way }: ReplayRow): readonly string[
   String(count),
   destination ?? noDestination,
   reason || '-',
-  'topic' in way ? way.topic : `stays: ${way.refusal}`,
+  'topic' in way ? way.topic : `not replayed: ${way.refusal}`,
 ]
 
-/** Settles what the count does not, so that two runs show the same order. */
+/** Breaks ties between equal counts, so that two runs print the same order. */
 const textOf = (row: ReplayRow): string => rowOf(row).join(' ')
 
-/** `12 dead letters, 10 selected, 9 put back` */
+/** `12 dead letters, 10 selected, 9 replayed` */
 function sumsOf(report: Report, dryRun: boolean): string {
   const { total, replayed, end } = report
   const { selected, refused } = countsOf(report)
@@ -31,16 +31,21 @@ function sumsOf(report: Report, dryRun: boolean): string {
   return [
     `${total} dead letter${total === 1 ? '' : 's'}`,
     end.kind === 'done' ? `${selected} selected` : `${selected} selected so far`,
-    dryRun ? `${selected - refused} would be put back` : `${replayed} put back`,
+    dryRun ? `${selected - refused} would be replayed` : `${replayed} replayed`,
   ].join(', ')
 }
 
-/** Of those that were looked at, how many are selected, and how many of these stay. */
+/**
+ * How many of the dead letters read so far are selected, and how many of these cannot be replayed.
+ */
 export function countsOf({ rows }: ReplayReport): { readonly selected: number; readonly refused: number } {
   return { selected: sum(rows), refused: sum(rows.filter(({ way }) => 'refusal' in way)) }
 }
 
-/** As `--json` prints it. `byReason` and `byDestination` count those selected, `byTopic` where they go, `refused` why they stay. */
+/**
+ * The JSON document of a replay. `byReason` and `byDestination` count the selected dead letters.
+ * `byTopic` counts them by target topic; `refused` counts those not replayed, by reason.
+ */
 export function documentOf(report: Report, dryRun: boolean): object {
   const { total, rows, replayed, end } = report
   return {
@@ -58,30 +63,29 @@ export function documentOf(report: Report, dryRun: boolean): object {
 
 const sum = (rows: readonly ReplayRow[]): number => rows.reduce((all, { count }) => all + count, 0)
 
-/** Rows for which there is no name are left out. */
+/** Adds up the counts of the rows by name. Rows without a name are skipped. */
 function sums(rows: readonly ReplayRow[], nameOf: (row: ReplayRow) => string | undefined): Record<string, number> {
   const names = Map.groupBy(rows, nameOf)
   return Object.fromEntries([...names].flatMap(([name, of]) => (name === undefined ? [] : [[name, sum(of)]])))
 }
 
-/** Why those stay that stay, and what can be done about it: a line for each reason. */
+/** One line for each reason why dead letters were not replayed, and what to do about it. */
 export function hintsOf({ rows }: ReplayReport): readonly string[] {
   return replayRefusals.flatMap(refusal => {
     const refused = rows.filter(({ way }) => 'refusal' in way && way.refusal === refusal)
     if (refused.length === 0) return []
     const destinations = new Set(refused.map(({ destination }) => destination ?? noDestination))
-    return printable(`${sum(refused)} stay: ${hints[refusal]([...destinations].sort().join(', '))}`)
+    return printable(`${sum(refused)} not replayed: ${hints[refusal]([...destinations].sort().join(', '))}`)
   })
 }
 
 const hints: Readonly<Record<ReplayRefusal, (destinations: string) => string>> = {
   unknown_destination: destinations =>
-    `not in the configuration: ${destinations}; configured again, they can be put back`,
-  disabled: destinations =>
-    `switched off, so that they would be dropped: ${destinations}; with enabled: true they can be put back`,
+    `destination not in the configuration: ${destinations}; add it again to replay them`,
+  disabled: destinations => `destination disabled: ${destinations}; set enabled: true to replay them`,
   not_connected: destinations =>
-    `their source is not connected to their destination any more: ${destinations}; with --even-disconnected they are replayed all the same`,
+    `source no longer connected to the destination: ${destinations}; use --even-disconnected to replay them anyway`,
   truncated: () =>
-    'too large for the dead-letter topic, which has only their first 64 KiB; their ORIGIN in hookline dead-letters is the place of the whole record',
-  unreadable: () => 'their headers do not tell what they were; see: hookline dead-letters --json',
+    'the dead-letter topic keeps only the first 64 KiB of these records; hookline dead-letters shows the position of the original under ORIGIN',
+  unreadable: () => 'invalid record headers; see: hookline dead-letters --json',
 }

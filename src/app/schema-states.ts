@@ -1,6 +1,6 @@
 import { audienceInputSchema, membershipSchema } from '../adapters/avro/audience-codecs.ts'
-import { eventSchema } from '../adapters/avro/avro.ts'
 import { subjectOf } from '../adapters/avro/confluent-codec.ts'
+import { eventSchema } from '../adapters/avro/event-codec.ts'
 import type { Registry } from '../adapters/avro/schema-registry.ts'
 import type { SchemaSeen } from '../core/doctor/schemas.ts'
 import type { Settings } from '../core/settings/settings.ts'
@@ -11,7 +11,7 @@ export interface Subject {
   readonly schema: string
 }
 
-/** What is written on each topic of an installation. */
+/** The registry subjects of an installation, each with the schema that this version writes. */
 export function subjectsOf({ topics }: Pick<Settings, 'topics'>): readonly Subject[] {
   const { events, audienceInput, memberships } = topicNames(topics.prefix)
   return [
@@ -21,21 +21,30 @@ export function subjectsOf({ topics }: Pick<Settings, 'topics'>): readonly Subje
   ]
 }
 
-/** Levels that let the newest version read whatever was written at any time. */
+/** Compatibility levels that let the latest schema read records of all earlier versions. */
 export const sufficientLevels = ['BACKWARD_TRANSITIVE', 'FULL_TRANSITIVE']
 
-/** @throws RegistryUnavailable */
-export async function stateOf(registry: Registry, { subject, schema }: Subject): Promise<Omit<SchemaSeen, 'subject'>> {
+/**
+ * Compares a subject in the registry with the schema of this version. @throws RegistryUnavailable
+ */
+export async function schemaStateOf(
+  registry: Registry,
+  { subject, schema }: Subject,
+): Promise<Omit<SchemaSeen, 'subject'>> {
   const registered = await registry.lookUp(subject, schema)
   if (registered !== undefined) {
     const level = await registry.compatibility(subject)
     const { version, id } = registered
     if (sufficientLevels.includes(level ?? '')) return { state: 'registered', detail: `version ${version}, id ${id}` }
-    const is = level ?? 'the default of the registry'
-    return { state: 'unprotected', detail: `compatibility is ${is}, not BACKWARD_TRANSITIVE` }
+    const actual = level ?? 'the default of the registry'
+    return { state: 'unprotected', detail: `compatibility is ${actual}, not BACKWARD_TRANSITIVE` }
   }
-  const verdict = await registry.mayFollow(subject, schema)
+  const verdict = await registry.checkCompatibility(subject, schema)
   if (verdict === undefined) return { state: 'absent', detail: 'no version is registered' }
-  if (verdict.may) return { state: 'outdated', detail: 'this version is not registered yet, and may be' }
-  return { state: 'incompatible', detail: verdict.reason || 'the latest version cannot be followed by this one' }
+  if (verdict.may)
+    return { state: 'outdated', detail: 'this version of the schema is not registered yet; it is compatible' }
+  return {
+    state: 'incompatible',
+    detail: verdict.reason || 'this version of the schema is incompatible with the latest registered version',
+  }
 }

@@ -1,12 +1,15 @@
 import { Presets, SingleBar } from 'cli-progress'
 import type { CommandIo } from './command.ts'
 
-/** Text from outside, fit for one line on a terminal: what could steer the terminal or break the line becomes U+FFFD. */
+/**
+ * Makes untrusted text safe for one line on a terminal. Control and format characters and line
+ * separators become U+FFFD.
+ */
 export function printable(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '\u{fffd}')
 }
 
-/** Lines of a table: columns as wide as their widest cell, two spaces apart. Cells may be text from outside. */
+/** Lines of a table with columns two spaces apart. Cells may hold untrusted text. */
 export function tableOf(titles: readonly string[], rows: readonly (readonly string[])[]): readonly string[] {
   const lines = [titles, ...rows.map(row => row.map(printable))]
   const widths = titles.map((_, column) => Math.max(...lines.map(line => line[column]?.length ?? 0)))
@@ -18,18 +21,18 @@ export function tableOf(titles: readonly string[], rows: readonly (readonly stri
   )
 }
 
-/** How far a command has got, in one line on stderr that goes away when it ends. */
+/** Progress of a command, in one line on stderr that is cleared at the end. */
 export interface ProgressBar {
-  /** Shows it; again with another total: begins anew. */
+  /** Shows the bar. A second call restarts it with the new total. */
   start(total: number, fields?: Fields): void
   update(value: number, fields?: Fields): void
   stop(): void
 }
 
-/** What the format names besides what cli-progress knows. */
+/** Values for the placeholders of the format that cli-progress does not fill in. */
 type Fields = Readonly<Record<string, string | number>>
 
-/** Undefined where nobody would see it, or a program reads: no terminal, or `--json`. `format` is cli-progress's. */
+/** `undefined` when stderr is not a terminal, or with `--json`. cli-progress defines `format`. */
 export function createProgressBar(
   { stderr }: CommandIo,
   { json }: { readonly json?: boolean },
@@ -41,9 +44,9 @@ export function createProgressBar(
       stream: stderr,
       format,
       clearOnComplete: true,
-      // Things come in bursts, which a shorter memory would take for the speed of all.
+      // Progress comes in bursts. A shorter buffer would extrapolate the rate of one burst.
       etaBuffer: 2_000,
-      // Signals are ours: what is under way ends first.
+      // The command handles signals itself, because it finishes work in progress first.
       gracefulExit: false,
     },
     Presets.shades_classic,

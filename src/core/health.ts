@@ -1,65 +1,72 @@
 import type { EpochMs } from './units.ts'
 
-/** One thing that is checked, and what was seen. */
+/** The result of one health check. */
 export interface Check {
   readonly name: string
   readonly ok: boolean
   readonly detail: string
 }
 
-/** `live`: a restart would help where one fails. `ready`: not to be counted on (rolled on to, scaled by) where one fails. */
+/**
+ * The checks behind /livez and /readyz. `live`: a restart helps when one of them fails. `ready`:
+ * when one of them fails, a rolling update waits and Kubernetes sends no traffic to the process.
+ */
 export interface Health {
   readonly live: readonly Check[]
   readonly ready: readonly Check[]
 }
 
-/** How recently the consumers of one or more groups were in contact with the brokers. */
+/** How recently the consumers of one or more groups had contact with the brokers. */
 export interface ConsumerVitals {
   readonly phase: 'joining' | 'joined' | 'stopping'
-  /** Milliseconds since a broker last answered the consumer that has waited longest. */
+  /** Milliseconds since a broker last responded, for the consumer that has waited longest. */
   readonly silenceMs: number
-  /** Milliseconds since the least active consumer last heard of a broker or tried to reach one. */
+  /** Milliseconds since the least active consumer last had a response or tried to connect. */
   readonly inactivityMs: number
 }
 
 export interface DispatcherVitals extends ConsumerVitals {
-  /** Whether the groups confirm that the partitions are this process's: without it no attempt starts. */
-  readonly isConfirmed: boolean
-  /** Milliseconds since the oldest open record was admitted; 0 when none is open. */
+  /** Whether the groups confirm this process's assignments. Without this no attempt starts. */
+  readonly holdsLease: boolean
+  /** Milliseconds since the oldest record in progress was admitted; 0 when there is none. */
   readonly oldestOpenMs: number
-  /** Milliseconds since a call to a webhook last ended. */
+  /** Milliseconds since the last request to a webhook ended. */
   readonly sinceCallEndMs: number
-  /** Whether a partition waits for the schema registry. */
+  /** Whether a partition waits for a schema from the registry. */
   readonly isSchemaMissing: boolean
   readonly unwritableTopics: readonly string[]
-  /** What is known of deleted users: how old it is, and whether that is recent enough. */
-  readonly marks: { readonly isCurrent: boolean; readonly ageMs: number }
+  /** The age of the suppression list, and whether it is recent enough to start attempts. */
+  readonly suppressionList: { readonly isCurrent: boolean; readonly ageMs: number }
 }
 
 /**
- * A consumer hears of the broker every 0.5 s. While no broker can be reached it dials again within 15 s: a connection is tried
- * for 5 s, a request for 10 s. After this long without either its loop is stuck.
+ * Limit of the time without activity, after which the consumer's loop is stuck. A working consumer
+ * hears from the broker every 0.5 s. Without a reachable broker it tries again within 15 s: a
+ * connection attempt takes up to 5 s, a request up to 10 s.
  */
 const inactivityLimitMs = 60_000
-/** A process that no broker has answered for this long is not ready. */
+/** After this long without a response from any broker, a process is not ready. */
 const silenceLimitMs = 60_000
-/** Far beyond any attempt (5 s) and any wait in memory (10 s): a process with open records ends calls more often than that. */
+/**
+ * A process with records in progress ends requests much more often than this: an attempt takes up
+ * to 5 s, a wait in memory up to 10 s.
+ */
 const stallLimitMs = 15 * 60_000
 
 export function dispatcherHealth(vitals: DispatcherVitals): Health {
-  const { oldestOpenMs, sinceCallEndMs, unwritableTopics, marks } = vitals
+  const { oldestOpenMs, sinceCallEndMs, unwritableTopics, suppressionList } = vitals
   const isWritable = unwritableTopics.length === 0
   const stalledMs = Math.min(oldestOpenMs, sinceCallEndMs)
   const awaited = awaitedBy(vitals)
+  const state =
+    awaited.length > 0 ? `waits for ${awaited.join(', ')}` : `no request has ended for ${Math.round(stalledMs)} ms`
   return {
     live: [
       activityCheck('consumers', vitals),
       {
         name: 'progress',
         ok: stalledMs < stallLimitMs || awaited.length > 0,
-        detail: `oldest open record ${Math.round(oldestOpenMs)} ms, ${
-          awaited.length > 0 ? `waits for ${awaited.join(', ')}` : `no call has ended for ${Math.round(stalledMs)} ms`
-        }`,
+        detail: `oldest record in progress: ${Math.round(oldestOpenMs)} ms, ${state}`,
       },
     ],
     ready: [
@@ -69,42 +76,50 @@ export function dispatcherHealth(vitals: DispatcherVitals): Health {
         ok: isWritable,
         detail: isWritable
           ? 'writable'
-          : `not taking records: ${unwritableTopics.join(', ')}; their source offsets wait`,
+          : `writes fail: ${unwritableTopics.join(', ')}; source offsets are not committed until they succeed`,
       },
       {
         name: 'deletions',
-        ok: marks.isCurrent,
-        detail: marks.isCurrent
-          ? 'known'
-          : `not known for ${Math.round(marks.ageMs)} ms who was deleted: no attempt is made until it is`,
+        ok: suppressionList.isCurrent,
+        detail: suppressionList.isCurrent
+          ? 'suppression list is current'
+          : `suppression list is ${Math.round(suppressionList.ageMs)} ms old; no attempt starts until it is current`,
       },
     ],
   }
 }
 
-/** What open records wait for outside of the process, which a restart does not provide. */
-const awaitedBy = ({ isConfirmed, isSchemaMissing, unwritableTopics, marks }: DispatcherVitals): readonly string[] => [
-  ...(isConfirmed ? [] : ['the group coordinator']),
+/** What the records in progress wait for outside this process. A restart does not help then. */
+const awaitedBy = ({
+  holdsLease,
+  isSchemaMissing,
+  unwritableTopics,
+  suppressionList,
+}: DispatcherVitals): readonly string[] => [
+  ...(holdsLease ? [] : ['the group coordinator']),
   ...(isSchemaMissing ? ['the schema registry'] : []),
-  ...(marks.isCurrent ? [] : ['the suppression list']),
+  ...(suppressionList.isCurrent ? [] : ['the suppression list']),
   ...unwritableTopics,
 ]
 
-/** A consumer that cannot reach a broker tries again by itself; one that does nothing is stuck. */
+/**
+ * A consumer that cannot reach a broker still tries to connect. Without any activity its loop is
+ * stuck.
+ */
 const activityCheck = (name: string, { inactivityMs }: ConsumerVitals): Check => ({
   name,
   ok: inactivityMs < inactivityLimitMs,
-  detail: `heard of a broker or tried to reach one ${Math.round(inactivityMs)} ms ago`,
+  detail: `last response from a broker or attempt to connect ${Math.round(inactivityMs)} ms ago`,
 })
 
 function groupCheck(name: string, { phase, silenceMs }: ConsumerVitals): Check {
   const isSilent = phase === 'joined' && silenceMs >= silenceLimitMs
-  const detail = isSilent ? `no broker has answered for ${Math.round(silenceMs)} ms` : phase
+  const detail = isSilent ? `no response from a broker for ${Math.round(silenceMs)} ms` : phase
   return { name, ok: phase === 'joined' && !isSilent, detail }
 }
 
 export interface AudiencesVitals extends ConsumerVitals {
-  /** Partitions that are ours, and how many of them have their memberships. */
+  /** The number of assigned partitions, and of those whose memberships are loaded. */
   readonly partitions: number
   readonly restored: number
   readonly unwritableTopics: readonly string[]
@@ -121,27 +136,36 @@ export function audiencesHealth(vitals: AudiencesVitals): Health {
       {
         name: 'audience topics',
         ok: isWritable,
-        detail: isWritable ? 'writable' : `not taking records: ${unwritableTopics.join(', ')}; inputs wait`,
+        detail: isWritable ? 'writable' : `writes fail: ${unwritableTopics.join(', ')}; inputs wait until they succeed`,
       },
     ],
   }
 }
 
 export interface CollectorVitals {
-  readonly phase: 'starting' | 'listening' | 'last call' | 'stopping'
-  /** For how long Kafka has acknowledged nothing of what was sent, and how long ago that last showed. */
+  readonly phase: 'starting' | 'listening' | 'draining' | 'stopping'
+  /**
+   * How long Kafka has acknowledged no record, and how long ago the last append failed. `undefined`
+   * when appends succeed.
+   */
   readonly outage: { readonly lastedMs: number; readonly seenMsAgo: number } | undefined
 }
 
-/** A broker that restarts or a new leader is there again by then; until then requests are held or told to come back. */
+/**
+ * A restarted broker or a new leader responds within this time. Until then the collector holds
+ * requests or asks clients to retry.
+ */
 const outageLimitMs = 15_000
-/** Without requests nothing shows whether Kafka takes messages again: after this long, requests are to try it. */
+/**
+ * An outage is forgotten after this long without a failed append. Then the collector is ready
+ * again, because only new requests can show whether Kafka accepts messages.
+ */
 const outageForgottenMs = 30_000
 
 export function collectorHealth({ phase, outage }: CollectorVitals): Health {
   const isOut = outage !== undefined && outage.lastedMs >= outageLimitMs && outage.seenMsAgo < outageForgottenMs
   const detail =
-    outage === undefined ? 'takes messages' : `has taken no message for ${Math.round(outage.lastedMs)} ms of trying`
+    outage === undefined ? 'accepts messages' : `has accepted no message for ${Math.round(outage.lastedMs)} ms`
   return {
     live: [],
     ready: [
@@ -151,23 +175,26 @@ export function collectorHealth({ phase, outage }: CollectorVitals): Health {
   }
 }
 
-/** What was last seen of the configuration file. */
+/** The state of the configuration file when it was last read. */
 export type ConfigurationFile =
   | { readonly kind: 'accepted'; readonly needRestart: readonly string[] }
   | { readonly kind: 'refused' }
 
-/** The last good configuration serves as well as any: a refused one is for an alert, and makes nobody less ready. */
+/**
+ * Reports the configuration; the check never fails. With a refused file the process continues with
+ * the last valid configuration, and an alert reports the file.
+ */
 export function configurationHealth(file: ConfigurationFile, inUseSince: EpochMs): Health {
   const since = `in use since ${new Date(inUseSince).toISOString()}`
   return { live: [], ready: [{ name: 'configuration', ok: true, detail: `${since}${remarkOn(file)}` }] }
 }
 
 function remarkOn(file: ConfigurationFile): string {
-  if (file.kind === 'refused') return '; what the file says now is refused, the log says why'
-  return file.needRestart.length === 0 ? '' : `; changed, and needs a restart: ${file.needRestart.join(', ')}`
+  if (file.kind === 'refused') return '; the changed file is refused, see the log'
+  return file.needRestart.length === 0 ? '' : `; changes that need a restart: ${file.needRestart.join(', ')}`
 }
 
-/** What is checked of all services of one process. */
+/** The checks of all services of one process. */
 export const allHealth = (parts: readonly Health[]): Health => ({
   live: parts.flatMap(({ live }) => live),
   ready: parts.flatMap(({ ready }) => ready),

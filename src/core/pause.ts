@@ -1,7 +1,7 @@
 import type { Clock } from './ports.ts'
 import type { DurationMs } from './units.ts'
 
-/** Resolves after a duration by the clock, or when `stop` is aborted. */
+/** Resolves after a duration, or when `stop` is aborted. */
 export function pause(clock: Pick<Clock, 'after'>, duration: DurationMs, stop?: AbortSignal): Promise<void> {
   return new Promise(resolve => {
     const cancel = clock.after(duration, end)

@@ -1,20 +1,22 @@
 import type { Event } from './message/event.ts'
 import type { DurationMs, EpochMs } from './units.ts'
 
-// --- time and chance
+// --- Clock
 
 export type Cancel = () => void
 
-/** The only source of time and chance. */
+/** The only source of time, timers and random ids. */
 export interface Clock {
-  /** The brokers' time, as far as they have told it; may jump. */
+  /** Wall-clock time, adjusted to the brokers' clocks. It may jump. */
   now(): EpochMs
-  /** Milliseconds that only ever grow: for deadlines and measurements. */
+  /** Milliseconds of a monotonic clock, for deadlines and measurements. */
   monotonic(): number
-  /** The same, but also counts suspensions of the machine: for what another process may own by then. */
+  /**
+   * As `monotonic`, but it also counts while the machine is suspended. For leases and ownership.
+   */
   boottime(): number
   after(delay: DurationMs, run: () => void): Cancel
-  /** Runs when all that has come in by now has been looked at: in this turn of the event loop, before it waits again. */
+  /** Runs after the I/O callbacks of the current event loop iteration, as `setImmediate`. */
   soon(run: () => void): Cancel
   /** A new unique id. */
   id(): string
@@ -22,27 +24,27 @@ export interface Clock {
 
 // --- webhooks
 
-/** One POST, ready to send. */
+/** One POST request to a webhook, ready to send. */
 export interface WebhookCall {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
-  /** All calls of a record share it. */
+  /** All requests for one record share this Buffer. */
   readonly body: Buffer
 }
 
-/** Where a call failed. `address`: the target may not be dialled, nothing was sent. `deadline`: the time was over. */
+/** Where a request failed. `address`: not allowed, nothing was sent. `deadline`: time limit. */
 export type CallPhase = 'address' | 'dns' | 'connect' | 'tls' | 'exchange' | 'deadline'
 
-/** How a call ended. An answer counts from its complete head on; what its body does changes nothing. */
+/** The result of a request. A response counts when its head is complete; its body is ignored. */
 export type CallResult =
   | { readonly kind: 'answered'; readonly status: number; readonly retryAfter: string | undefined }
-  /** `code` is the error's (`ECONNRESET`, `DEPTH_ZERO_SELF_SIGNED_CERT`, …), `detail` one line for the log. */
+  /** `code`: the error's code, for example `ECONNRESET`. `detail`: one line for the log. */
   | { readonly kind: 'failed'; readonly phase: CallPhase; readonly code: string; readonly detail: string }
 
 export interface WebhookTransport {
-  /** Makes one call under its one deadline; `onEnd` is called exactly once and never within `post` itself. */
+  /** Sends one request with one deadline. It calls `onEnd` exactly once, after it returned. */
   post(call: WebhookCall, onEnd: (result: CallResult) => void): void
-  /** Drops idle connections; calls under way end first. */
+  /** Closes idle connections. Resolves after the requests in progress have ended. */
   close(): Promise<void>
 }
 
@@ -57,78 +59,79 @@ export type RecordHeaders = Readonly<Record<string, string>>
 
 export interface LogRecord extends TopicPartition {
   readonly offset: number
-  /** When the broker appended it or the producer made it, as the topic says. */
+  /** The append time of the broker or the time of the producer, as configured for the topic. */
   readonly timestamp: EpochMs
   readonly key: Buffer | null
   readonly value: Buffer | null
   readonly headers: RecordHeaders
-  /** Instead of key, value and headers: a batch that is not read. The offset is its last one. */
+  /** Set when the batch could not be read. `offset` is then the batch's last offset. */
   readonly unreadBatch?: UnreadBatch
 }
 
-/** A batch that unpacks to more than we hold, or that cannot be unpacked or read. */
+/** A batch that is too large when decompressed, or that cannot be decompressed or parsed. */
 export interface UnreadBatch {
   readonly firstOffset: number
   /** Compressed, in bytes. */
   readonly length: number
-  /** The first 64 KiB of it, compressed. */
+  /** The first 64 KiB of the batch, compressed. */
   readonly bytes: Buffer
   readonly why: string
 }
 
 /**
- * Records of one partition in offset order. Offsets have gaps (compaction, transaction markers). Batches follow each other
- * without a hole: each starts where the one before ended or where `seek` said; whatever a fetch under way at the time of a
- * seek brings from elsewhere is the consumer's to drop.
+ * Records of one partition in offset order. Offsets have gaps (compaction, transaction markers).
+ * Each batch starts where the previous one ended, or where `seek` pointed to. The consumer discards
+ * the records of a fetch that was in progress during a seek.
  */
 export interface RecordBatch extends TopicPartition {
   readonly records: readonly LogRecord[]
-  /** The offset to go on from; beyond the last record's by more than one after a gap. */
+  /** The offset of the next fetch. After a gap it is more than one beyond the last record. */
   readonly nextOffset: number
-  /** The partition's end as of this fetch, for the lag. */
+  /** The end of the partition at this fetch, for the lag. */
   readonly highWatermark: number
 }
 
-/** A position of the group in one partition. `metadata` is stored with the commit and handed back on assignment. */
+/** A group's position in one partition. Kafka stores `metadata` and returns it on assignment. */
 export interface Position extends TopicPartition {
-  /** The next offset to handle. */
+  /** The next offset to process. */
   readonly offset: number
   readonly metadata: string
 }
 
 export interface LogConsumerHandlers {
-  /** Partitions that are now ours, with where to go on. Called before any record of them; what was held for them before is void. */
+  /** Newly assigned partitions and their start offsets. Discard older state of them. */
   onAssigned(positions: readonly Position[]): void
-  /** Hands over; must return at once and must not throw. */
+  /** Delivers a fetched batch. It must not block or throw. */
   onRecords(batch: RecordBatch): void
-  /** Partitions that may be another's from now on: forget tracker and queue together. */
+  /** Revoked partitions. Another process may own them: discard their trackers and queues. */
   onRevoked(partitions: readonly TopicPartition[]): void
   /**
-   * These partitions, and no others, are to be given up: nothing of them may be started any more, what was held back of others may. Called
-   * after every join, with none too. Resolves when nothing of them is under way.
+   * All partitions that will be revoked: start nothing more for them, and resolve when nothing of
+   * them is in progress. Called after every join, also with an empty list; records of the other
+   * partitions may then start again.
    */
   onRevoking(partitions: readonly TopicPartition[]): Promise<void>
-  /** `isConfirmed` holds again after it did not. */
-  onConfirmed(): void
-  /** What may be committed now; asked by the commit timer, before a rejoin and at the stop. */
+  /** `holdsLease` is true again after it was false. */
+  onLeaseRegained(): void
+  /** Returns what can be committed. Called by a timer, before a rejoin and at the stop. */
   positions(): readonly Position[]
 }
 
-/** A member of a consumer group. Only assigned partitions are committed, only forward. */
+/** A member of a consumer group. It commits only assigned partitions, and never a lower offset. */
 export interface LogConsumer {
-  /** Resolves when the group has been joined. */
+  /** Resolves when this member has joined the group. */
   start(handlers: LogConsumerHandlers): Promise<void>
   pause(partition: TopicPartition): void
   resume(partition: TopicPartition): void
-  /** Fetch again from `offset`; records already handed over may come once more. */
+  /** Fetches again from `offset`. Records may be delivered twice. */
   seek(partition: TopicPartition, offset: number): void
-  /** Commits what is done, leaves the group. The caller has drained before. */
+  /** Commits the processed records and leaves the group. The caller must have drained before. */
   stop(): Promise<void>
-  /** Whether the group confirmed in the last seconds that we are a member: if not, as after a freeze, nothing may start. Cheap. */
-  isConfirmed(): boolean
-  /** Milliseconds since the consumer last heard of the broker (fetch or heartbeat), on the monotonic clock. */
-  silence(): DurationMs
-  /** Milliseconds since it last heard of a broker or tried to reach one: while brokers are away it is active, not stuck. */
+  /** Whether the group confirmed this membership recently. If not, nothing may start. Cheap. */
+  holdsLease(): boolean
+  /** Milliseconds since the broker last responded to a fetch or heartbeat. */
+  timeSinceContact(): DurationMs
+  /** Milliseconds since the last response or attempt to connect. It grows if the loop is stuck. */
   inactivity(): DurationMs
 }
 
@@ -136,59 +139,62 @@ export interface OutgoingRecord {
   readonly key: Buffer | null
   readonly value: Buffer | null
   readonly headers: RecordHeaders
-  /** Where the key alone does not say: else Java-compatible murmur2 of the key. */
+  /** Chooses the partition. The default is murmur2 of the key, as in the Java client. */
   readonly partition?: number
-  /** It goes where records with this key are, instead of those with its own. */
+  /** The partition is chosen by this key instead of the record's own key. */
   readonly partitionKey?: Buffer
-  /** Asked when its turn comes to be sent; false: it is answered with an error instead. Absent: it may. */
+  /** Called just before sending. When it returns false, the record fails with an error. */
   readonly maySend?: () => boolean
 }
 
-/** `offset`: the record's own, where the broker says it. `appended`: its time by the broker's clock, where the topic keeps that. */
+/** `offset` and `appended` (the broker's append time) are set when the broker reports them. */
 export type OnAck = (error: Error | undefined, offset?: number, appended?: EpochMs) => void
 
 export interface LogProducer {
   /**
-   * Queues a record; `onAck` is called once, without error only when all in-sync replicas have it.
-   * `MESSAGE_TOO_LARGE` is about this record, not about its batch.
+   * Queues a record. `onAck` is called once, without an error only when all in-sync replicas have
+   * the record. The error `MESSAGE_TOO_LARGE` refers to this record, not to its batch.
    */
   append(topic: string, record: OutgoingRecord, onAck: OnAck): void
-  /** Sends what is queued; resolves when everything appended before is answered. */
+  /** Sends the queued records. Resolves when all of them are acknowledged or failed. */
   flush(): Promise<void>
   stop(): Promise<void>
 }
 
-/** As TopicReader, for single partitions. */
+/** Reads single partitions outside any consumer group. */
 export interface PartitionReader {
-  /** Key and value of a record are to be copied by whoever keeps them: they are views of all that was fetched at once. */
+  /** `onRecord` must copy key and value if it keeps them: they are views of the whole fetch. */
   readPartition(
     partition: TopicPartition,
     onRecord: (record: LogRecord) => void | Promise<void>,
-    /** The first offset to read; absent: the beginning. */
+    /** The first offset to read; by default the beginning. */
     from?: number,
   ): Promise<number>
-  /** The offset behind all that is committed in it. */
+  /** The offset after the last committed record of the partition. */
   endOf(partition: TopicPartition): Promise<number>
 }
 
-/** How far topics are written and groups have read. One number a partition, from partition 0 on. */
+/** End offsets and committed offsets: one entry per partition, starting with partition 0. */
 export interface LogPositions {
-  /** The offsets behind the last records. */
+  /** The offsets after the last records. */
   ends(topic: string): Promise<readonly number[]>
-  /** What a group has committed; -1 where it has not. */
+  /** The committed offsets of a group; -1 where nothing is committed. */
   committed(groupId: string, topic: string): Promise<readonly number[]>
 }
 
 export interface TopicFollowerHandlers {
-  /** In order within each partition. Must return at once and must not throw. */
+  /** Delivers the records of each partition in order. It must not block or throw. */
   onRecord(record: LogRecord): void
-  /** Every record that was acknowledged before `asOf`, of the clock's `boottime`, has been handed over. Told about twice a second. */
+  /** All records acknowledged before `asOf` (`boottime`) are delivered. About twice a second. */
   onCurrent(asOf: number): void
 }
 
-/** Follows one topic outside any group: whoever does gets all of it. A log that was cut is read again from its beginning. */
+/**
+ * Follows one topic outside any consumer group, so that each process gets all records. It reads a
+ * truncated log again from its beginning.
+ */
 export interface TopicFollower {
-  /** Resolves at the first `onCurrent`: all that stood there has been handed over. Rejects while the topic cannot be read. */
+  /** Resolves at the first `onCurrent`. Rejects while the topic cannot be read. */
   start(handlers: TopicFollowerHandlers): Promise<void>
   stop(): Promise<void>
 }
@@ -197,7 +203,7 @@ export interface TopicDescription {
   readonly name: string
   readonly partitions: number
   readonly replicationFactor: number
-  /** `cleanup.policy`, `retention.ms`, … as the broker has them. */
+  /** The broker's configuration, for example `cleanup.policy` and `retention.ms`. */
   readonly config: Readonly<Record<string, string>>
 }
 
@@ -213,47 +219,48 @@ export interface TopicAdmin {
   close(): Promise<void>
 }
 
-/** Damaged, or not ours: it never will be read. */
+/** The bytes are damaged or not in Hookline's format. Reading them again does not help. */
 export interface Undecodable {
   readonly kind: 'undecodable'
   readonly detail: string
 }
 
-/** Decode again once `learn(schemaId)` has resolved. */
+/** The writer's schema is unknown. Decode again after `learn(schemaId)` has resolved. */
 export interface SchemaNeeded {
   readonly kind: 'schema_needed'
   readonly schemaId: number
 }
 
-/** What the bytes of an event record hold. */
+/** The decoded value of an event record. */
 export type Decoded = { readonly kind: 'event'; readonly event: Event } | Undecodable | SchemaNeeded
 
 export interface EventCodec {
   encode(event: Event): Buffer
   /**
-   * `receivedAt` stands in for a time received that a foreign producer left out (and then for a missing timestamp): the
-   * record's timestamp when the record is first read, and the same value whenever its bytes are read again.
+   * `receivedAt` replaces a receive time that a foreign producer left out, and then also a missing
+   * timestamp. Pass the record's timestamp when the record is first read, and the same value
+   * whenever its bytes are read again.
    */
   decode(value: Buffer, receivedAt: EpochMs): Decoded
-  /** Fetches a writer's schema. False: the registry knows no such id. Rejects while the registry cannot be reached. */
+  /** Fetches a schema. Resolves with false for an unknown id. Rejects without the registry. */
   learn(schemaId: number): Promise<boolean>
 }
 
 export type DecodedValue<Value> = { readonly kind: 'value'; readonly value: Value } | Undecodable | SchemaNeeded
 
-/** Reads and writes the values of a topic that only we write to. */
+/** Encodes and decodes the values of a topic that only Hookline writes to. */
 export interface ValueCodec<Value> {
   encode(value: Value): Buffer
   decode(value: Buffer): DecodedValue<Value>
-  /** As an EventCodec's. */
+  /** As `learn` of `EventCodec`. */
   learn(schemaId: number): Promise<boolean>
 }
 
 // --- what operators see
 
-/** Fields are facts, never secrets, bodies or query strings. */
+/** Fields are facts. They never contain secrets, bodies or query strings. */
 export interface Logger {
-  /** Whether lines at debug are written at all: where to gather their facts costs something. */
+  /** Whether debug lines are written. Check it before computing expensive fields. */
   isLevelEnabled(level: 'debug'): boolean
   debug(fields: object, line: string): void
   info(fields: object, line: string): void
@@ -261,18 +268,21 @@ export interface Logger {
   error(fields: object, line: string): void
 }
 
-/** Reads whole topics outside any group. */
+/** Reads whole topics outside any consumer group. */
 export interface TopicReader {
-  /** Every record up to the ends noted at the start; awaits what `onRecord` returns. Resolves with how many records were read. */
+  /**
+   * Reads every record up to the end offsets at the start, and awaits the result of `onRecord`.
+   * Resolves with the number of records.
+   */
   readToEnd(topic: string, onRecord: (record: LogRecord) => void | Promise<void>, portion?: Portion): Promise<number>
 }
 
-/** What is wanted of a topic: all of it, but for what is said here. */
+/** Selects a part of a topic. Without any field, all of it is read. */
 export interface Portion {
-  /** Only the partition of records with this key. */
+  /** Reads only the partition of records with this key. */
   readonly key?: Buffer
-  /** Only what was appended at this time or later. */
+  /** Reads only records that were appended at this time or later. */
   readonly since?: EpochMs
-  /** Asked before each record, at least; true, and from then on: no more of them. */
+  /** Checked at least before each record. When it returns true, reading stops. */
   readonly isEnough?: () => boolean
 }

@@ -2,36 +2,41 @@ import type { TopicDescription } from './ports.ts'
 import type { ServiceName } from './settings/service-names.ts'
 import { type DurationMs, durationMs, formatDuration, parseDuration } from './units.ts'
 
-/** Tiers that exist whatever the schedule: deferrals and replay use them. */
-export const standingTiers: readonly DurationMs[] = [10_000, 30_000, 60_000, 300_000].map(durationMs)
+/** Retry tiers that exist with every schedule, because deferrals and replays use them. */
+export const fixedTiers: readonly DurationMs[] = [10_000, 30_000, 60_000, 300_000].map(durationMs)
 
-/** Every tier that a schedule needs, shortest first, each once. */
+/** Every retry tier of an installation with this schedule, shortest first, without duplicates. */
 export function tiersOf(schedule: readonly DurationMs[]): readonly DurationMs[] {
-  return [...new Set([...standingTiers, ...schedule])].sort((a, b) => a - b)
+  return [...new Set([...fixedTiers, ...schedule])].sort((a, b) => a - b)
 }
 
 /** The names of one installation's topics and consumer groups. */
 export interface TopicNames {
   readonly events: string
   readonly deadLetter: string
-  /** What the collector did not take, for whoever looks for it. */
+  /** Messages that the collector rejected, for analysis. */
   readonly rejected: string
-  /** What syncs observed, and how each change ended. */
+  /** The members that syncs uploaded, and the result of each membership change. */
   readonly audienceInput: string
-  /** What each destination is known to have; compacted. */
+  /** What each destination knows of each user's memberships; compacted. */
   readonly memberships: string
-  /** Who was deleted, and whether to take anything from them; compacted. */
+  /** Deleted and suppressed users; compacted. */
   readonly suppressions: string
-  /** How deletions go on; compacted. */
+  /** The deletion requests and their results; compacted. */
   readonly deletions: string
-  /** One record an attempt, for whoever watches; there only when `delivery.attemptsTopic` is on. */
+  /**
+   * One record for each attempt, for `hookline tail`. It exists only with `delivery.attemptsTopic`.
+   */
   readonly attempts: string
   readonly dispatcherGroup: string
   readonly retriesGroup: string
   readonly audiencesGroup: string
-  /** `hookline.retry.30s` */
+  /** For example `hookline.retry.30s`. */
   retry(tier: DurationMs): string
-  /** The tier that a topic is, or undefined when it is no retry topic of this installation. */
+  /**
+   * The tier of a retry topic; `undefined` when the topic is not a retry topic of this
+   * installation.
+   */
   tierOf(topic: string): DurationMs | undefined
 }
 
@@ -54,31 +59,46 @@ export function topicNames(prefix: string): TopicNames {
   }
 }
 
-/** How a topic has to be set up. */
+/** The required setup of a topic. */
 export interface TopicSpec {
   readonly name: string
   readonly partitions: number
   readonly replicationFactor: number
   readonly cleanup: 'delete' | 'compact' | 'compact,delete'
   readonly retention: DurationMs | undefined
-  /** For this long the cleaner leaves every record of a compacted topic; undefined: it may take one at any time. */
+  /**
+   * How long compaction must not remove a record; `undefined` when it may remove a record at any
+   * time.
+   */
   readonly compactionLag: DurationMs | undefined
-  /** The largest batch that it takes, in bytes; undefined: the broker's default, a mebibyte. */
+  /** The largest accepted batch in bytes; `undefined` for the broker's default of 1 MiB. */
   readonly maxRecordBytes: number | undefined
-  /** The topic that it has as many partitions as: records keep theirs on their way, or as many processes share both; undefined: stands alone. */
+  /**
+   * The topic that must have the same number of partitions, because records keep their partition or
+   * the same number of processes share both. `undefined` when there is no such condition.
+   */
   readonly partitionsAs: string | undefined
-  /** Those that do not start without it. */
+  /** The services that do not start without this topic. */
   readonly usedBy: readonly ServiceName[]
 }
 
 const day = 24 * 3_600_000
-/** A record that should not have been written is noticed within minutes, and what it hides must still be there to be written again. */
+/**
+ * Keeps a record that a wrong record replaced. The error is noticed within minutes, and the
+ * replaced record can then be written again.
+ */
 const compactionLag = durationMs(6 * 3_600_000)
 
-/** Of copies: twice the broker's default, for they are longer than their records by our headers. */
+/**
+ * For topics with copies: twice the broker's default, because a copy is longer than its record by
+ * Hookline's headers.
+ */
 const maxRecordBytes = 2 * 1024 * 1024
 
-/** Every topic that the services of an installation need; of the attempts only with `delivery.attemptsTopic`. */
+/**
+ * Every topic that the services of an installation need. The attempts topic is included only with
+ * `delivery.attemptsTopic`.
+ */
 export function topicSpecs(
   topics: { prefix: string; partitions: number; replicationFactor: number },
   schedule: readonly DurationMs[],
@@ -138,27 +158,34 @@ export function topicConfig(spec: TopicSpec): Readonly<Record<string, string>> {
     ...(spec.retention !== undefined && { 'retention.ms': String(spec.retention) }),
     ...(spec.compactionLag !== undefined && { 'min.compaction.lag.ms': String(spec.compactionLag) }),
     ...(spec.maxRecordBytes !== undefined && { 'max.message.bytes': String(spec.maxRecordBytes) }),
-    // Delays, retention and the time received count from here, not from what a producer's clock says.
+    // Delays, retention and the receive time use the broker's clock, not the producer's.
     'message.timestamp.type': 'LogAppendTime',
-    // With three replicas a record that was acknowledged survives the loss of a broker.
+    // With three replicas, an acknowledged record survives the loss of a broker.
     'min.insync.replicas': spec.replicationFactor >= 3 ? '2' : '1',
   }
 }
 
-/** What a missing topic is created with: as many partitions as the topics have that it must agree with. */
+/**
+ * The spec with which a missing topic is created. It gets the partition count of the existing topic
+ * that it must match.
+ */
 export function topicToCreate(spec: TopicSpec, existing: readonly TopicDescription[]): TopicSpec {
   const partitions = existing.find(({ name }) => name === spec.partitionsAs)?.partitions ?? spec.partitions
   return { ...spec, partitions }
 }
 
-/** Kafka deletes whole segments: a record lasts beyond the retention for as long as its segment was written to, by default a week. */
+/**
+ * Kafka deletes a log segment only when all of its records are older than the retention time. So a
+ * record can stay longer, by the time that one segment is written: a week by default.
+ */
 const usualSegmentMs = 7 * day
 
 /**
- * How long after a message was received it may still be delivered: a dead letter is replayed just before it is gone, and its copy waits in
- * the events topic or a retry topic. By the retention that the topics have, and at least by that of their specs.
+ * How long after a message was received it can still be delivered. A dead letter can be replayed
+ * just before it is deleted, and its copy then waits in the events topic or in a retry topic. The
+ * result uses the retention of the existing topics, or that of their specs when it is longer.
  */
-export function receivedLasts(
+export function maxDeliveryAge(
   names: TopicNames,
   specs: readonly TopicSpec[],
   found: readonly TopicDescription[],

@@ -1,11 +1,11 @@
-/** A primitive that must not be mixed up with another of the same kind. */
+/** A primitive type that TypeScript does not confuse with another one of the same primitive. */
 type Brand<T, Name extends string> = T & { readonly __brand: Name }
 
 /** Milliseconds since 1970-01-01T00:00:00Z, wall clock. */
 export type EpochMs = Brand<number, 'EpochMs'>
-/** A length of time in milliseconds. */
+/** A duration in milliseconds. */
 export type DurationMs = Brand<number, 'DurationMs'>
-/** Compact JSON that is a fixed point of `JSON.stringify(JSON.parse(text))`. */
+/** Compact JSON text that `JSON.stringify(JSON.parse(text))` returns unchanged. */
 export type JsonText = Brand<string, 'JsonText'>
 
 export const epochMs = (value: number): EpochMs => value as EpochMs
@@ -14,13 +14,16 @@ export const durationMs = (value: number): DurationMs => value as DurationMs
 const unitMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const
 const durationPattern = /^(\d{1,9})(ms|s|m|h)$/
 
-/** `500ms`, `5s`, `1m`, `4h` → milliseconds; undefined for anything else. */
+/** Parses `500ms`, `5s`, `1m` or `4h`; `undefined` for any other text. */
 export function parseDuration(text: string): DurationMs | undefined {
   const [, digits, unit] = durationPattern.exec(text) ?? []
   return digits === undefined ? undefined : durationMs(Number(digits) * unitMs[unit as keyof typeof unitMs])
 }
 
-/** The shortest exact form: 60,000 → `1m`, 90,000 → `90s`. Names retry topics, so it never changes for a given length. */
+/**
+ * The shortest exact form: 60,000 → `1m`, 90,000 → `90s`. Retry topics are named with it, so the
+ * result for a duration must never change.
+ */
 export function formatDuration(duration: DurationMs): string {
   const units = ['h', 'm', 's'] as const
   const unit = units.find(candidate => duration > 0 && duration % unitMs[candidate] === 0) ?? 'ms'
@@ -52,15 +55,17 @@ export class Secret {
   }
 }
 
-/** The text of a value that is a secret only where it comes from a file. */
+/** The text of a value that is a `Secret` only when it comes from a file. */
 export const revealed = (value: string | Secret): string => (value instanceof Secret ? value.reveal() : value)
 
-/** Ends a switch over a closed set; reaching it is a bug. */
+/**
+ * Checks at compile time that a switch handles every case. At run time it throws, which is a bug.
+ */
 export function assertNever(value: never): never {
   throw new TypeError(`unexpected value: ${JSON.stringify(value)}`)
 }
 
-/** Why something cannot be taken, and what helps. */
+/** Why a value is rejected, and what the user should do. */
 export interface Objection {
   readonly message: string
   readonly hint: string

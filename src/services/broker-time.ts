@@ -2,44 +2,58 @@ import type { Clock, Logger, LogProducer } from '../core/ports.ts'
 import { type DurationMs, durationMs, type EpochMs } from '../core/units.ts'
 import { createPeriodicTask, type PeriodicTask } from './periodic-task.ts'
 
-/** Brokers tell their time with each record that they store. Where nothing is written for this long it is asked for. */
+/**
+ * A broker returns its time with each record that it stores. After this long without a record, the
+ * process writes one to learn the time.
+ */
 const askEvery = durationMs(30_000)
-/** A process starts without the answer when it takes longer: by its machine's clock. */
-const firstAnswerLimit = durationMs(5_000)
+/** Maximum wait for an answer. After it, the caller uses this process's clock. */
+const answerLimit = durationMs(5_000)
 
 interface Deps {
   readonly producer: LogProducer
-  /** Takes records without a value: a compacted one, where no key is this one's. */
+  /** A compacted topic: it accepts records without a value. */
   readonly topic: string
   readonly clock: Clock
-  /** When a broker last told its time, in monotonic milliseconds. */
+  /** Returns when a broker last returned its time, in monotonic milliseconds. */
   readonly learnedAt: () => number
   readonly logger: Logger
 }
 
 export interface BrokerTime extends PeriodicTask {
-  /** Resolves with what a broker says; undefined: none does, or it takes too long to wait for. */
+  /**
+   * Resolves with a broker's time; with `undefined` when no broker answers within 5 s, or when the
+   * topic does not keep the broker's time.
+   */
   ask(): Promise<EpochMs | undefined>
   /**
-   * The same, or this process's own time. As long as one broker leads the partition of the record, what
-   * is asked for later is later, wherever it is asked for.
+   * Resolves with a broker's time, or with this process's time when `ask` gets none. While one
+   * broker leads the record's partition, a later call gets a later time, in any process.
    */
   now(): Promise<EpochMs>
 }
 
-/** No dead letter has this key: those begin with the destination's id, or `-/` and a topic. And it is not JSON, as those of deletions. */
+/**
+ * The key differs from all other keys of the topic. Keys of dead letters begin with a destination
+ * id, or with `-/` and a topic name; keys of deletions are JSON.
+ */
 const record = { key: Buffer.from('-/clock'), value: null, headers: {} }
 
-/** Keeps the time of this process that of the brokers, also while it writes nothing. */
+/**
+ * Keeps this process's clock equal to the brokers' clock, also while the process writes nothing.
+ */
 export function createBrokerTime({ producer, topic, clock, learnedAt, logger }: Deps): BrokerTime {
   let isAsking = false
-  /** The topic keeps the producer's time. */
+  /**
+   * The topic keeps the producer's timestamps. Its acknowledgements have no broker time, so the
+   * process stops asking.
+   */
   let isSilent = false
 
   function ask(): Promise<EpochMs | undefined> {
     const { promise, resolve } = Promise.withResolvers<EpochMs | undefined>()
-    const cancel = clock.after(firstAnswerLimit, () => {
-      logger.warn({ topic }, "no broker has told its time: this machine's clock is used until one does")
+    const cancel = clock.after(answerLimit, () => {
+      logger.warn({ topic }, "no broker responded with its time; the process uses the machine's clock until one does")
       resolve(undefined)
     })
     isAsking = true
@@ -53,7 +67,7 @@ export function createBrokerTime({ producer, topic, clock, learnedAt, logger }: 
   }
 
   const isDue = (): boolean => !isAsking && !isSilent && clock.monotonic() - learnedAt() >= askEvery
-  const chore = createPeriodicTask({
+  const task = createPeriodicTask({
     clock,
     firstAfter: askEvery,
     async turn() {
@@ -61,38 +75,41 @@ export function createBrokerTime({ producer, topic, clock, learnedAt, logger }: 
       return askEvery
     },
   })
-  return { ...chore, ask, now: async () => (await ask()) ?? clock.now() }
+  return { ...task, ask, now: async () => (await ask()) ?? clock.now() }
 }
 
-const lookEvery = durationMs(10_000)
-/** A clock that is made faster or slower meanwhile is not told of again. */
-const furtherSeconds = 10
+const checkEvery = durationMs(10_000)
+/** The warning is repeated when the difference changes by more than this. */
+const repeatAfterSeconds = 10
 
 interface ClockWatchDeps {
   readonly clock: Clock
-  /** How far the machine's clock is ahead of what `clock` goes by, in milliseconds; 0 where it is followed. */
+  /** Milliseconds by which the machine's clock is ahead of `clock`; 0 when `clock` follows it. */
   readonly offset: () => number
   readonly logger: Logger
 }
 
-/** Tells that the machine's clock differs from the time that the process goes by, and when it no longer does. */
+/**
+ * Logs a warning when the machine's clock differs from the brokers' clock, which the process uses,
+ * and an info line when it no longer does.
+ */
 export function createClockWatch({ clock, offset, logger }: ClockWatchDeps): PeriodicTask {
-  let told = 0
+  let loggedSeconds = 0
 
   function turn(): DurationMs {
     const seconds = Math.round(offset() / 1_000)
-    if (seconds === 0 && told !== 0) {
-      logger.info({}, "the machine's clock agrees again with the brokers', by which this process goes")
-      told = 0
-    } else if (seconds !== 0 && (told === 0 || Math.abs(seconds - told) > furtherSeconds)) {
+    if (seconds === 0 && loggedSeconds !== 0) {
+      logger.info({}, "the machine's clock agrees with the brokers' clock again")
+      loggedSeconds = 0
+    } else if (seconds !== 0 && (loggedSeconds === 0 || Math.abs(seconds - loggedSeconds) > repeatAfterSeconds)) {
       logger.warn(
         { seconds },
-        "the machine's clock is off by that from the brokers', by which this process goes: check its time service",
+        "the machine's clock differs from the brokers' clock, which the process uses; check the machine's time service",
       )
-      told = seconds
+      loggedSeconds = seconds
     }
-    return lookEvery
+    return checkEvery
   }
 
-  return createPeriodicTask({ clock, firstAfter: lookEvery, turn })
+  return createPeriodicTask({ clock, firstAfter: checkEvery, turn })
 }

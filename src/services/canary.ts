@@ -7,13 +7,13 @@ import type { TopicNames } from '../core/topics.ts'
 import { type DurationMs, durationMs } from '../core/units.ts'
 import { createPeriodicTask, type PeriodicTask } from './periodic-task.ts'
 
-/** How soon a canary that is switched on is seen to be. */
-const lookEvery = durationMs(5_000)
+/** How often the process checks whether the canary was switched on. */
+const checkEvery = durationMs(5_000)
 
 interface Deps {
-  /** As of now; undefined: none is sent. */
+  /** Returns the current settings; `undefined` when the canary is off. */
   readonly canary: () => CanarySettings | undefined
-  /** Whether it is this process that sends: one is enough. */
+  /** Whether this process sends the canary messages. One process is enough. */
   readonly isOurs: () => boolean
   readonly codec: Pick<EventCodec, 'encode'>
   readonly producer: LogProducer
@@ -24,8 +24,9 @@ interface Deps {
 }
 
 /**
- * Sends heartbeats: track messages of a source of our own for one destination, each of another user, so that all partitions get their turn.
- * They go the way of every event from its append on; who settles them (`settle.ts`) counts what became of them.
+ * Sends canary messages: track messages of Hookline's own source for one destination. Each has a
+ * new anonymous id, so that they reach all partitions. Each takes the same path as any other event;
+ * `results.ts` counts its result.
  */
 export function createCanary(deps: Deps): PeriodicTask {
   const { canary, isOurs, clock } = deps
@@ -33,25 +34,28 @@ export function createCanary(deps: Deps): PeriodicTask {
   function turn(): DurationMs {
     const settings = canary()
     if (settings !== undefined && isOurs()) send(deps, settings)
-    return settings?.every ?? lookEvery
+    return settings?.every ?? checkEvery
   }
 
-  return createPeriodicTask({ clock, firstAfter: lookEvery, turn })
+  return createPeriodicTask({ clock, firstAfter: checkEvery, turn })
 }
 
 function send({ codec, producer, topics, clock, metrics, logger }: Deps, { destination }: CanarySettings): void {
-  const event = heartbeat(destination, clock)
+  const event = canaryMessage(destination, clock)
   const key = keyOf(event.message)
   const record = { key: key === undefined ? null : Buffer.from(key), value: codec.encode(event), headers: {} }
   metrics.canarySent.inc({})
   producer.append(topics.events, record, error => {
     if (error === undefined) return
     metrics.canaryLost.inc({ reason: 'not_stored' })
-    logger.warn({ topic: topics.events, destination, error: error.message }, 'heartbeat not stored')
+    logger.warn(
+      { topic: topics.events, destination, error: error.message },
+      'canary message not stored; it counts as lost',
+    )
   })
 }
 
-function heartbeat(destinationId: string, clock: Clock): Event {
+function canaryMessage(destinationId: string, clock: Clock): Event {
   const id = clock.id()
   return ownEvent({
     type: 'track',

@@ -3,12 +3,15 @@ import { pause } from '../core/pause.ts'
 import type { Clock } from '../core/ports.ts'
 import { durationMs } from '../core/units.ts'
 
-/** Lost time that is made up for: timers are late by milliseconds, and no burst may follow a long halt. */
+/**
+ * Maximum lost time in milliseconds that is made up for. Timers are late by milliseconds, but a
+ * long pause must not cause a burst.
+ */
 const maxBurstMs = 100
 
 /**
- * Spaces work evenly: resolves `perSecond` times a second, immediately when that is undefined, and when `stop` is
- * aborted.
+ * Returns a function that paces work: its promises resolve `perSecond` times a second, evenly
+ * spaced. They resolve immediately when `perSecond` is `undefined` or `stop` is aborted.
  */
 export function createPacer(clock: Clock, perSecond: number | undefined, stop: AbortSignal): () => Promise<void> {
   if (perSecond === undefined) return async () => {}
@@ -22,8 +25,9 @@ export function createPacer(clock: Clock, perSecond: number | undefined, stop: A
 }
 
 /**
- * Counts from 0, each number when it is due: `perSecond` evenly from the start on, with all lost time made up for, or immediately
- * when undefined. Ends after `count` numbers, or when `signal` is aborted.
+ * Yields the numbers from 0 to `count - 1`, `perSecond` a second, evenly spaced from the start. It
+ * makes up for all lost time. When `perSecond` is `undefined`, it does not wait. It ends early when
+ * `signal` is aborted.
  */
 export async function* paced(
   { count, perSecond }: { readonly count: number; readonly perSecond: number | undefined },

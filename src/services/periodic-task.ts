@@ -1,7 +1,7 @@
 import type { Clock } from '../core/ports.ts'
 import type { DurationMs } from '../core/units.ts'
 
-/** Something small that is done again and again beside the work of a service. */
+/** A small job that a service repeats, for example a check or a compaction. */
 export interface PeriodicTask {
   start(): void
   stop(): void
@@ -9,13 +9,13 @@ export interface PeriodicTask {
 
 interface Deps {
   readonly clock: Clock
-  /** Until the first turn. */
+  /** Time until the first run. */
   readonly firstAfter: DurationMs
-  /** Does what is to be done now. Resolves with how long it is until the next turn. */
+  /** Runs once. Resolves with the time until the next run. */
   readonly turn: () => DurationMs | Promise<DurationMs>
 }
 
-/** Takes one turn after the other, until it is stopped. */
+/** Repeats `turn`, one run at a time, until the task is stopped. */
 export function createPeriodicTask({ clock, firstAfter, turn }: Deps): PeriodicTask {
   let isStopped = false
   let cancel = (): void => undefined

@@ -5,11 +5,11 @@ import type { AudienceReceiver } from '../support/audience/receiver.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
 
 const closing = closingAfterEach()
-/** The long form: AUDIENCE_MEMBERS=200000 AUDIENCE_KILLS=10 */
+/** For a long run: AUDIENCE_MEMBERS=200000 AUDIENCE_KILLS=10 */
 const size = Number(process.env['AUDIENCE_MEMBERS'] || 12_000)
 const kills = Number(process.env['AUDIENCE_KILLS'] || 3)
 const changed = size / 100
-/** Milliseconds; with all that is killed, 300 members a second are delivered on any machine, also one that is busy with other things. */
+/** Milliseconds. Even a busy machine delivers 300 members per second, kills included. */
 const timeLimit = 120_000 + size * 6
 
 describe('syncs of an audience', () => {
@@ -20,7 +20,7 @@ describe('syncs of an audience', () => {
       const crm = installation.receivers.get('crm') as AudienceReceiver
       let service: RunningService = await installation.run()
 
-      /** While messages up to a number come in. */
+      /** Kills processes at random while messages up to a number arrive. */
       async function killInBetween(from: number, to: number): Promise<void> {
         for (let kill = 1; kill <= kills; kill++) {
           const next = from + Math.floor(((to - from) * kill) / (kills + 1))
@@ -42,7 +42,8 @@ describe('syncs of an audience', () => {
       expect(crm.members()).toEqual(new Set(users(changed, size + changed)))
       expect(crm.taken.size).toBe(size + 2 * changed)
       expect(crm.toldAgain).toEqual([])
-      // What was done since the last commit, or was under way, comes again under the same id.
+      // After a kill, changes since the last commit and changes in progress are sent again with the
+      // same id.
       expect(crm.duplicates).toBeLessThan(kills * 2 * 2_000)
       expect(await service.stop()).toBe(0)
     },

@@ -12,8 +12,8 @@ async function withEndpoint(): Promise<{ ledger: Ledger; pipeline: Pipeline }> {
   return { ledger, pipeline: closing(await startPipeline({ destinations })) }
 }
 
-describe('bad input on the events topic', () => {
-  it('goes to the dead-letter topic with its reason and its original bytes, and the partition moves on', async () => {
+describe('an invalid record on the events topic', () => {
+  it('goes to the dead-letter topic with its reason and its original bytes, and does not block the partition', async () => {
     const { ledger, pipeline } = await withEndpoint()
     const [event] = trackEvents(1, 'good')
     const good = pipeline.codec.encode(event!)
@@ -34,7 +34,7 @@ describe('bad input on the events topic', () => {
         outcomes: 'missing_event',
       },
     }
-    // One partition, so that each stands before the good one.
+    // One partition, so that each bad record precedes a good one.
     const records = Object.entries(bad).map(([key, { value }]) => ({
       key: Buffer.from(key),
       value,
@@ -68,7 +68,7 @@ describe('bad input on the events topic', () => {
     expect(await service.stop()).toBe(0)
   })
 
-  it('what a foreign producer writes is normalised, and keeps one message id over retries and restarts', async () => {
+  it('normalises records of a foreign producer, and keeps one message id over retries and restarts', async () => {
     const ledger = closing(await Ledger.started({ answers: [500, 500, 200] }))
     const pipeline = closing(
       await startPipeline({

@@ -12,14 +12,14 @@ import { Ledger } from '../support/webhook/ledger.ts'
 const closing = closingAfterEach()
 
 describe('the broker', () => {
-  it('stops and starts again in mid-flight: the service resumes by itself and every message arrives', async () => {
+  it('stops under load and starts again: the service recovers by itself and every message arrives', async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'hookline-outage-'))
     closing({ close: () => rm(dataDir, { recursive: true, force: true }) })
     const place = { dataDir, port: await freePorts(2) }
     let broker = await startBroker(place)
     closing({ close: () => broker.stop() })
     const ledger = closing(await Ledger.started({ latency: durationMs(20) }))
-    // What fails while the broker is away cannot be parked: its source offset waits.
+    // A failed delivery cannot go to a retry topic during the outage, so its source offset waits.
     const flaky = closing(await Ledger.started({ latency: durationMs(2_000), answers: [503, 200] }))
     const pipeline = closing(
       await startPipeline(

@@ -6,7 +6,7 @@ import { Ledger } from '../support/webhook/ledger.ts'
 
 const closing = closingAfterEach()
 
-it('heartbeats go through the whole pipeline, from one of several processes; what is lost shows', async () => {
+it('canary messages go through the whole pipeline, from one of several processes; lost ones are counted', async () => {
   const heart = closing(await Ledger.started())
   const away = closing(await Ledger.started({ answers: [404] }))
   const at = (id: string, { url }: Ledger) => ({ id, sources: ['web'], webhooks: [{ url }] })
@@ -19,7 +19,7 @@ it('heartbeats go through the whole pipeline, from one of several processes; wha
   }
   await heart.untilDelivered(3)
   expect(JSON.parse(heart.requests[0]!.body)).toMatchObject({ type: 'track', event: 'Hookline Heartbeat' })
-  // Both were asked: only one of them sends.
+  // Both processes have a canary, but only one sends heartbeats.
   const sending = await Promise.all(
     services.map(async service => ((await service.metrics()).get('hookline_canary_sent_total') ?? 0) > 0),
   )

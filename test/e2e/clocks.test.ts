@@ -16,7 +16,7 @@ const hour = 60 * minute
 const skews = [minute, -minute, hour, -hour]
 const count = 40
 
-it('processes that are started with their clocks a minute and an hour off retry each delivery once, in time, in a right window', async () => {
+it('processes with clocks that are a minute and an hour off retry each delivery once, on schedule and in its window', async () => {
   const ledger = closing(await Ledger.started({ answers: [503, 200], latency: durationMs(5) }))
   const pipeline = closing(
     await startPipeline({

@@ -47,7 +47,10 @@ async function idsOn({ topics, codec, read }: Pipeline): Promise<ReadonlySet<str
   )
 }
 
-/** Sends one small batch after the other until it is ended or has no answer, and remembers what became of them. */
+/**
+ * Sends small batches one after another until it is stopped or gets no response. Records the result
+ * of each message.
+ */
 function steadyLoad(service: RunningService, name = 'load') {
   const accepted: string[] = []
   const unanswered: string[] = []
@@ -56,12 +59,12 @@ function steadyLoad(service: RunningService, name = 'load') {
   const running = (async () => {
     for (let count = 0; !isEnded && unanswered.length === 0; count += 10) {
       const ids = Array.from({ length: 10 }, (_, index) => `${name}-${count + index}`)
-      // A connection that breaks is no answer: nobody knows what was accepted.
+      // After a broken connection it is unknown what the collector accepted.
       const posted = await post(service, pages(ids)).catch(() => undefined)
       answers.push(posted?.status ?? 0)
       if (posted === undefined) unanswered.push(...ids)
       if (posted?.status === 200) accepted.push(...ids)
-      // Refused at once, it would be asked ten thousand times.
+      // Without this wait, immediate rejections would cause ten thousand requests.
       else await new Promise(resolve => setTimeout(resolve, 50))
     }
   })()
@@ -77,7 +80,7 @@ function steadyLoad(service: RunningService, name = 'load') {
   }
 }
 
-/** Eight of them, each with a hundred messages accepted. */
+/** Eight senders; each continues until a hundred of its messages are accepted. */
 async function heavyLoad(service: RunningService) {
   const loads = Array.from({ length: 8 }, (_, index) => steadyLoad(service, `load-${index}`))
   await until(async () => (loads.every(({ accepted }) => accepted.length >= 100) ? true : undefined))
@@ -87,7 +90,7 @@ async function heavyLoad(service: RunningService) {
 const alone = ['--services', 'collector']
 
 describe('a batch sent to the collector', () => {
-  it('is delivered to the webhook; what is rejected is told, and the collector counts both', async () => {
+  it('is delivered to the webhook; the response lists rejected messages, and metrics count both', async () => {
     const ledger = closing(await Ledger.started())
     const pipeline = closing(
       await startPipeline({ destinations: [{ id: 'crm', sources: ['web'], webhooks: [{ url: ledger.url }] }] }),
@@ -104,20 +107,20 @@ describe('a batch sent to the collector', () => {
     expect(metrics.get('hookline_collector_messages_total{source="web",result="accepted"}')).toBe(2)
     expect(metrics.get('hookline_collector_messages_total{source="web",result="rejected"}')).toBe(1)
     expect(metrics.get('hookline_collector_store_seconds_count')).toBe(1)
-    // Nobody waits for the rejected one to be written.
+    // The response does not wait for the rejected message to be written.
     await until(async () =>
       (await service.metrics()).get('hookline_collector_held_bytes{what="records"}') === 0 ? true : undefined,
     )
     expect(await service.stop()).toBe(0)
   })
 
-  it('by a process with nothing but a collector; a new write key counts without a restart', async () => {
+  it('is accepted by a process with only the collector; a new write key works without a restart', async () => {
     const pipeline = closing(await startPipeline({}))
     const collector = await pipeline.run({}, alone)
-    // Then comes what is checked of every process.
+    // The checks that every process has come after those of the collector.
     expect(await collector.ask('/readyz?verbose')).toEqual({
       status: 200,
-      text: expect.stringMatching(/^\+ collector: listening\n\+ kafka: takes messages\n(\+ .*\n)*ok\n$/),
+      text: expect.stringMatching(/^\+ collector: listening\n\+ kafka: accepts messages\n(\+ .*\n)*ok\n$/),
     })
     expect(await post(collector, pages(['a']), 'new-key')).toMatchObject({
       status: 401,
@@ -128,15 +131,15 @@ describe('a batch sent to the collector', () => {
     expect(await post(collector, pages(['b']))).toMatchObject({ status: 401 })
     expect([...(await idsOn(pipeline))]).toEqual(['a'])
 
-    // It listens to nobody's webhooks and is in nobody's group: the other half has no collector.
+    // This process has no collector, and the other one is in no consumer group.
     const dispatcher = await pipeline.run({}, ['--services', 'dispatcher'])
     expect(dispatcher.ready).not.toContain('collector=')
     expect(await Promise.all([collector.stop(), dispatcher.stop()])).toEqual([0, 0])
   })
 })
 
-describe('a collector that is killed', () => {
-  it('has lost nothing that it had accepted; what it did not answer is taken by the next one', async () => {
+describe('a collector that gets SIGKILL', () => {
+  it('loses no accepted message; the next collector accepts those without a response', async () => {
     const ledger = closing(await Ledger.started())
     const pipeline = closing(
       await startPipeline({ destinations: [{ id: 'crm', sources: ['web'], webhooks: [{ url: ledger.url }] }] }),
@@ -161,8 +164,8 @@ describe('a collector that is killed', () => {
   })
 })
 
-describe('a collector that is told to stop', () => {
-  it('under load: what it has accepted is stored, the rest is refused or not answered', async () => {
+describe('a collector that gets SIGTERM', () => {
+  it('under load: stores accepted messages, and rejects the others or gives no response', async () => {
     const pipeline = closing(await startPipeline({}))
     const service = await pipeline.run({}, alone)
     const loads = await heavyLoad(service)
@@ -172,7 +175,7 @@ describe('a collector that is told to stop', () => {
     expect(loads.flatMap(({ accepted }) => accepted.filter(id => !stored.has(id)))).toEqual([])
   })
 
-  it('is not ready from then on, and takes what it has begun to read', async () => {
+  it('becomes not ready, and accepts the request that it is reading', async () => {
     const pipeline = closing(await startPipeline({}))
     const service = await pipeline.run({}, alone)
     const wire = await connect(service.collector as string)
@@ -183,7 +186,7 @@ describe('a collector that is told to stop', () => {
     await wire.send(body.slice(0, 10))
     const stopped = service.stop()
     await until(async () => ((await service.ask('/readyz')).status === 503 ? true : undefined))
-    expect((await service.ask('/readyz?verbose')).text).toContain('- collector: last call\n')
+    expect((await service.ask('/readyz?verbose')).text).toContain('- collector: draining\n')
     await wire.send(body.slice(10))
     expect(await wire.answer()).toMatchObject({ status: 200, headers: { connection: 'close' } })
     expect(await stopped).toBe(0)
@@ -192,8 +195,8 @@ describe('a collector that is told to stop', () => {
   })
 })
 
-describe('Kafka is away', () => {
-  it('the collector says so within its deadline, is not ready after a while, and goes on by itself', async () => {
+describe('during an outage of Kafka', () => {
+  it('the collector responds within its deadline, becomes not ready, and recovers by itself', async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'hookline-collector-'))
     closing({ close: () => rm(dataDir, { recursive: true, force: true }) })
     const place = { dataDir, port: await freePorts(2) }

@@ -19,7 +19,7 @@ describe('hookline as a process', () => {
     expect({ code, out }).toEqual({ code: 0, out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) })
   })
 
-  it('tells by its exit code what was wrong', async () => {
+  it('reports the kind of error by its exit code', async () => {
     const { code, out, err } = await run(process.execPath, ['bin/hookline.js', 'topcis'])
     expect({ code, out }).toEqual({ code: 2, out: '' })
     expect(err).toBe("hookline: unknown command 'topcis' (Did you mean topics?)\n")
@@ -32,7 +32,7 @@ describe('hookline as a process', () => {
     expect(out).toMatch(/^Examples:$/m)
   })
 
-  it('is quiet when the reader of its output has had enough', async () => {
+  it('exits silently when the reader closes the pipe', async () => {
     const child = spawn(process.execPath, ['bin/hookline.js', 'config-schema'], {
       cwd: checkout,
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -11,7 +11,7 @@ const kills = 10
 const events = 4_000
 
 describe('SIGKILL', () => {
-  it(`ten times in mid-load: every message arrives, duplicates carry the same id and are no more than what was open`, async () => {
+  it(`ten times under load: every message arrives, and duplicates have the same id and were in progress at a kill`, async () => {
     const ledger = closing(await Ledger.started({ latency: durationMs(20) }))
     const pipeline = closing(
       await startPipeline({ destinations: [{ id: 'crm', sources: ['web'], webhooks: [{ url: ledger.url }] }] }),
@@ -28,9 +28,11 @@ describe('SIGKILL', () => {
     await ledger.untilDelivered(events)
 
     expect(new Set(ledger.successes.keys())).toEqual(new Set(trackEvents(events).map(event => event.message.messageId)))
-    // Commits follow what is done within 250 ms; what was done since, or was under way, comes again.
+    // Each kill repeats at most the deliveries in progress and those since the last commit, 250 ms
+    // earlier.
     expect(ledger.duplicates).toBeLessThan(kills * 1_000)
-    // What comes again comes after all others have arrived. When everything is committed, another process has nothing to do.
+    // When everything is committed, a new process has nothing to do. Repeated records would arrive
+    // last.
     const { events: topic, dispatcherGroup } = pipeline.topics
     await until(async () => ((await admin.committed(dispatcherGroup, topic)) === events ? true : undefined))
     expect(await service.stop()).toBe(0)
@@ -42,7 +44,7 @@ describe('SIGKILL', () => {
 })
 
 describe('SIGTERM', () => {
-  it('drains: calls under way end, nothing is delivered twice, the exit code is 0', async () => {
+  it('finishes the requests in progress, delivers nothing twice, and exits with 0', async () => {
     const ledger = closing(await Ledger.started({ latency: durationMs(300) }))
     const pipeline = closing(
       await startPipeline({

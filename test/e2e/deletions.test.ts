@@ -1,7 +1,7 @@
 import { json } from 'node:stream/consumers'
 import { expect, it } from '@jest/globals'
 import type { RunningService } from '../../deploy/tools/local/service-process.ts'
-import { deletionAsked } from '../../src/core/deletion/deletion-request.ts'
+import { deletionRequestedAt } from '../../src/core/deletion/deletion-request.ts'
 import type { Event } from '../../src/core/message/event.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
 import { until } from '../support/kafka/admin.ts'
@@ -16,7 +16,7 @@ interface Call {
   readonly userId: string
 }
 
-/** Down for everything; deletes it takes the second time. */
+/** An endpoint that rejects all messages, except the second attempt of a delete. */
 async function startReceiver() {
   const calls: Call[] = []
   const endpoint = new HttpEndpoint(async (request, response) => {
@@ -35,11 +35,11 @@ const of = (userId: string, events: readonly Event[]): readonly Event[] =>
 const untilCounted = (service: RunningService, name: string, count: number): Promise<true> =>
   until(async () => ((await service.metrics()).get(name) === count ? true : undefined))
 
-it('a deleted user: waiting retries are dropped, the delete arrives, nothing is taken or delivered any more', async () => {
+it('a deleted user: retries are dropped, the delete arrives, and later events are neither accepted nor delivered', async () => {
   const receiver = closing(await startReceiver())
   const pipeline = closing(
     await startPipeline({
-      // A minute of them: what waits is still waiting when the command has come to its end, however slow the machine.
+      // One minute of retries: even on a slow machine, deliveries still wait when the command ends.
       delivery: { schedule: Array<string>(20).fill('3s') },
       destinations: [{ id: 'crm', sources: ['web'], webhooks: [{ url: receiver.url }] }],
     }),
@@ -52,7 +52,7 @@ it('a deleted user: waiting retries are dropped, the delete arrives, nothing is 
   const acceptedAt = performance.now()
   await untilCounted(service, 'hookline_drops_total{reason="user_deleted"}', 3)
   // As the id says by which a status request finds it.
-  expect(Math.abs((deletionAsked(accepted.id) ?? 0) - Date.parse(accepted.createdAt))).toBeLessThan(1_000)
+  expect(Math.abs((deletionRequestedAt(accepted.id) ?? 0) - Date.parse(accepted.createdAt))).toBeLessThan(1_000)
   const status = async () => JSON.parse(await pipeline.command('delete-user', '--status', accepted.id, '--json'))
   await until(async () => ((await status()).status === 'finished' ? true : undefined))
   expect((await status()).sources).toMatchObject([
@@ -77,7 +77,8 @@ it('a deleted user: waiting retries are dropped, the delete arrives, nothing is 
   expect((await service.metrics()).get(suppressed)).toBe(1)
   await service.kill()
 
-  // Who writes straight to Kafka is not asked; the next process knows of it from its first record on.
+  // A producer that writes directly to Kafka is not checked. A new process has all suppressions
+  // before its first record.
   await pipeline.send(of('ada', trackEvents(2, 'straight')))
   const next = await pipeline.run()
   await untilCounted(next, 'hookline_drops_total{reason="suppressed"}', 2)

@@ -10,7 +10,10 @@ import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, it } from '@jest/globals'
 import { freePorts } from '../../deploy/tools/local/ports.ts'
 
-/* docs/tutorial/first-delivery.md, command by command. Only ports, the topics' prefix and the waits between tries are others. */
+/*
+ * Runs docs/tutorial/first-delivery.md command by command. Only the ports, the topic prefix and the
+ * retry waits differ.
+ */
 
 const checkout = resolve(import.meta.dirname, '../..')
 const page = readFileSync(join(checkout, 'docs/tutorial/first-delivery.md'), 'utf8')
@@ -19,7 +22,7 @@ const blocks = (language: string): string[] =>
 const [dev, sink, send, preview, curl, failingSink, sendAgain, ...others] = blocks('sh') as [string, ...string[]]
 const [ready, listening, sent, arrived, success, twice] = blocks('text') as [string, ...string[]]
 
-/** Small images have none; the page can do without that step. */
+/** Small images have no curl. The tutorial works without this step. */
 const hasCurl = spawnSync('curl', ['--version']).error === undefined
 
 const children = new Set<ChildProcess>()
@@ -46,7 +49,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true })
 })
 
-/** The page's command as it is run here. */
+/** Replaces the ports and paths of a command with those of this run. */
 function adapted(command: string): string {
   const node = `'${process.execPath}'`
   return command
@@ -57,7 +60,7 @@ function adapted(command: string): string {
     .replace(':8080', `:${ports.collector}`)
 }
 
-/** What the page shows, with the ports, ids and times of the run in their places. */
+/** A pattern for the shown output that accepts other ports, ids and times. */
 function like(shown: string): RegExp {
   const varies = [/127\.0\.0\.1:\d+/, /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/, /\d\d:\d\d:\d\d\.\d{3}/]
   const any = new RegExp(varies.map(({ source }) => source).join('|'), 'g')
@@ -96,7 +99,7 @@ async function run(command: string): Promise<{ code: number; out: string; err: s
   return { code: code as number, out, err }
 }
 
-it('the page does what it says', async () => {
+it('every command of the page works as described', async () => {
   expect(others).toEqual([])
   const services = start(dev)
   expect(await services.nextLine()).toMatch(like(ready))
@@ -111,7 +114,7 @@ it('the page does what it says', async () => {
   expect(line).toMatch(like(arrived as string))
   expect(line).toContain(messageId)
 
-  // The variable was exported in the terminal.
+  // In the tutorial's terminal the variable is exported.
   env = { ...env, HOOKLINE_CONFIG: env['CONFIG'] }
   const shown = await run(preview as string)
   expect(shown).toMatchObject({ code: 0, err: '' })

@@ -14,7 +14,7 @@ const count = users * each
 const partitions = 4
 const timeout = 180_000
 
-/** Message `n` of user `n % users`: those of one user are in order. */
+/** Message `n` is of user `n % users`. The messages of one user are in order. */
 const events = trackEvents(count).map((event, index) => ({
   ...event,
   message: trackMessage(`m-${String(index).padStart(4, '0')}`, { userId: `u-${index % users}` }),
@@ -26,7 +26,7 @@ interface Receivers {
   readonly slower: Ledger
 }
 
-/** Three destinations of one source, two of which are slower than what comes. */
+/** Three destinations of one source; two of them are slower than the input. */
 async function setUp() {
   const [fast, slow, slower] = await Promise.all(
     [5, 150, 400].map(async ms => closing(await Ledger.started({ latency: durationMs(ms) }))),
@@ -43,13 +43,13 @@ async function setUp() {
   return { receivers, pipeline }
 }
 
-/** The fast destination has had nearly all of it, the slowest little. */
+/** Resolves when the fast destination has nearly all messages and the slowest has few. */
 async function untilSpread({ fast, slower }: Receivers, atLeast: number): Promise<void> {
   await fast.untilDelivered(count - users)
   await slower.untilDelivered(atLeast)
 }
 
-/** Each destination has each message once, and those of one user in order. */
+/** Expects each message once at each destination, in order for each user. */
 function expectEachOnceInOrder(receivers: Receivers): void {
   for (const [name, { successes, requests }] of Object.entries<Ledger>({ ...receivers })) {
     const wrong = [...successes].filter(([, times]) => times !== 1)
@@ -66,7 +66,7 @@ async function untilAll(receivers: Receivers): Promise<void> {
   for (const ledger of Object.values(receivers) as Ledger[]) await ledger.untilDelivered(count)
 }
 
-/** Resolves when so many members share the partitions. */
+/** Resolves when `members` members share the partitions. */
 async function shared(pipeline: Pipeline, members: number): Promise<void> {
   const admin = closing(await createAdminClient())
   const { dispatcherGroup, events: topic } = pipeline.topics

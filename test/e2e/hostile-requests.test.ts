@@ -10,12 +10,12 @@ import { startPipeline } from '../support/process/pipeline.ts'
 
 const closing = closingAfterEach()
 
-/** 10,000 for the whole run, others by SEED=n. */
+/** Number of requests. For a long run use 10,000; SEED=n gives other requests. */
 const count = Number(process.env['HOSTILE_REQUESTS'] ?? 120)
 const seed = Number(process.env['SEED'] ?? 1)
-/** What the chart gives a process: 60 % of 512 MiB. */
+/** The heap limit of the chart: 60 % of 512 MiB. */
 const heapMiB = 307
-/** Milliseconds of CPU time for which nothing else gets its turn. */
+/** Maximum CPU milliseconds for which the event loop may be blocked. */
 const longestBlock = 250
 
 /** The longest time for which the event loop was blocked since `from`, in milliseconds of CPU time. */

@@ -6,8 +6,8 @@ import { Ledger } from '../support/webhook/ledger.ts'
 
 const closing = closingAfterEach()
 
-describe('one destination that accepts and never answers', () => {
-  it('keeps nobody else waiting, on the same partitions, with 32 places in all', async () => {
+describe('a destination that accepts connections but never responds', () => {
+  it('delays no other destination on the same partitions, with 32 permits in all', async () => {
     const hangs = closing(await Ledger.started({ answers: ['hang'] }))
     const well = closing(await Ledger.started())
     const pipeline = closing(
@@ -24,7 +24,8 @@ describe('one destination that accepts and never answers', () => {
     await pipeline.send(trackEvents(count))
     await well.until(() => well.requests.length >= 3 * count)
     const metrics = await service.metrics()
-    // A call that hangs takes 5 s: 32 places would have let 100 records through in the time that all the others took.
+    // A hanging request takes 5 s. If 32 permits were shared, only 100 records would pass in this
+    // time.
     expect(hangs.requests.length).toBeLessThan(count / 4)
     for (const n of [1, 2, 3])
       expect(metrics.get(`hookline_deliveries_total{destination="well-${n}",result="delivered"}`)).toBe(count)
@@ -33,7 +34,7 @@ describe('one destination that accepts and never answers', () => {
 })
 
 describe('order', () => {
-  it('for one user and destination the next first attempt never begins before the one before has ended', async () => {
+  it('for one user and destination, a first attempt starts only after the previous one has ended', async () => {
     const latency = 15
     const ledger = closing(await Ledger.started({ latency: durationMs(latency) }))
     const pipeline = closing(
@@ -61,7 +62,7 @@ describe('order', () => {
         Array.from({ length: each }, (_, index) => index),
       )
       const gaps = requests.slice(1).map(({ at }, index) => at - requests[index]!.at)
-      // Wall clock in whole milliseconds: one less may be seen.
+      // The clock has whole milliseconds, so a gap can look 1 ms shorter.
       expect(Math.min(...gaps)).toBeGreaterThanOrEqual(latency - 1)
     }
     expect(await service.stop()).toBe(0)

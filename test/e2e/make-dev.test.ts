@@ -12,7 +12,7 @@ import { createKafka } from '../../src/adapters/kafka/kafkajs/client.ts'
 import { createReader } from '../../src/adapters/kafka/log/reader.ts'
 import { silent } from '../support/telemetry/silent-logger.ts'
 
-// What `make dev` runs, without make's installing.
+// The program behind `make dev`, without make's installation step.
 const dev = resolve(import.meta.dirname, '../../deploy/tools/local/dev.ts')
 
 let dir: string
@@ -54,7 +54,7 @@ async function startDev(config: string): Promise<Run> {
   return { process: child, stdout: () => text.stdout, stderr: () => text.stderr, ended }
 }
 
-/** The one line on stdout; an end before it fails the test with what was said. */
+/** Resolves with the only line on stdout. An earlier exit fails the test with the output. */
 async function ready(run: Run): Promise<string> {
   while (!run.stdout().includes('\n')) {
     const next = await Promise.race([once(run.process.stdout!, 'data'), run.ended])
@@ -73,7 +73,10 @@ async function writeDeadLetter(): Promise<void> {
   await producer.disconnect()
 }
 
-/** Those with a value: a dispatcher asks for the brokers' time with records without one. */
+/**
+ * Counts records with a value. Dispatchers also write records without one, to learn the brokers'
+ * time.
+ */
 async function countDeadLetters(): Promise<number> {
   const client = createKafka(
     { brokers: [`127.0.0.1:${port(0)}`], clientId: 'test', tls: undefined, sasl: undefined },
@@ -101,7 +104,7 @@ afterEach(async () => {
 afterAll(() => rm(dir, { recursive: true }))
 
 describe('make dev', () => {
-  it('refuses a bad file before anything starts', async () => {
+  it('rejects an invalid file before it starts anything', async () => {
     const run = await startDev(configuration('wbe'))
     expect(await run.ended).toBe(2)
     expect(run.stderr()).toMatch(/^hookline\.yaml:8:\d+: destinations\[0\]\.sources\[0\]: .*web/)
@@ -109,13 +112,13 @@ describe('make dev', () => {
     expect(existsSync(join(dir, 'data'))).toBe(false)
   })
 
-  it('refuses a Kafka elsewhere, unless KAFKA_BROKERS says so', async () => {
+  it('rejects a Kafka on another machine, unless KAFKA_BROKERS names it', async () => {
     const run = await startDev(configuration('web').replace(/127\.0\.0\.1:\d+"\]/, 'kafka.example.com:9092"]'))
     expect(await run.ended).toBe(2)
     expect(run.stderr()).toMatch(/^hookline\.yaml: kafka\.brokers\[0\]: kafka\.example\.com:9092 is not 127\.0\.0\.1/)
   })
 
-  it('says once that it is ready, stops everything on SIGTERM, and has its data again at the next start', async () => {
+  it('reports once that it is ready, stops everything on SIGTERM, and keeps its data for the next start', async () => {
     const first = await startDev(configuration('web'))
     expect(await ready(first)).toMatch(
       new RegExp(
@@ -131,7 +134,7 @@ describe('make dev', () => {
     await ready(second)
     expect(await countDeadLetters()).toBe(1)
 
-    // A part that dies takes the rest with it.
+    // When one part dies, all others must stop.
     process.kill(Number(await readFile(join(dir, 'data/kafka/server.pid'), 'utf8')), 'SIGKILL')
     expect(await second.ended).toBe(1)
     expect(second.stderr()).toContain('make dev: Kafka ended with signal SIGKILL')

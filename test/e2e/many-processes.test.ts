@@ -10,11 +10,11 @@ import {
   type Victim,
 } from '../support/process/fleet-view.ts'
 import type { Seen } from '../support/webhook/recorded-deliveries.ts'
-import { createChance } from '../tools/chaos/chance.ts'
+import { createChance } from '../tools/chaos/seeded-random.ts'
 import type { Findings, Limits } from '../tools/chaos/verdict.ts'
 
 const closing = closingAfterEach()
-/** More than two restarts and kills in a longer run. */
+/** Rounds of restarts and kills; a long run uses more. */
 const rounds = Number(process.env['HOOKLINE_TEST_ROUNDS'] ?? 2)
 const chance = createChance(Number(process.env['SEED'] ?? 1), 'many-processes')
 const timeout = 180_000 + rounds * 60_000
@@ -24,12 +24,15 @@ afterEach(() => {
   if (process.env['HOOKLINE_TEST_ROUNDS'] !== undefined) process.stderr.write(`${report}\n`)
 })
 
-/** A session lasts 6 s; what a process leaves behind belongs to others soon after. */
+/** A session lasts 6 s. Soon after, other processes own the partitions of a dead one. */
 const recoveryMs = 10_000
 const noneTwice: Limits = { duplicates: 0, recoveryMs, latestMs: 60_000 }
 const withoutPause: Limits = { ...noneTwice, pauseMs: 1_000 }
 
-/** Ends the load. All that was sent has come, and the sender knows it; all of it is committed; no commit has ever gone back or ahead. */
+/**
+ * Ends the load. Expects that everything sent was delivered with a response and is committed, and
+ * that no commit went back or ahead.
+ */
 async function expectWhole(fleet: Fleet): Promise<void> {
   const codes = await fleet.settled()
   expect([...fleet.sent.keys()].filter(id => !fleet.receiver.delivered.has(id))).toEqual([])
@@ -79,7 +82,7 @@ describe('three processes, twelve partitions, 500 records a second', () => {
         const wasCommitted = isCommitted(await fleet.progress())
         kills.push({ what: 'SIGKILL', name: victim.name, at: performance.now(), wasCommitted })
         await victim.service.kill()
-        // The two others take over all of it, before anybody replaces the third.
+        // The two others own all partitions before the third is replaced.
         await fleet.balanced()
         await fleet.eachPartitionDelivers()
         await fleet.start()
@@ -120,7 +123,8 @@ describe('three processes, twelve partitions, 500 records a second', () => {
       await expectWhole(fleet)
       expect(inHand.length).toBeGreaterThan(0)
       const { sent, seen } = fleet.observed
-      // A call that it had begun before it slept it may end; of what was waiting for it in its sockets it begins nothing.
+      // A request that began before the pause may end. Records that waited in its sockets must not
+      // be delivered.
       const ended = (each: Seen): boolean =>
         isBy(sleeper)(each) && each.at > wokenAt && (sent.get(each.id) ?? 0) < frozenAt
       const others: Observed = { sent, seen: seen.filter(each => !ended(each)) }
@@ -137,7 +141,8 @@ describe('three processes, twelve partitions, 500 records a second', () => {
   it(
     'a fourth process joins: nothing is lost, nothing comes twice, and what does not move does not pause while the rest is drained',
     async () => {
-      // In each partition some call is under way for three seconds at any time: so long takes what has to move.
+      // At any time, each partition has a request that takes three seconds. Moving a partition
+      // takes as long.
       const fleet = closing(await Fleet.started(3, count => (count % 30 === 0 ? 3_000 : 20 + ((count * 37) % 180))))
       const before = await fleet.balanced()
       const at = performance.now()
@@ -147,7 +152,7 @@ describe('three processes, twelve partitions, 500 records a second', () => {
       await expectWhole(fleet)
       const staying = [...after].flatMap(([member, all]) => all.filter(each => before.get(member)?.includes(each)))
       expect(staying).toHaveLength(9)
-      // It has nothing before the others have drained what they are to give up.
+      // The fourth process gets no partition before the others have drained it.
       const recoveredAt = fleet.receiver.seen.find(isBy(fourth))?.at
       const join = { what: `join of ${fourth.name}`, at, from: at, recoveredAt, victims: [] }
       const findings = findingsOf(fleet.observed, withoutPause, [join])

@@ -5,7 +5,7 @@ import { shownPanels } from '../support/prometheus/dashboards.ts'
 import { nameOf, recordings } from '../support/prometheus/rules.ts'
 import { type LivePrometheus, startPrometheus } from '../support/prometheus/server.ts'
 
-/** Then the test says what there is no data for. */
+/** After this time the test lists the queries without data. */
 const patienceMs = 45_000
 
 let observed: ObservedService
@@ -21,10 +21,10 @@ afterAll(async () => {
   await observed?.close()
 })
 
-/** With what Grafana puts in for its variables. */
+/** Replaces Grafana's variables in an expression. */
 const filledIn = (expr: string): string => expr.replaceAll('$__rate_interval', '10s').replaceAll(/\$[a-z]+/g, '.*')
 
-/** A round of load for each scrape, until `look` has found what it looks for. */
+/** Sends a round of load per scrape until `look` returns a result. */
 async function underLoad(look: () => Promise<true | undefined>): Promise<void> {
   let isFound = false
   const found = until(look).then(() => {
@@ -45,7 +45,7 @@ interface Asked {
   readonly expr: string
 }
 
-/** Those of the expressions that have no data: nothing, or nothing that is a number. */
+/** The expressions without data: no series, or only NaN. */
 async function without(asked: readonly Asked[]): Promise<readonly Asked[]> {
   const empty: Asked[] = []
   for (const each of asked) {
@@ -56,7 +56,7 @@ async function without(asked: readonly Asked[]): Promise<readonly Asked[]> {
 }
 
 describe('a real Prometheus that scrapes the real service', () => {
-  it('fires nothing while all is well', async () => {
+  it('fires no alert without a fault', async () => {
     await until(async () => ((await prometheus.query('hookline_build_info')).length > 0 ? true : undefined))
     await until(async () => ((await prometheus.active()).every(({ state }) => state !== 'firing') ? true : undefined))
   }, 30_000)
@@ -69,7 +69,8 @@ describe('a real Prometheus that scrapes the real service', () => {
       ...recordings.map(rule => ({ name: nameOf(rule), expr: nameOf(rule) })),
     ]
     const giveUpAt = Date.now() + patienceMs
-    // Each at some time: what an open breaker ends, for one, is no longer there when other things begin.
+    // Each query needs data at some time, not at the same time. For example, an open circuit
+    // breaker closes before other series start.
     let waiting: readonly Asked[] = queries
     await underLoad(async () => {
       waiting = await without(waiting)

@@ -9,7 +9,7 @@ import { startPipeline } from '../support/process/pipeline.ts'
 const closing = closingAfterEach()
 const [oldKey, newKey] = ['old-operator-key-1', 'new-operator-key-2']
 
-it('both listeners of a process: the operator API is on its own only, its keys are rotated live, each change is audited', async () => {
+it('the operator API is only on its own listener, its keys rotate at runtime, and every change is audited', async () => {
   const folder = await configFolder({ 'ada.key': `${oldKey}\n`, 'ada-next.key': `${oldKey}\n` })
   const keyFile = [join(folder, 'ada.key'), join(folder, 'ada-next.key')]
   const pipeline = closing(

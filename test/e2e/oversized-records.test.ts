@@ -10,7 +10,7 @@ import { Ledger } from '../support/webhook/ledger.ts'
 const closing = closingAfterEach()
 const mebibyte = 1024 * 1024
 
-/** Writes one record to the first partition as another producer does, compressed. */
+/** Writes one compressed record to the first partition, like another producer. */
 async function sendPacked(topic: string, compression: 'None' | 'GZIP' | 'ZSTD', value: Buffer): Promise<void> {
   const { CompressionTypes, Kafka, logLevel } = loadKafkajs()
   const brokers = (process.env['KAFKA_BROKERS'] ?? '').split(',')
@@ -22,7 +22,7 @@ async function sendPacked(topic: string, compression: 'None' | 'GZIP' | 'ZSTD', 
 }
 
 describe('records that no dispatcher can deliver', () => {
-  it('go to the dead-letter topic within their bounds; what comes after them is delivered by the same process', async () => {
+  it('go to the dead-letter topic, truncated to its limit; the same process delivers the records after them', async () => {
     const ledger = closing(await Ledger.started())
     const destinations = [{ id: 'crm', sources: ['web'], webhooks: [{ url: ledger.url }] }]
     const pipeline = closing(await startPipeline({ destinations }))

@@ -18,7 +18,7 @@ describe.each(['got', 'undici'])('every golden payload, with %s', transport => {
     )
     const service = await pipeline.run()
     const [event] = trackEvents(1)
-    // A `delete` counts for a known request only: e2e/deletions.test.ts has it.
+    // A `delete` counts only for a known deletion request; see e2e/deletions.test.ts.
     const golden = goldenPayloads.filter(
       ({ name, message }) => name.startsWith('default/') && message.type !== 'delete',
     )
@@ -34,7 +34,7 @@ describe.each(['got', 'undici'])('every golden payload, with %s', transport => {
         signature: goldenSignatures.get(name),
       })
     }
-    // A5.4: what a receiver makes of the parsed body has the same signature.
+    // A receiver that parses and re-serialises the body gets the same signature.
     expect(ledger.requests.every(request => request.signatureValid === true)).toBe(true)
     expect(Object.keys(ledger.requests[0]!.headers).sort()).toEqual([
       'accept',

@@ -10,7 +10,7 @@ const closing = closingAfterEach()
 const reloads = 'hookline_config_reloads_total'
 
 describe('a changed configuration', () => {
-  it('is taken over under traffic, a bad one is refused and the last good one stays: no failed delivery comes of it', async () => {
+  it('applies a valid change under traffic, rejects an invalid one, and fails no delivery', async () => {
     const old = new Secret('old-secret')
     const rotated = new Secret('new-secret')
     const ledger = closing(await Ledger.started({ secrets: [old, rotated] }))
@@ -58,7 +58,7 @@ describe('a changed configuration', () => {
     expect(metrics.get('hookline_deliveries_total{destination="crm",result="retried"}') ?? 0).toBe(0)
     expect(ledger.successes.size).toBe(sent)
     const lines = await pipeline.log()
-    expect(lines.some(line => line['msg'] === 'configuration refused; the last good one stays')).toBe(true)
+    expect(lines.some(line => line['msg'] === 'configuration refused; the last valid one stays in use')).toBe(true)
     expect(JSON.stringify(lines)).not.toContain('new-secret')
     expect(await service.stop()).toBe(0)
   })
@@ -86,7 +86,7 @@ describe('a changed configuration', () => {
     expect(await service.stop()).toBe(0)
   })
 
-  it('changes the level of the log while it runs, and tells what is in use', async () => {
+  it('changes the log level at runtime, and logs the new one', async () => {
     const ledger = closing(await Ledger.started())
     const destinations = [{ id: 'crm', sources: ['web'], webhooks: [{ url: ledger.url }] }]
     const pipeline = closing(await startPipeline({ destinations }))
@@ -106,7 +106,7 @@ describe('a changed configuration', () => {
     })
     expect(lines[0]).toMatchObject({ destination: 'crm', decision: 'delivered', type: 'track' })
     expect((await service.ask('/readyz?verbose')).text).toMatch(
-      /^\+ configuration: in use since \S+; changed, and needs a restart: delivery$/m,
+      /^\+ configuration: in use since \S+; changes that need a restart: delivery$/m,
     )
     expect(await service.stop()).toBe(0)
     expect(JSON.stringify(await pipeline.log())).not.toContain('"***"')

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { describe, expect, it } from '@jest/globals'
 import type { SinkAnswer } from '../../src/adapters/http/sink-server.ts'
-import { StandingRecords } from '../../src/core/delivery/dead-letter.ts'
+import { LiveDeadLetters } from '../../src/core/delivery/dead-letter.ts'
 import type { LogRecord } from '../../src/core/ports.ts'
 import { durationMs } from '../../src/core/units.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
@@ -14,7 +14,7 @@ const closing = closingAfterEach()
 const program = new URL('../../bin/hookline.js', import.meta.url).pathname
 const tier = durationMs(1_000)
 
-/** `crm` answers each message as it is told, try by try; `shop` takes everything. */
+/** `crm` responds to each attempt as scripted; `shop` accepts everything. */
 async function started(answers: readonly SinkAnswer[]) {
   const crm = closing(await Ledger.started({ answers }))
   const shop = closing(await Ledger.started())
@@ -27,15 +27,15 @@ async function started(answers: readonly SinkAnswer[]) {
   return { crm, shop, pipeline, service: await pipeline.run() }
 }
 
-/** Dead letters that were not put back. */
+/** Dead letters that are not replayed yet. */
 async function standing({ read, topics }: Pipeline): Promise<readonly LogRecord[]> {
   const records = await read(topics.deadLetter)
-  const last = new StandingRecords()
+  const last = new LiveDeadLetters()
   for (const record of records) last.note(record)
   return records.filter(record => last.has(record))
 }
 
-/** Resolves when so many deliveries have been given up in this round. */
+/** Resolves when `count` deliveries of this replay round are dead-lettered. */
 const untilGivenUp = (pipeline: Pipeline, count: number, round = 0): Promise<true> =>
   until(async () => {
     const rounds = (await standing(pipeline)).map(({ headers }) => Number(headers['round']))
@@ -47,14 +47,14 @@ async function replay(pipeline: Pipeline, ...words: readonly string[]): Promise<
 }
 
 describe('replay with the real dispatcher', () => {
-  it('delivers what was given up to that destination only, under the same ids, once the tier is due', async () => {
+  it('delivers dead letters to their destination only, with the same ids, when the retry topic is due', async () => {
     const { crm, shop, pipeline, service } = await started([404, 403, 200])
     await pipeline.send(trackEvents(20))
     await shop.untilDelivered(20)
     await untilGivenUp(pipeline, 20)
 
     expect(await replay(pipeline, '--destination', 'crm')).toMatchObject({ total: 20, replayed: 20 })
-    // Refused again: new dead letters.
+    // They fail again and become new dead letters.
     await untilGivenUp(pipeline, 20, 1)
     expect(await replay(pipeline, '--destination', 'shop')).toMatchObject({ total: 20, replayed: 0 })
     expect(await replay(pipeline, '--outcome', 'http_4xx')).toMatchObject({ total: 20, replayed: 20 })
@@ -93,7 +93,7 @@ describe('replay with the real dispatcher', () => {
     await until(async () => ((await pipeline.read(pipeline.topics.retry(tier))).length >= 5 ? true : undefined))
     child.kill(signal)
     expect((await exited)[0]).toBe(exitCode)
-    if (exitCode === 1) expect(printed).toMatch(/\d+ put back\n$/)
+    if (exitCode === 1) expect(printed).toMatch(/\d+ replayed\n$/)
 
     const { total, replayed } = await replay(pipeline)
     expect(replayed).toBe(total)
@@ -103,7 +103,8 @@ describe('replay with the real dispatcher', () => {
       const delivered = (await service.metrics()).get('hookline_deliveries_total{destination="crm",result="delivered"}')
       return delivered === (await pipeline.read(pipeline.topics.retry(tier))).length ? true : undefined
     })
-    // At most what was under way: at this rate one, and a few where Kafka is slow.
+    // Only replays in progress at the kill are repeated: one at this rate, or a few when Kafka is
+    // slow.
     expect(crm.duplicates).toBeLessThanOrEqual(exitCode === 1 ? 0 : 3)
     expect([...crm.successes.keys()].toSorted()).toEqual(
       trackEvents(60)

@@ -6,14 +6,14 @@ import { Ledger } from '../support/webhook/ledger.ts'
 
 const closing = closingAfterEach()
 
-/** Milliseconds between the tries of each message, in the order of the tries. */
+/** Milliseconds between the attempts of each message, in order. */
 function waitsOf(ledger: Ledger): readonly (readonly number[])[] {
   const tries = Map.groupBy(ledger.requests, request => request.messageId)
   return [...tries.values()].map(requests => requests.slice(1).map(({ at }, index) => at - requests[index]!.at))
 }
 
 describe('retries on a real broker', () => {
-  it('come no earlier than scheduled, with the same bytes, and end in success or the dead-letter topic', async () => {
+  it('start no earlier than scheduled, have the same bytes, and end in success or the dead-letter topic', async () => {
     const heals = closing(await Ledger.started({ answers: [503, 502, 200] }))
     const stays = closing(await Ledger.started({ answers: [500] }))
     const pipeline = closing(
@@ -26,7 +26,7 @@ describe('retries on a real broker', () => {
       }),
     )
     const service = await pipeline.run()
-    // Few enough that no breaker opens.
+    // Too few failures to open a circuit breaker.
     const count = 3
     await pipeline.send(trackEvents(count))
     await heals.untilDelivered(count)
@@ -46,14 +46,15 @@ describe('retries on a real broker', () => {
       for (const requests of bodies) expect(new Set(requests.map(({ body }) => body)).size).toBe(1)
     }
     expect(new Set(deadLetters.map(({ headers }) => headers['reason']))).toEqual(new Set(['retries_exhausted']))
-    // Two of each message at each destination. On a system that does nothing else they come within a second of their time.
+    // Each message has two retries per destination. On an idle machine they start within a second
+    // of their time.
     const metrics = await service.metrics()
     expect(metrics.get('hookline_retry_lateness_seconds_count')).toBe(2 * 2 * count)
     expect(metrics.get('hookline_retry_lateness_seconds_bucket{le="5"}')).toBeGreaterThan(2 * count)
     expect(await service.stop()).toBe(0)
   })
 
-  it('wait for Retry-After beyond the schedule', async () => {
+  it('wait for a Retry-After that is longer than the schedule', async () => {
     const ledger = closing(await Ledger.started({ answers: [429, 200], retryAfter: 4 }))
     const pipeline = closing(
       await startPipeline({

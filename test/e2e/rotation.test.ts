@@ -20,10 +20,10 @@ const signedBy = ({ body, headers }: SinkRequest): string => {
   return name
 }
 
-it('a secret is rotated in its file under load: no delivery fails of it, and every attempt from then on has the new one', async () => {
+it('a secret is replaced in its file under load: no delivery fails, and every later attempt uses the new one', async () => {
   const folder = await configFolder({ 'crm.secret': `${secrets.old}\n` })
   const file = join(folder, 'crm.secret')
-  // As an endpoint does in a rotation: it takes both.
+  // During the rotation the endpoint accepts both secrets.
   const both = Object.values(secrets).map(secret => new Secret(secret))
   const steady = closing(await Ledger.started({ secrets: both }))
   const failingOnce = closing(await Ledger.started({ secrets: both, answers: [503, 200] }))
@@ -46,10 +46,10 @@ it('a secret is rotated in its file under load: no delivery fails of it, and eve
   }
 
   await send('before')
-  // So few that their failures open no breaker.
+  // Too few failures to open a circuit breaker.
   await pipeline.send(trackEvents(5, 'few').map(event => ({ ...event, sourceId: 'few' })))
   await Promise.all([steady.untilDelivered(25), failingOnce.until(() => failingOnce.requests.length === 5)])
-  // As a mounted secret changes: by rename, while requests are under way.
+  // Replaces the file by rename while requests are in progress, like a mounted secret.
   await writeFile(`${file}.next`, secrets.new)
   await rename(`${file}.next`, file)
   const reloads = 'hookline_config_reloads_total{result="applied"}'
@@ -66,7 +66,7 @@ it('a secret is rotated in its file under load: no delivery fails of it, and eve
   expect(signers('before')).toEqual(new Set(['old']))
   expect(['during', 'after'].flatMap(prefix => [...signers(prefix)]).filter(name => name === 'nobody')).toEqual([])
   expect(signers('after')).toEqual(new Set(['new']))
-  // What waited for its retry meanwhile is signed anew, not as it was.
+  // Deliveries that waited for a retry during the rotation are signed with the new secret.
   expect(failingOnce.requests.map(request => `${request.answer} ${signedBy(request)}`).toSorted()).toEqual([
     ...Array.from({ length: 5 }, () => '200 new'),
     ...Array.from({ length: 5 }, () => '503 old'),

@@ -10,11 +10,11 @@ const closing = closingAfterEach()
 
 type Body = Record<string, unknown>
 
-/** The call that a body is of: each SDK has a source, and so a path, of its own. */
+/** Whether a body is of this call. Each SDK has its own source, and so its own path. */
 const isOf = (call: Call) => (body: Body) =>
   body['type'] === call.type && (call.type !== 'track' || body['event'] === call.event)
 
-/** A request body as the webhook gets it (A4.1). */
+/** Expects the body of a call at the webhook. */
 function expectDelivered(body: Body | undefined, call: Call, addsTo: Sdk['addsTo']): void {
   if (body === undefined) throw new Error(`no ${call.type} ${call.event ?? ''}`)
   const { type, userId, anonymousId, previousId, event, groupId, name, category, traits, timestamp, context } = call
@@ -43,8 +43,8 @@ function expectDelivered(body: Body | undefined, call: Call, addsTo: Sdk['addsTo
   if (call.properties !== undefined) expect(body['properties']).toEqual(properties)
 }
 
-describe('what unmodified SDKs send', () => {
-  it('arrives at the webhook, message by message, as it was given to them', async () => {
+describe('messages of unmodified SDKs', () => {
+  it('arrive at the webhook one by one, as the caller passed them to the SDK', async () => {
     const arrived = new Conditions()
     const bodies = new Map<string, Body[]>(sdks.map((_, index) => [`/${index}`, []]))
     const { url } = await startSink({

@@ -13,7 +13,10 @@ const closing = closingAfterEach()
 const program = new URL('../../bin/hookline.js', import.meta.url).pathname
 const destinations = [{ id: 'crm', sources: ['web'], webhooks: [{ url: 'http://127.0.0.1:39099/' }] }]
 
-/** `hookline run` with brokers at this port, once it has said that it waits for them. */
+/**
+ * Starts `hookline run` with brokers at this port, and resolves when it has logged that it waits
+ * for them.
+ */
 async function waiting(brokerPort: number, services: string) {
   const pipeline = closing(await startPipeline({ destinations }))
   const ops = await freePorts(1)
@@ -30,7 +33,7 @@ async function waiting(brokerPort: number, services: string) {
   }
   const ready = says(child.stdout, 'hookline ready')
   ready.catch(() => undefined)
-  await says(child.stderr, 'the start waits for it')
+  await says(child.stderr, 'retrying every 2 s')
   child.stderr.resume()
   const status = async (path: string): Promise<number> => (await fetch(`http://127.0.0.1:${ops}${path}`)).status
   return { child, exited, ready, status }
@@ -45,7 +48,7 @@ describe('a process that starts without Kafka', () => {
     expect(await exited).toBe(0)
   })
 
-  it('goes on when a broker answers', async () => {
+  it('continues its start when a broker responds', async () => {
     const [, port = ''] = (process.env['KAFKA_BROKERS'] ?? '').split(',')[0]?.split(':') ?? []
     const link = closing(await startTcpProxy(Number(port)))
     link.set({ kind: 'cut' })

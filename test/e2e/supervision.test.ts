@@ -6,7 +6,7 @@ import { startPipeline } from '../support/process/pipeline.ts'
 
 const closing = closingAfterEach()
 
-/** Joins as soon as nobody else is in the group, with a protocol that is not ours. */
+/** Joins the group with a foreign protocol as soon as it has no other members. */
 async function occupy(groupId: string, topic: string): Promise<{ close(): Promise<void> }> {
   const brokers = (process.env['KAFKA_BROKERS'] ?? '').split(',')
   const kafka = new kafkajs.Kafka({ brokers, logLevel: kafkajs.logLevel.NOTHING })
@@ -25,7 +25,7 @@ async function occupy(groupId: string, topic: string): Promise<{ close(): Promis
   })
 }
 
-it('a consumer that cannot join any more ends the process with 1, for whoever supervises it to see', async () => {
+it('a process whose consumer cannot join its group exits with 1', async () => {
   const pipeline = closing(await startPipeline({}))
   const service = await pipeline.run()
   process.kill(service.pid, 'SIGSTOP')

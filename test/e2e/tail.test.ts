@@ -6,7 +6,7 @@ import { Ledger } from '../support/webhook/ledger.ts'
 
 const closing = closingAfterEach()
 
-it('attempts of all destinations are shown while they are made, to whoever asks for them', async () => {
+it('shows the attempts of all destinations while they happen', async () => {
   const [good, bad] = [closing(await Ledger.started()), closing(await Ledger.started({ answers: [500] }))]
   const pipeline = closing(
     await startPipeline({
@@ -23,7 +23,7 @@ it('attempts of all destinations are shown while they are made, to whoever asks 
       .split('\n')
       .filter(Boolean)
       .map(line => JSON.parse(line))
-  // It follows: asked for before they are made.
+  // The commands start before the attempts, so they must follow the topic.
   const [delivered, failed] = [
     shown('--destination', 'crm', '--count', '20'),
     shown('--outcome', 'http_5xx', '--count', '20'),

@@ -6,8 +6,8 @@ import { Ledger } from '../support/webhook/ledger.ts'
 
 const closing = closingAfterEach()
 
-describe('a retry topic that does not take records', () => {
-  it('source offsets stay, readiness and a metric say so, and it goes on by itself when the topic takes them again', async () => {
+describe('a retry topic that rejects records', () => {
+  it('keeps source offsets uncommitted, fails readiness and a metric, and recovers when the topic accepts records', async () => {
     const ledger = closing(await Ledger.started({ answers: [503, 200] }))
     const pipeline = closing(
       await startPipeline({
@@ -19,10 +19,10 @@ describe('a retry topic that does not take records', () => {
     const retry = `${pipeline.topics.events.replace('.events', '')}.retry.1s`
     const service = await pipeline.run()
     await admin.deleteTopic(retry)
-    // Few enough that no breaker opens.
+    // Too few failures to open a circuit breaker.
     const count = 8
     await pipeline.send(trackEvents(count))
-    // Just started, it may not be ready for other reasons too.
+    // A process that has just started can be unready for other reasons.
     await until(async () => {
       const ready = await service.ask('/readyz')
       return ready.status === 503 && ready.text.includes(retry) ? true : undefined

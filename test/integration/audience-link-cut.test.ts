@@ -35,7 +35,7 @@ function closingProducer(producer: LogProducer): LogProducer {
   return producer
 }
 
-/** A client whose every connection goes through the proxy. */
+/** A Kafka client whose connections all go through the proxy. */
 function behind({ port }: TcpProxy): KafkaClient {
   const { Kafka, logLevel } = loadKafkajs()
   const config: KafkaConfig = {
@@ -50,7 +50,10 @@ function behind({ port }: TcpProxy): KafkaClient {
   }
 }
 
-/** One installation: the audiences service in several copies, and a dispatcher that delivers everything. */
+/**
+ * Creates an installation with several audiences processes and a dispatcher that delivers
+ * everything.
+ */
 async function installation() {
   const prefix = uniqueName()
   const topics = topicNames(prefix)
@@ -86,7 +89,7 @@ async function installation() {
     topics,
     told,
     write,
-    /** Delivers what is new on the events topic. */
+    /** Delivers the new records of the events topic. */
     async deliver(): Promise<void> {
       const all = await read(topics.events)
       const fresh = all.filter(({ partition, offset }) => offset >= (delivered.get(partition) ?? 0))
@@ -98,7 +101,7 @@ async function installation() {
         if (report?.kind === 'audience') await write(report.input)
       }
     },
-    /** What the last record of each user says. */
+    /** The last membership record of each user. */
     async last(): Promise<ReadonlyMap<string, MembershipRecord>> {
       const last = new Map<string, MembershipRecord>()
       for (const { key, value } of await read(topics.memberships)) {
@@ -158,13 +161,13 @@ const acknowledged = (last: ReadonlyMap<string, MembershipRecord>): number =>
   [...last.values()].filter(({ membership }) => membership?.inFlight === null && membership.acknowledged === 'true')
     .length
 
-it('a link cut during a sync: states that arrive after the partition is lost change nothing, also after a restart', async () => {
+it('a link cut during a sync: states that arrive after the revocation change nothing, even after a restart', async () => {
   const place = await installation()
   const proxy = closing(await startTcpProxy(Number(brokers()[0]?.split(':')[1])))
   let states = 0
   const cut = Promise.withResolvers<void>()
   await place.run(behind(proxy), topic => {
-    // In the midst of writing states: they are on their way, and stay there.
+    // After 200 states the proxy holds all bytes, so the next writes stay in transit.
     if (topic !== place.topics.memberships || ++states !== 200) return
     proxy.set({ kind: 'held' })
     cut.resolve()
@@ -179,7 +182,7 @@ it('a link cut during a sync: states that arrive after the partition is lost cha
   }
   await eventually(settled, count => count === size)
 
-  // The link heals, and what the first process had sent arrives.
+  // The link recovers, and the writes that the first process had sent arrive.
   const before = await place.records()
   proxy.set({ kind: 'open' })
   await eventually(place.records, count => count > before)
@@ -191,7 +194,7 @@ it('a link cut during a sync: states that arrive after the partition is lost cha
   await place.write(...[...users, 'user-new', 'user-also'].map(userId => observed(userId, 2)), ended(2))
   await place.write(observed('last-0', 3, 'true', 'partial'), observed('last-1', 3, 'true', 'partial'))
   await eventually(settled, count => count === size + 4)
-  // Nobody is told anything again by a sync that changes nothing; told twice were only those in progress at the cut.
+  // A sync without changes sends nothing again. Only changes in progress at the cut are sent twice.
   for (const userId of users) expect(place.told.get(userId)).toBeLessThanOrEqual(2)
   expect(place.told.get('user-new')).toBe(1)
   await third.stop()

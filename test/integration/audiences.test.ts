@@ -9,7 +9,7 @@ const receiverOf = ({ receivers }: AudienceInstallation, id: string): AudienceRe
   receivers.get(id) as AudienceReceiver
 
 describe('memberships on a compacted topic', () => {
-  it('are restored from it: a sync with 1 % changed tells exactly those', async () => {
+  it('are restored from it: a sync with 1 % changes sends exactly those', async () => {
     const size = 3_000
     const changed = size / 100
     const installation = closing(await startAudienceInstallation(['crm']))
@@ -30,10 +30,12 @@ describe('memberships on a compacted topic', () => {
     expect([crm.members().size, crm.taken.size]).toEqual([size, size])
     await first.kill()
 
-    // The last record of each partition once more: the cleaner leaves the segment that is being written alone.
+    // Write the last record of each partition again, because the log cleaner skips the active
+    // segment.
     const last = new Map((await pipeline.read(memberships)).map(record => [record.partition, record]))
     await pipeline.write(memberships, [...last.values()])
-    // What each identify was waiting for is gone: the cleaner has left only what holds.
+    // The log cleaner has removed the states of changes in progress: only the last state of each
+    // user is left.
     await until(async () => (await pipeline.read(memberships)).length < size * 1.1 || undefined)
     const second = await installation.run()
     await installation.sync(users(changed, size + changed), { wait: true })
@@ -49,8 +51,8 @@ describe('memberships on a compacted topic', () => {
 })
 
 describe('a customer that is down during a sync', () => {
-  it('gets what it missed by the next sync, and only that; another destination is not touched', async () => {
-    // One attempt: what fails is given up at once.
+  it('gets the missed changes with the next sync, and no others; another destination gets nothing', async () => {
+    // One attempt, so a failure is dead-lettered immediately.
     const installation = closing(await startAudienceInstallation(['crm', 'erp'], { schedule: [] }))
     const [crm, erp] = [receiverOf(installation, 'crm'), receiverOf(installation, 'erp')]
     const service = await installation.run()
@@ -59,7 +61,7 @@ describe('a customer that is down during a sync', () => {
 
     const missed = new Set(users(200, 260))
     crm.answer = userId => (missed.has(userId) ? 400 : 200)
-    await expect(installation.sync(users(0, 300), { wait: true })).rejects.toThrow('60 were not delivered')
+    await expect(installation.sync(users(0, 300), { wait: true })).rejects.toThrow('60 changes were not delivered')
     expect([crm.taken.size, erp.taken.size]).toEqual([240, 300])
 
     crm.answer = () => 200

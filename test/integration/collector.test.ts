@@ -18,7 +18,7 @@ const closing = closingAfterEach()
 const partitions = 4
 const mebibyte = 1_048_576
 
-/** The real service on a real Kafka and registry, without HTTP before it. */
+/** The real collector service on a real Kafka and registry, without its HTTP server. */
 async function collectorOn({ topics, codec }: Pipeline) {
   const brokers = (process.env['KAFKA_BROKERS'] ?? '').split(',')
   const kafka = createKafka({ brokers, clientId: 'test', tls: undefined, sasl: undefined }, silent)
@@ -28,7 +28,7 @@ async function collectorOn({ topics, codec }: Pipeline) {
   const keys = createSourceKeys([{ id: 'web', writeKeys: [new Secret('web-key')] }])
   const service = createCollectorService({
     ...{ producer, codec, clock, topics, metrics: countingMetrics(counts), logger: silent },
-    marks: new SuppressionIndex(),
+    suppressions: new SuppressionIndex(),
     sources: () => keys,
     ratePerSource: undefined,
     memory: {
@@ -45,11 +45,11 @@ async function collectorOn({ topics, codec }: Pipeline) {
   return { service, accept, counts, flush: () => producer.flush() }
 }
 
-describe('a request, acknowledged by Kafka', () => {
-  it('of 2,500 messages: each is on the topic as it was said, where its user’s messages are, in order', async () => {
+describe('an accepted request', () => {
+  it('with 2,500 messages: each is on the topic unchanged, in the partition of its user and in order', async () => {
     const pipeline = closing(await startPipeline({ topics: { partitions, replicationFactor: 1 } }))
     const { accept } = await collectorOn(pipeline)
-    // Beyond 2^53, where the digits of a number are no longer those of a double.
+    // Ids above 2^53, which a double cannot represent exactly.
     const userOf = (index: number): string => `90071992547409${String(93 + (index % 50)).padStart(3, '0')}`
     const texts = Array.from(
       { length: 2_500 },
@@ -78,7 +78,7 @@ describe('a request, acknowledged by Kafka', () => {
     }
   })
 
-  it('of which some are rejected: those are on their own topic, as they came', async () => {
+  it('with some rejected messages: those are on the rejected topic, unchanged', async () => {
     const pipeline = closing(await startPipeline({}))
     const { accept, flush } = await collectorOn(pipeline)
     const answer = await accept('{"batch":[{"type":"page","userId":"u"},{"type":"page","a":NaN},{"messageId":"m"}]}')
@@ -94,8 +94,8 @@ describe('a request, acknowledged by Kafka', () => {
   })
 })
 
-describe('a topic that does not take records', () => {
-  it('of events: the request is to be sent again; as soon as one is taken all is well', async () => {
+describe('a topic that rejects records', () => {
+  it('events topic: the sender must retry, and the first stored record ends the outage', async () => {
     const pipeline = closing(await startPipeline({}))
     const admin = closing(await createAdminClient())
     const { accept, service, counts } = await collectorOn(pipeline)
@@ -103,7 +103,7 @@ describe('a topic that does not take records', () => {
     await admin.setTopicConfig(pipeline.topics.events, { 'max.message.bytes': '10' })
     expect(await accept(body)).toMatchObject({ kind: 'refused', code: 'unavailable', retryAfter: 5 })
     expect(await accept(body)).toMatchObject({ code: 'unavailable' })
-    // The second one was not even tried.
+    // The second record was rejected without an attempt.
     expect(counts.get(`produceFailures{${pipeline.topics.events}}`)).toBe(1)
     service.refreshGauges()
     expect(counts.get('collectorHeldBytes{records}')).toBe(0)
@@ -115,7 +115,7 @@ describe('a topic that does not take records', () => {
     expect(await pipeline.read(pipeline.topics.events)).toHaveLength(2)
   })
 
-  it('of rejected messages: the others are accepted all the same', async () => {
+  it('with rejected messages: the others are accepted', async () => {
     const pipeline = closing(await startPipeline({}))
     const admin = closing(await createAdminClient())
     const { accept, flush, counts } = await collectorOn(pipeline)

@@ -8,7 +8,7 @@ import { runCommand } from '../support/process/command-io.ts'
 import { type Pipeline, startPipeline, trackEvents } from '../support/process/pipeline.ts'
 
 let pipeline: Pipeline
-/** The events that were given up, as they stand on their topic. */
+/** The dead-lettered events, as records of their topic. */
 let events: readonly LogRecord[]
 
 beforeAll(async () => {
@@ -35,7 +35,7 @@ function givenUp(
 }
 const replayedTombstone = ({ key }: OutgoingRecord): OutgoingRecord => ({ key, value: null, headers: {} })
 
-/** One after the other, as a dispatcher and a replay would write them. */
+/** Writes records one after the other, like a dispatcher and a replay. */
 async function write(...records: readonly OutgoingRecord[]): Promise<void> {
   for (const record of records) await pipeline.write(pipeline.topics.deadLetter, [record])
 }
@@ -51,13 +51,13 @@ const idsOf = ({ listed }: Awaited<ReturnType<typeof list>>): unknown[] =>
   listed.map(({ destination, messageId }) => `${destination ?? '-'} ${messageId ?? '-'}`).sort()
 
 describe('dead letters on a real broker', () => {
-  it('none at first', async () => {
+  it('lists nothing at first', async () => {
     expect(await list()).toEqual({ code: 0, err: 'no dead letters\n', listed: [] })
   })
 
-  it('are listed once each, however often they were written, with event and origin', async () => {
+  it('are listed once with event and origin, however often they were written', async () => {
     const crm = givenUp(0, 'crm', 'http_4xx', 'http_4xx,http_5xx')
-    // Given up twice: the process that did it first died before its offset was committed.
+    // Dead-lettered twice: the first process died before it committed the offset.
     await write(
       crm,
       givenUp(0, 'shop', 'retries_exhausted', 'http_5xx'),
@@ -67,7 +67,7 @@ describe('dead letters on a real broker', () => {
     const all = await list()
     expect(idsOf(all)).toEqual(['crm m-0', 'crm m-1', 'shop m-0'])
     expect(all.err).toBe('3 dead letters: http_4xx 1, retries_exhausted 1, tls_untrusted 1\n')
-    // The last writing counts: it is the newest now.
+    // The last write counts, so this dead letter is now the newest.
     expect(all.listed.at(-1)).toMatchObject({
       key: `crm/${pipeline.topics.events}/${event(0).partition}/${event(0).offset}/${event(0).timestamp}/0`,
       destination: 'crm',
@@ -80,7 +80,7 @@ describe('dead letters on a real broker', () => {
     })
   })
 
-  it('are gone once replayed, and there again when the replay failed too', async () => {
+  it('disappear when replayed, and are listed again when the replay fails', async () => {
     await write(
       replayedTombstone(givenUp(1, 'crm', 'tls_untrusted', '')),
       replayedTombstone(givenUp(0, 'crm', 'http_4xx', '')),

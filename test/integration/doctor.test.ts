@@ -15,7 +15,7 @@ const doctor = async (configFile: string, env: Record<string, string> = {}) => {
   return { code, lines: out.trimEnd().split('\n') }
 }
 
-it('looks at a whole installation: what is well, what will not be for long, what does not work', async () => {
+it('examines a whole installation: passed checks, warnings and failures', async () => {
   const authority = createAuthority()
   const folder = await configFolder({ 'ca.pem': authority.cert })
   const receiving = async (leaf?: { cert: string; key: string }) =>
@@ -49,12 +49,12 @@ it('looks at a whole installation: what is well, what will not be for long, what
   expect(code).toBe(1)
   const starts = [
     'ok    configuration: 1 source, 6 destinations, 6 webhooks',
-    'ok    kafka: 1 broker, reachable at the address that it tells clients to use',
+    'ok    kafka: 1 broker, reachable at its advertised address',
     'ok    access: may read 11 topics, write 14 and join 3 groups',
-    'ok    topics: 14 topics fit for use',
+    'ok    topics: 14 topics ready',
     'warn  topics: topics.replicationFactor is 1',
     'ok    registry: 3 schemas registered',
-    "ok    clock: the same as the broker's",
+    "ok    clock: equal to the broker's",
     `ok    endpoint good/0 ${new URL(good.url()).origin}: 127.0.0.1 connects in `,
     `warn  endpoint soonOver/0 ${new URL(soonOver.url()).origin}: 127.0.0.1 connects in `,
     `fail  endpoint expired/0 ${new URL(expired.url()).origin}: tls_untrusted: certificate has expired`,
@@ -66,7 +66,7 @@ it('looks at a whole installation: what is well, what will not be for long, what
   expect(lines.map((line, index) => line.slice(0, starts[index]?.length))).toEqual(starts)
   expect(lines.join('\n')).not.toContain('secret')
   expect([good, soonOver].map(({ bytes }) => bytes())).toEqual([0, 0])
-  // What it has written stands in nobody's way.
+  // The doctor writes only tombstones, which have no effect.
   expect(await pipeline.read(pipeline.topics.deadLetter)).toMatchObject([{ value: null }, { value: null }])
   const { out } = await runCommand(['dead-letters', '--json', '--config', pipeline.configFile], {
     env: process.env as Record<string, string>,

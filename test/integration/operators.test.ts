@@ -6,10 +6,10 @@ import { until } from '../support/kafka/admin.ts'
 import { runCommand } from '../support/process/command-io.ts'
 import { type Pipeline, startPipeline } from '../support/process/pipeline.ts'
 
-/** The long form: SYNC_MEMBERS=1000000 */
+/** For a long run: SYNC_MEMBERS=1000000 */
 const size = Number(process.env['SYNC_MEMBERS'] || 60_000)
 
-/** One installation with everything in one process; each test has an audience and users of its own. */
+/** One installation in one process. Each test has its own audience and users. */
 let receiver: AudienceReceiver
 let pipeline: Pipeline
 let service: RunningService
@@ -50,14 +50,14 @@ async function hookline(...words: readonly string[]) {
   return { code, out, err }
 }
 const json = async (...words: readonly string[]) => JSON.parse((await hookline(...words, '--json')).out)
-/** Resolves when the receiver has been told exactly this of these users. */
+/** Resolves when the receiver has exactly these values of these users. */
 const untilTold = (values: Readonly<Record<string, unknown>>): Promise<void> =>
   receiver.until(() => Object.entries(values).every(([user, value]) => receiver.values.get(user) === value))
 const untilSettled = (name: string): Promise<true> =>
   until(async () => ((await hookline('audience', 'drift', '--name', name)).out.startsWith('every') ? true : undefined))
 
 describe('audiences over HTTP', () => {
-  it('full lists tell what changed, partial ones what they say', async () => {
+  it('full lists send all changes, partial ones only those of their users', async () => {
     const name = 'First time shopper'
     expect(await sync(name, ['h-1', 'h-2', 'h-3'])).toMatchObject({ status: 202, received: 3 })
     await untilTold({ 'h-1': true, 'h-2': true, 'h-3': true })
@@ -80,11 +80,11 @@ describe('audiences over HTTP', () => {
     await untilTold({ 't-1': 12.5, 't-2': 'gold' })
   })
 
-  it('a list that is cut short takes nobody out', async () => {
+  it('a list that is cut short removes nobody', async () => {
     const name = 'Cut short'
     await sync(name, ['c-1', 'c-2'])
     await untilTold({ 'c-1': true, 'c-2': true })
-    // What concerns all of an audience has no key.
+    // Records about a whole audience have no key.
     const ends = async () =>
       (await pipeline.read(pipeline.topics.audienceInput)).filter(({ key }) => key === null).length
     const before = await ends()
@@ -93,11 +93,11 @@ describe('audiences over HTTP', () => {
     await untilTold({ 'c-3': true })
     cut.destroy()
     await until(async () =>
-      (await pipeline.log()).some(({ msg, audience }) => audience === name && String(msg).includes('cut short'))
+      (await pipeline.log()).some(({ msg, audience }) => audience === name && String(msg).includes('sync incomplete'))
         ? true
         : undefined,
     )
-    // Two members; the third line did not come to its end.
+    // Only two members were accepted, because the third line is incomplete.
     expect(receiver.values.get('c-4')).toBeUndefined()
     expect(await ends()).toBe(before)
     expect(receiver.values.get('c-2')).toBe(true)
@@ -110,7 +110,8 @@ describe('audiences over HTTP', () => {
   it(
     'a list of any length takes no memory',
     async () => {
-      // Alone: what reads the list again is not what is measured.
+      // The collector runs alone, so that the memory of the service that reads the list again is
+      // not measured.
       const collector = await pipeline.run({}, ['--services', 'collector'])
       const resident = async () => (await collector.metrics()).get('process_resident_memory_bytes') as number
       const before = await resident()
@@ -130,7 +131,8 @@ describe('audiences over HTTP', () => {
       }
       sending.end()
       expect(JSON.parse(await answered)).toMatchObject({ received: size })
-      // Some 100 MiB with any list: what the garbage collector leaves, and 8 MiB on the way. A million users are 500 MB, and twice that in Kafka.
+      // Memory grows by about 100 MiB with a list of any size: uncollected garbage and 8 MiB in
+      // transit. A list of a million users has 500 MB, and 1 GB in Kafka.
       expect(most - before).toBeLessThan(256 * 1_048_576)
       expect(await collector.stop()).toBe(0)
     },
@@ -139,7 +141,7 @@ describe('audiences over HTTP', () => {
 })
 
 describe('audiences by commands', () => {
-  it('sync, wait, reset, sync again: everything is told once more', async () => {
+  it('sync, wait, reset, sync again: every value is sent once more', async () => {
     const name = 'By command'
     const list = ['audience', 'sync', '--name', name, '--members', '-', '--wait']
     const env = process.env as Record<string, string>
@@ -159,7 +161,7 @@ describe('audiences by commands', () => {
     receiver.answer = user => (user === 'b-3' ? 400 : 200)
     const failed = await run('b-1\nb-2\nb-3')
     receiver.answer = () => 200
-    expect(failed).toMatchObject({ code: 1, err: expect.stringContaining('1 were not delivered') })
+    expect(failed).toMatchObject({ code: 1, err: expect.stringContaining('1 changes were not delivered') })
     const drift = await hookline('audience', 'drift', '--name', name, '--json')
     expect(drift.code).toBe(1)
     expect(JSON.parse(drift.out)).toMatchObject({ userId: 'b-3', destination: 'crm', standing: 'unknown' })
@@ -171,7 +173,7 @@ describe('audiences by commands', () => {
 })
 
 describe('deletions over HTTP', () => {
-  it('tell destinations, forget memberships, and can be asked about', async () => {
+  it('send deletes, forget memberships, and have a status', async () => {
     await sync('Deleted', ['d-1', 'd-2'])
     await untilTold({ 'd-1': true, 'd-2': true })
     await untilSettled('Deleted')
@@ -188,13 +190,13 @@ describe('deletions over HTTP', () => {
     })
     const { destinations } = await json('audience', 'show', '--name', 'Deleted', '--user', 'd-1')
     expect(destinations).toEqual([])
-    // Forgotten, not taken out: nothing more is said of the user.
+    // The user was removed from the state without a last message, so the receiver keeps the value.
     expect(receiver.values.get('d-1')).toBe(true)
     expect((await json('unsuppress-user', '--user', 'd-1', 'd-2')).lifted).toEqual(['d-1'])
     expect(await api('/v1/regulations/d-0')).toMatchObject({ code: 'not_found' })
   })
 })
 
-it('all of it ends when the process is told to', async () => {
+it('SIGTERM ends all of it', async () => {
   expect(await service.stop()).toBe(0)
 })

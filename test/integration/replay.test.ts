@@ -30,7 +30,7 @@ async function replay(argv: readonly string[], signal?: AbortSignal) {
   return { code, err, ...(JSON.parse(out) as { total: number; selected: number; replayed: number }) }
 }
 
-/** Puts records on the events topic; as they stand there. */
+/** Writes events to the events topic, and returns their records. */
 async function events(...records: readonly Partial<OutgoingRecord>[]): Promise<readonly LogRecord[]> {
   const { topics } = pipeline
   const before = (await pipeline.read(topics.events)).length
@@ -50,7 +50,7 @@ const offsetsOf = async (...topics: readonly string[]): Promise<number[]> =>
   Promise.all(topics.map(async topic => (await pipeline.read(topic)).length))
 
 describe('dead letters on a real broker', () => {
-  it('go back with their bytes and keys, where they belong, once', async () => {
+  it('are replayed once to the right topic, with the same bytes and keys', async () => {
     const { topics } = pipeline
     const trace = { traceparent: '00-ab-cd-01' }
     const key = Buffer.from([0, 0x7f, 0x80, 0xff])
@@ -100,7 +100,7 @@ describe('dead letters on a real broker', () => {
       })
     expect(copies).toHaveLength(3)
 
-    // The destination that is gone stays.
+    // The dead letter of the removed destination is not replayed.
     expect(await replay([])).toMatchObject({ code: 1, total: 2, selected: 2, replayed: 1 })
     expect(await replay([])).toMatchObject({ code: 1, total: 1, selected: 1, replayed: 0 })
     expect(await pipeline.command('dead-letters')).toMatch(/ gone +retries_exhausted /)
@@ -110,9 +110,9 @@ describe('dead letters on a real broker', () => {
     ])
   })
 
-  it('stop when they are told to; a second run puts back the rest and none twice', async () => {
+  it('stops on a signal; a second run replays the rest, and none twice', async () => {
     const [record] = await events({ key: Buffer.from('user') })
-    // Each as if it were another event's.
+    // Each dead letter has a different event id.
     const deadLetters = Array.from({ length: 2_000 }, (_, n) =>
       givenUp({ ...record!, offset: record!.offset + n }, 'crm', `many-${n}`),
     )
@@ -126,7 +126,7 @@ describe('dead letters on a real broker', () => {
     const stopped = await first
     expect(stopped).toMatchObject({ code: 1, total: 2_001, replayed: (await ids()).length })
     expect(stopped.err).toMatch(
-      /^hookline: interrupted after \d+ were put back; the same command puts back the rest\n$/,
+      /^hookline: interrupted after \d+ were replayed; run the same command again to replay the rest\n$/,
     )
 
     const rest = await replay(['--destination', 'crm'])

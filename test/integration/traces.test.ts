@@ -8,13 +8,13 @@ import { Ledger } from '../support/webhook/ledger.ts'
 
 const closing = closingAfterEach()
 const kinds = { server: 2, client: 3, producer: 4, consumer: 5 } as const
-/** Whatever a sender's instrumentation may add. */
+/** Headers that the instrumentation of a sender can add. */
 const everything = {
   ...{ traceparent: traceparent('a'), tracestate: 'vendor=1', baggage: 'user=somebody' },
   ...{ b3: `${'a'.repeat(32)}-${'a'.repeat(16)}-1`, 'x-b3-traceid': 'a'.repeat(32), 'uber-trace-id': 'a:b:0:1' },
 }
 
-/** Two endpoints: one that wants to be told of traces, one that does not; each refuses a message once. */
+/** Two endpoints: only one gets trace headers. Each rejects one message once. */
 async function endpoints() {
   const [asks, other] = await Promise.all([1, 2].map(() => Ledger.started({ answers: [503, 200] })))
   return { asks: closing(asks!), other: closing(other!) }
@@ -43,13 +43,13 @@ const toldTo = (ledger: Ledger): string[][] =>
       .sort(),
   )
 
-it('a message can be followed from its request to each call, over a retry; only who asks is told', async () => {
+it('a trace follows a message from its request to each webhook request, over a retry; only chosen endpoints get it', async () => {
   const receiver = closing(await OtlpReceiver.started())
   const ledgers = await endpoints()
   const configuration = {
     delivery: { schedule: ['1s'] },
     destinations: destinations(ledgers),
-    // Nothing but what is kept by whoever sends.
+    // Keeps only traces that the sender has sampled.
     traces: { endpoint: receiver.url, sample: 0 },
   }
   const pipeline = closing(await startPipeline(configuration))
@@ -60,7 +60,8 @@ it('a message can be followed from its request to each call, over a retry; only 
   const service = await pipeline.run(environment)
   await send(pipeline, service.collector, everything)
   await Promise.all([ledgers.asks.untilDelivered(1), ledgers.other.untilDelivered(1)])
-  // A request, its append, and for each of two destinations two attempts with a call.
+  // A request, its append, and for each of two destinations two attempts with one webhook request
+  // each.
   await receiver.until(() => receiver.spans.length >= 10)
 
   const of = (kind: keyof typeof kinds) => receiver.spans.filter(span => span.kind === kinds[kind])
@@ -93,7 +94,7 @@ it('a message can be followed from its request to each call, over a retry; only 
   expect(new Set(lines.map(({ traceId }) => traceId))).toEqual(new Set(['a'.repeat(32)]))
 })
 
-it('what a sync and a deletion lead to can be followed, to each call', async () => {
+it('a trace follows a sync and a deletion to each webhook request', async () => {
   const receiver = closing(await OtlpReceiver.started())
   const ledger = closing(await Ledger.started())
   const pipeline = closing(
@@ -116,7 +117,7 @@ it('what a sync and a deletion lead to can be followed, to each call', async () 
   const observations = () => named(input).filter(({ attributes }) => attributes['hookline.input'] === 'observed')
 
   await ask('/v1/audiences/Shoppers/syncs', 'a', 'somebody\nelse-body')
-  // What an attempt or an input is part of ends after it, and comes later perhaps.
+  // The span of an attempt or an input ends after its children, and can arrive later.
   await receiver.until(
     () => named('deliver crm').length === 2 && named('POST').length === 2 && observations().length === 2,
   )

@@ -1,6 +1,9 @@
 import { afterEach } from '@jest/globals'
 
-/** Closes everything that a test opened after the test, in reverse order. */
+/**
+ * Returns a function that registers something to close. After each test everything is closed, in
+ * reverse order.
+ */
 export function closingAfterEach(): <T extends { close(): Promise<unknown> }>(opened: T) => T {
   const open: { close(): Promise<unknown> }[] = []
   afterEach(async () => {

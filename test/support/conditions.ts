@@ -1,4 +1,4 @@
-/** Conditions that tests wait for; each is checked again after every change. */
+/** Conditions that tests wait for. Each is checked after every change. */
 export class Conditions {
   readonly #waiting = new Set<() => void>()
 
@@ -7,7 +7,7 @@ export class Conditions {
     for (const check of this.#waiting) check()
   }
 
-  /** Resolves as soon as the condition holds. */
+  /** Resolves when the condition is true. */
   until(condition: () => boolean): Promise<void> {
     return new Promise(resolve => {
       const check = (): void => {

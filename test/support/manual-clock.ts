@@ -1,7 +1,7 @@
 import type { Clock } from '../../src/core/ports.ts'
 import { type EpochMs, epochMs } from '../../src/core/units.ts'
 
-/** Time that moves only when a test moves it. */
+/** A clock that moves only when a test moves it. */
 export class ManualClock implements Clock {
   #now: number
   #wallAhead = 0
@@ -19,7 +19,10 @@ export class ManualClock implements Clock {
     return epochMs(this.#now + this.#wallAhead)
   }
 
-  /** Somebody sets the wall clock: it is so much further ahead, or behind. */
+  /**
+   * Sets the wall clock forward, or back when `ms` is negative. The monotonic clock does not
+   * change.
+   */
   step(ms: number): void {
     this.#wallAhead += ms
   }
@@ -46,7 +49,7 @@ export class ManualClock implements Clock {
     }
   }
 
-  /** No time has to go by for it. */
+  /** Runs `run` soon. The clock need not move. */
   soon(run: () => void): () => void {
     const immediate = setImmediate(run)
     return () => clearImmediate(immediate)
@@ -56,12 +59,15 @@ export class ManualClock implements Clock {
     return `id-${++this.#ids}`
   }
 
-  /** How many timers are set: a leak shows here. */
+  /** Number of set timers, to detect leaks. */
   get timers(): number {
     return this.#timers.length
   }
 
-  /** Runs every timer that falls due within `ms`, each at its own time; `settle` runs after each, until all is quiet. */
+  /**
+   * Advances the clock and runs every due timer at its own time. After each timer, `settle` runs
+   * until nothing is left to do.
+   */
   async advance(ms: number, settle: () => Promise<void> = async () => {}): Promise<void> {
     const end = this.#now + ms
     await settle()

@@ -158,7 +158,7 @@ describe('the Kafka adapter has four folders', () => {
       .filter(target => target.startsWith('.'))
       .map(target => targetOf(file, target))
       .filter(target => target.startsWith('adapters/kafka/'))
-  /** Which other folders each may import: a consumer reads the log, a producer counts partitions there. */
+  /** The other folders that each folder may import. */
   const below: Record<string, readonly string[]> = {
     group: ['log', 'kafkajs'],
     producer: ['log', 'kafkajs'],

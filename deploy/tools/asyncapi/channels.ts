@@ -3,7 +3,7 @@ import { type TopicSpec, tiersOf, topicConfig, topicNames, topicSpecs } from '..
 import { formatDuration } from '../../../src/core/units.ts'
 import type { MessageName } from './messages.ts'
 
-/** With the defaults of the configuration. */
+/** Topic names with the default configuration. */
 const names = topicNames('hookline')
 const { schedule } = delivery.parse({})
 const specs = topicSpecs({ prefix: 'hookline', partitions: 12, replicationFactor: 3 }, schedule, {
@@ -16,7 +16,7 @@ interface Channel {
   readonly title: string
   readonly description: string
   readonly messages: readonly MessageName[]
-  /** What Hookline does with it, one operation for each word. */
+  /** Summaries of the operations: what Hookline writes to the topic and what it reads. */
   readonly sends: string
   readonly receives?: string
 }
@@ -25,79 +25,84 @@ const channels = {
   events: {
     topic: names.events,
     title: 'Events',
-    description: 'Every message that was accepted. You may write to it yourself.',
+    description: 'All accepted messages. Your own applications may write to it.',
     messages: ['event'],
     sends: 'The collector, the client library, syncs, deletions and replays write events.',
-    receives: 'The dispatcher takes events up and delivers them.',
+    receives: 'The dispatcher reads events and delivers them.',
   },
   retry: {
     topic: names.retry(tiers[0]!),
     title: 'Retries',
-    description: 'Deliveries that wait for their next attempt, one topic for each length of wait.',
+    description: 'Deliveries that wait for their next attempt, one topic for each delay.',
     messages: ['retry'],
-    sends: 'The dispatcher puts off what may work later; replays put back what was given up.',
-    receives: 'The dispatcher takes a record up when its time has come.',
+    sends: 'The dispatcher writes deliveries to retry or defer. Replays write dead letters for one destination.',
+    receives: 'The dispatcher reads a record when it is due.',
   },
   deadLetter: {
     topic: names.deadLetter,
     title: 'Dead letters',
-    description: 'What was given up, with its reason, until it is put back.',
+    description: 'Deliveries that failed permanently, with the reason, until they are replayed.',
     messages: ['deadLetter'],
-    sends: 'The dispatcher writes what it gives up; replays write null over what they put back.',
+    sends: 'The dispatcher writes dead letters. Replays write a null value for each replayed dead letter.',
     receives: '`hookline dead-letters` and `hookline replay` read it.',
   },
   rejected: {
     topic: names.rejected,
     title: 'Rejected messages',
-    description: 'What the collector did not take. Best effort.',
+    description: 'Messages that the collector rejected. Best effort: a message may be missing.',
     messages: ['rejected'],
-    sends: 'The collector writes what it rejects.',
+    sends: 'The collector writes rejected messages.',
   },
   audienceInput: {
     topic: names.audienceInput,
-    title: 'Inputs of audiences',
-    description: 'All that memberships are made of, in one order a partition. Written by Hookline only.',
+    title: 'Audience inputs',
+    description:
+      'All inputs from which memberships are computed, in order within a partition. Only Hookline writes it.',
     messages: ['audienceInput'],
-    sends: 'Syncs, the dispatcher’s reports, replays, resets and deletions.',
-    receives: 'The audiences service works out what each destination has to be told.',
+    sends: 'Syncs, replays, resets, deletions and the results of membership updates write inputs.',
+    receives: 'The audiences service computes the membership updates for each destination.',
   },
   memberships: {
     topic: names.memberships,
     title: 'Memberships',
-    description: 'What each destination is known to have. Written by Hookline only.',
+    description: 'The membership state of each user at each destination. Only Hookline writes it.',
     messages: ['membership'],
     sends: 'The audiences service writes each change.',
-    receives: 'The audiences service reads it to its end before it works on a partition.',
+    receives: 'The audiences service reads a partition to its end before it processes inputs of it.',
   },
   suppressions: {
     topic: names.suppressions,
     title: 'Deleted and suppressed users',
-    description: 'Written by Hookline only.',
+    description: 'Only Hookline writes it.',
     messages: ['suppression'],
-    sends: 'Deletions, and whoever lifts a suppression.',
-    receives: 'Every process reads it to its end before its services start, and follows it.',
+    sends: 'Deletions write suppressions, and operators remove them.',
+    receives: 'Every process reads it to its end before its services start, and then reads new records.',
   },
   deletions: {
     topic: names.deletions,
     title: 'Deletions',
-    description: 'How deletions go on. Written by Hookline only.',
+    description: 'The progress of deletions. Only Hookline writes it.',
     messages: ['deletion', 'deletionOutcome'],
-    sends: 'Deletions, and the dispatcher’s report of how each delete ended.',
-    receives: 'Whoever asks how a deletion goes.',
+    sends: 'Deletions write their users, and the dispatcher writes the result of each delete message.',
+    receives: 'The operator API and `hookline delete-user --status` read the status of deletions.',
   },
   attempts: {
     topic: names.attempts,
     title: 'Attempts',
-    description: 'Every attempt of a delivery; there only with `delivery.attemptsTopic`. Best effort.',
+    description:
+      'Every attempt of a delivery. Exists only with `delivery.attemptsTopic`. Best effort: a record may be missing.',
     messages: ['attempt'],
-    sends: 'The dispatcher writes each attempt when it has ended.',
-    receives: '`hookline tail` follows it.',
+    sends: 'The dispatcher writes each finished attempt.',
+    receives: '`hookline tail` reads it.',
   },
 } as const satisfies Readonly<Record<string, Channel>>
 
 const entries = Object.entries(channels) as readonly (readonly [string, Channel])[]
 
-/** The channels of the document; partitions, replicas and configuration are those that `hookline topics apply` creates. */
+/**
+ * The channels of the document, with the partitions, replicas and configuration of `hookline topics
+ * apply`.
+ */
 export function channelObjects(): object {
   return Object.fromEntries(entries.map(([id, channel]) => [id, channelObject(channel)]))
 }
@@ -114,7 +119,7 @@ function channelObject({ topic, title, description, messages }: Channel): object
       parameters: {
         tier: {
           enum: waits,
-          description: 'How long a record waits. With another `delivery.schedule` there are others.',
+          description: 'The delay of a record. The values depend on `delivery.schedule`; these are the defaults.',
         },
       },
     }),
@@ -143,7 +148,7 @@ function bindingOf(spec: TopicSpec): object {
   }
 }
 
-/** What Hookline does with each channel. */
+/** The operations of the document: what Hookline writes and reads. */
 export function operationObjects(): object {
   return Object.fromEntries(
     entries.flatMap(([id, channel]) => {

@@ -3,14 +3,14 @@ import { yamlText } from '../layout.ts'
 import { channelObjects, operationObjects } from './channels.ts'
 import { messages } from './messages.ts'
 
-const head = `# What is on Hookline's topics, as AsyncAPI 3.0: topics, keys, values and headers.
-# Made from the code by \`npm run generate\`; tests hold it against the specification and against what the code writes.
+const head = `# The records of Hookline's topics as AsyncAPI 3.0: topics, keys, values and headers.
+# Generated from the code by \`npm run generate\`. Tests check it against the specification and against records that the code writes.
 `
 
-const description = `The topics of one installation, with the defaults of its configuration: with another \`topics.prefix\` than \`hookline\` all names begin with that.
-How to write events yourself, and how schemas may change, is in the README beside this file.`
+const description = `The topics of one installation with the default configuration. All names start with \`topics.prefix\`, by default \`hookline\`.
+The README in this directory explains how to write events and how schemas may change.`
 
-/** The document as an object. */
+/** Returns the document as an object. */
 export function asyncApiDocument(): object {
   const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
     version: string
@@ -39,5 +39,5 @@ export function asyncApiDocument(): object {
   }
 }
 
-/** `schemas/asyncapi.yaml` */
+/** Returns the text of `schemas/asyncapi.yaml`. */
 export const asyncApiText = (): string => `${head}${yamlText(asyncApiDocument())}`

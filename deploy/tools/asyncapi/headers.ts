@@ -1,4 +1,7 @@
-/** A header of a record, as it stands in the document. All are UTF-8 text; numbers are in decimal. */
+/**
+ * A header of a record, as described in the document. All headers are UTF-8 text with decimal
+ * numbers.
+ */
 interface Header {
   readonly description: string
   readonly pattern?: string
@@ -8,13 +11,13 @@ interface Header {
 const time = '^-?\\d{1,16}$'
 const count = '^\\d{1,16}$'
 
-/** What a delivery takes along through retry and dead-letter topics. */
-export const carriedHeaders: Readonly<Record<string, Header>> = {
-  destination: { description: 'The destination that it is for.', examples: ['crm'] },
+/** Headers that keep the state of a delivery in retry and dead-letter topics. */
+export const deliveryStateHeaders: Readonly<Record<string, Header>> = {
+  destination: { description: 'The destination of the delivery.', examples: ['crm'] },
   attempt: { description: 'Attempts made so far.', pattern: count, examples: ['2'] },
-  deferrals: { description: 'How often it was put off without an attempt.', pattern: count, examples: ['0'] },
+  deferrals: { description: 'Number of deferrals without an attempt.', pattern: count, examples: ['0'] },
   'started-at': {
-    description: 'When the dispatcher first took the event up, in milliseconds since 1970.',
+    description: 'When the dispatcher first admitted the event, in milliseconds since 1970.',
     pattern: count,
     examples: ['1795248000000'],
   },
@@ -24,49 +27,49 @@ export const carriedHeaders: Readonly<Record<string, Header>> = {
     examples: ['1795262400000'],
   },
   'not-before': {
-    description: 'No attempt before this, in milliseconds since 1970.',
+    description: 'Earliest time of the next attempt, in milliseconds since 1970.',
     pattern: count,
     examples: ['1795248070000'],
   },
   reason: {
-    description: 'Why it waits, or was given up: an outcome, the cause of a deferral, a dead-letter reason.',
+    description: 'Why the delivery waits or was dead-lettered: an outcome, a deferral cause or a dead-letter reason.',
     examples: ['http_5xx'],
   },
   outcomes: {
     description:
-      'The last outcome of every webhook that was called, separated by commas, in the order of the configuration; of an invalid_message the code of the rule that it breaks.',
+      'The last outcome of every webhook that received a request, separated by commas, in the order of the configuration. For invalid_message, the rejection code.',
     examples: ['http_4xx,http_5xx'],
   },
   'refused-webhooks': {
     description:
-      'Which webhooks are not called again: the first 8 hex digits of the SHA-256 of each URL, separated by commas. The nth stands for the nth refusal in outcomes.',
+      'Webhooks that receive no further request: the first 8 hex digits of the SHA-256 of each URL, separated by commas. The nth entry belongs to the nth permanent failure in outcomes.',
     pattern: '^([0-9a-f]{8}(,[0-9a-f]{8})*)?$',
     examples: ['0badcafe'],
   },
-  'origin-topic': { description: 'Where the event’s own record stands.', examples: ['hookline.events'] },
-  'origin-partition': { description: 'Its partition.', pattern: time, examples: ['3'] },
-  'origin-offset': { description: 'Its offset.', pattern: time, examples: ['41'] },
+  'origin-topic': { description: 'Topic of the original event record.', examples: ['hookline.events'] },
+  'origin-partition': { description: 'Partition of the original event record.', pattern: time, examples: ['3'] },
+  'origin-offset': { description: 'Offset of the original event record.', pattern: time, examples: ['41'] },
   'origin-timestamp': {
-    description: 'Its timestamp, in milliseconds since 1970; -1 when it has none.',
+    description: 'Timestamp of the original event record, in milliseconds since 1970; -1 when it has none.',
     pattern: time,
     examples: ['1795248000000'],
   },
-  round: { description: 'How often it was replayed.', pattern: count, examples: ['0'] },
-  'message-id': { description: 'The id that receivers drop duplicates by.', examples: ['m-1'] },
+  round: { description: 'Number of replays.', pattern: count, examples: ['0'] },
+  'message-id': { description: 'The message id, which receivers use to drop duplicates.', examples: ['m-1'] },
 }
 
-/** Left out where there are no traces. */
+/** Headers that are absent without a trace. */
 const attemptTrace: Readonly<Record<string, Header>> = {
   'first-traceparent': {
-    description: 'The place of the first attempt in its trace (W3C Trace Context), which later attempts link to.',
+    description: 'Trace context of the first attempt (W3C Trace Context), to which later attempts link.',
     examples: ['00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'],
   },
 }
 
-export const retryHeaders: Readonly<Record<string, Header>> = { ...carriedHeaders, ...attemptTrace }
+export const retryHeaders: Readonly<Record<string, Header>> = { ...deliveryStateHeaders, ...attemptTrace }
 
-/** Those of a dead letter that never became a delivery. */
-export const leastOfDeadLetters = [
+/** Required headers, also on a dead letter that never became a delivery. */
+export const requiredDeadLetterHeaders = [
   'reason',
   'outcomes',
   'origin-topic',
@@ -79,58 +82,67 @@ export const leastOfDeadLetters = [
 export const deadLetterHeaders: Readonly<Record<string, Header>> = {
   ...retryHeaders,
   'origin-key': {
-    description: 'The event’s own key, each byte as a character of Latin-1; left out when it had none.',
+    description: 'Key of the original event, each byte as a Latin-1 character. Absent when the event had no key.',
     examples: ['u-17'],
   },
   'original-length': {
     description:
-      'Only on a dead letter whose value is the first 64 KiB: the length of the whole value in bytes, or of the compressed batch.',
+      'Only on a dead letter whose value was truncated to 64 KiB: the original length in bytes of the value or the compressed batch.',
     pattern: count,
     examples: ['5242880'],
   },
   'first-offset': {
     description:
-      'Only on a dead letter that stands for a compressed batch, which is not unpacked: its first offset. Origin-offset is its last.',
+      'Only on a dead letter of a compressed batch that was not decompressed: its first offset. origin-offset is its last.',
     pattern: count,
     examples: ['38'],
   },
-  'null-value': { description: '1: the event’s value was null. Else left out.', pattern: '^1$', examples: ['1'] },
+  'null-value': {
+    description: '`1` when the value of the event was null. Absent otherwise.',
+    pattern: '^1$',
+    examples: ['1'],
+  },
 }
 
 export const eventHeaders: Readonly<Record<string, Header>> = {
   'replay-of': {
     description:
-      'On an event that was put back: topic/partition/offset/timestamp of where it first stood, of which a missing id and time are made.',
+      'On a replayed event: topic/partition/offset/timestamp of its original record, from which a missing id and time are derived.',
     pattern: '^[\\w.-]{1,249}/\\d{1,10}/\\d{1,15}/(-1|\\d{1,15})$',
     examples: ['hookline.events/3/41/1795248000000'],
   },
   traceparent: {
     description:
-      'The trace that the event is part of (W3C Trace Context). Whoever writes events may give it; it stays on copies for retries and on dead letters.',
+      'The trace of the event (W3C Trace Context). Producers of events may set it; retry records and dead letters keep it.',
     examples: ['00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'],
   },
-  tracestate: { description: 'Beside traceparent: what vendors say of the trace.', examples: ['vendor=1'] },
+  tracestate: { description: 'Vendor-specific data of the trace, in addition to traceparent.', examples: ['vendor=1'] },
 }
 
-/** Left out where there are no traces. */
+/** Headers that are absent without a trace. */
 export const inputHeaders: Readonly<Record<string, Header>> = {
   traceparent: {
-    description: 'The request that wrote the input (W3C Trace Context), to which what comes of it is linked.',
+    description:
+      'Trace context of the request that wrote the input (W3C Trace Context). The spans of the membership updates link to it.',
     examples: ['00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'],
   },
-  tracestate: { description: 'Beside traceparent: what vendors say of the trace.', examples: ['vendor=1'] },
+  tracestate: { description: 'Vendor-specific data of the trace, in addition to traceparent.', examples: ['vendor=1'] },
 }
 
 export const suppressionHeaders: Readonly<Record<string, Header>> = {
-  write: { description: 'Tells a writer its own records when it reads the topic.', examples: ['4f1c6e0a'] },
+  write: {
+    description:
+      'Id of the process that wrote the record, by which it recognises its own records when it reads the topic.',
+    examples: ['4f1c6e0a'],
+  },
   'made-of': {
     description:
-      'Offset of the record of this user that the writer knew; `-1`: none. Another one means that both hold.',
+      'Offset of the last record of this user that the writer had read, or `-1`. If another process wrote a record in between, readers apply both.',
     examples: ['17', '-1'],
   },
 }
 
-/** The headers of a message as JSON Schema. Others’ headers, such as those of traces, stay beside them. */
+/** The headers of a message as JSON Schema. Other headers, such as those of traces, are allowed. */
 export function headersSchema(headers: Readonly<Record<string, Header>>, required: readonly string[] = []): object {
   return {
     type: 'object',

@@ -1,10 +1,10 @@
 import {
-  carriedHeaders,
   deadLetterHeaders,
+  deliveryStateHeaders,
   eventHeaders,
   headersSchema,
   inputHeaders,
-  leastOfDeadLetters,
+  requiredDeadLetterHeaders,
   retryHeaders,
   suppressionHeaders,
 } from './headers.ts'
@@ -18,14 +18,14 @@ interface Key {
   readonly nullable?: true
 }
 
-/** The key, as text in UTF-8 where nothing else is said. */
+/** The schema of a key. A key is UTF-8 text unless its description says otherwise. */
 const keySchema = ({ description, examples, nullable }: Key): object => ({
   type: nullable ? ['string', 'null'] : 'string',
   description,
   examples: [...examples],
 })
 
-const tombstone = 'A null value says that there is nothing under the key any more.'
+const tombstone = 'A null value (tombstone) removes the key.'
 
 interface About {
   readonly title: string
@@ -35,12 +35,15 @@ interface About {
   readonly headers?: object
 }
 
-/** A value in Confluent's framing: a zero byte, the schema id as four bytes big-endian, the Avro bytes. */
+/**
+ * A value in Confluent's wire format: a zero byte, the schema id as four bytes big-endian, the Avro
+ * bytes.
+ */
 const avro = (schema: string, about: About): object =>
   message(about, {
     contentType: 'application/vnd.confluent.avro',
     payload: { schemaFormat: 'application/vnd.apache.avro;version=1.9.0', schema: { $ref: `./${schema}.avsc` } },
-    // Files are called as subjects are.
+    // The schema files are named after the registry subjects.
     binding: { schemaIdLocation: 'payload', schemaIdPayloadEncoding: 'confluent', 'x-registry-subject': schema },
   })
 
@@ -62,77 +65,81 @@ function message(
   }
 }
 
-const user: Key = { description: 'userId, else anonymousId, as UTF-8; partitioned by murmur2.', examples: ['u-17'] }
+const user: Key = {
+  description: 'userId, or anonymousId when there is none, as UTF-8. Partitioned with murmur2.',
+  examples: ['u-17'],
+}
 const eventSchema = 'hookline.events-value'
 
-/** Everything that stands on a topic, by the name that the document has for it. */
+/** All messages of the topics, by their name in the document. */
 export const messages = {
   event: avro(eventSchema, {
     title: 'An event',
-    summary: 'An analytics message: identify, track, page, screen, group, alias, or a delete.',
+    summary: 'A message: identify, track, page, screen, group, alias or delete.',
     description:
-      'Other producers write it too: see the README beside this file. Headers of theirs stay with it on all its ways through topics.',
+      'Other producers may write events too: see the README in this directory. Retry records and dead letters keep their headers.',
     key: user,
     headers: headersSchema(eventHeaders),
   }),
   retry: avro(eventSchema, {
     title: 'A delivery that waits',
-    summary: 'An event for one destination, with what is known of its delivery in the headers.',
-    description: 'Key and value are the event’s own bytes.',
-    key: { ...user, description: 'The event’s own. The record stands in the partition number of the event.' },
-    headers: headersSchema(retryHeaders, Object.keys(carriedHeaders)),
+    summary: 'An event for one destination, with the state of its delivery in the headers.',
+    description: 'Key and value are the original bytes of the event.',
+    key: { ...user, description: 'The key of the event. The record has the same partition number as the event.' },
+    headers: headersSchema(retryHeaders, Object.keys(deliveryStateHeaders)),
   }),
   deadLetter: avro(eventSchema, {
     title: 'A dead letter',
-    summary: 'A delivery that was given up, or an event that never became one.',
-    description: `The value is the event’s own bytes: what is \`undecodable\` may be anything. ${tombstone} It was put back.`,
+    summary: 'A delivery that failed permanently, or an event that could not become a delivery.',
+    description: `The value is the original bytes of the event; with the reason \`undecodable\` it may be anything. ${tombstone} It means that the dead letter was replayed.`,
     key: {
       description: '`<destination, or ->/<origin topic>/<origin partition>/<origin offset>/<origin timestamp>/<round>`',
       examples: ['crm/hookline.events/3/41/1795248000000/0'],
     },
-    headers: headersSchema(deadLetterHeaders, leastOfDeadLetters),
+    headers: headersSchema(deadLetterHeaders, requiredDeadLetterHeaders),
   }),
   rejected: json(rejectedValue, {
     title: 'A rejected message',
-    summary: 'What the collector did not take, with the reason.',
-    key: { description: 'Its message id, where it has one.', examples: ['m-1'], nullable: true },
+    summary: 'A message that the collector rejected, with the reason.',
+    key: { description: 'The message id, if there is one.', examples: ['m-1'], nullable: true },
   }),
   audienceInput: avro('hookline.audience-input-value', {
-    title: 'An input of audiences',
-    summary: 'What a sync observed, its end, how a change ended at a destination, a reset, a deletion.',
+    title: 'An audience input',
+    summary:
+      'A user in a sync, the end of a sync, the result of a membership update, a resend, a reset, or a deletion.',
     key: {
-      description: 'The user id; null for what concerns all of an audience, which is written to every partition.',
+      description: 'The user id. Null for an input about a whole audience, which is written to every partition.',
       examples: ['u-17'],
       nullable: true,
     },
     headers: headersSchema(inputHeaders),
   }),
   membership: avro('hookline.audience-memberships-value', {
-    title: 'A membership, or the mark of an audience',
+    title: 'A membership, or the watermark of an audience',
     summary:
-      'What is known of one user in one audience at one destination, or of an audience as a whole in this partition.',
+      'The state of one user in one audience at one destination, or of an audience as a whole in this partition.',
     description: tombstone,
     key: {
       description:
-        'JSON: `["<audience>","<user>","<destination>"]`, or `["<audience>"]`. The record stands in the partition of its user’s inputs.',
+        'JSON: `["<audience>","<user>","<destination>"]`, or `["<audience>"]`. The record has the same partition number as the inputs of its user.',
       examples: ['["First time shopper","u-17","crm"]', '["First time shopper"]'],
     },
   }),
   suppression: json(suppressionsValue, {
-    title: 'What is known of a deleted user',
-    summary: 'Since when nothing that was received before is delivered, and whether anything is taken.',
+    title: 'The suppressions of a deleted user',
+    summary: 'The time up to which received events are not delivered, and whether new events are suppressed too.',
     description: tombstone,
     key: { description: 'The user id.', examples: ['u-17'] },
     headers: headersSchema(suppressionHeaders),
   }),
   deletion: json(deletionValue, {
     title: 'A deletion that was accepted',
-    summary: 'Whom it affects.',
+    summary: 'The affected users, sources and destinations.',
     key: { description: 'JSON: `["<id>"]`', examples: ['["4f1c6e0a-52b2-4c3e-9d4e-7a1f0b6c2d11"]'] },
   }),
   deletionOutcome: json(deletionOutcomeValue, {
-    title: 'How a delete ended',
-    summary: 'For one user at one destination. A later one replaces it.',
+    title: 'Result of a delete message',
+    summary: 'The result for one user at one destination. A later record replaces it.',
     key: {
       description: 'JSON: `["<id>","<source>","<destination>","<user>"]`',
       examples: ['["4f1c6e0a-52b2-4c3e-9d4e-7a1f0b6c2d11","web","crm","u-17"]'],
@@ -140,7 +147,7 @@ export const messages = {
   }),
   attempt: json(attemptValue, {
     title: 'An attempt',
-    summary: 'How one attempt of a delivery ended.',
+    summary: 'The result of one attempt of a delivery.',
     key: { description: 'The destination.', examples: ['crm'] },
   }),
 } as const satisfies Readonly<Record<string, object>>

@@ -2,7 +2,7 @@ import { attemptDecisions } from '../../../src/core/delivery/attempt-facts.ts'
 import { deadLetterReasons, deferralCauses, dropReasons, outcomes } from '../../../src/core/delivery/outcome.ts'
 import { messageTypes, rejectionCodes } from '../../../src/core/message/message.ts'
 
-/** JSON Schemas of the values that are JSON. */
+/** JSON Schemas of the values in JSON. */
 
 const text = (description: string): object => ({ type: 'string', description })
 const integer = (description: string): object => ({ type: 'integer', description })
@@ -14,13 +14,13 @@ export const rejectedValue = {
   required: ['source', 'code', 'message', 'index', 'receivedAt', 'text'],
   additionalProperties: false,
   properties: {
-    source: text('The source that sent it.'),
-    code: { type: 'string', enum: [...rejectionCodes], description: 'Why it is not taken.' },
-    message: text('The same in words; its sender was told so in the answer to its request.'),
-    index: integer('Its position in the batch.'),
-    messageId: text('As its sender gave it; left out when it gave none.'),
-    receivedAt: milliseconds('When the request came in'),
-    text: text('The message as it came, its first 32,768 bytes.'),
+    source: text('The source of the message.'),
+    code: { type: 'string', enum: [...rejectionCodes], description: 'Why the message was rejected.' },
+    message: text('The reason as text, as in the response to the sender.'),
+    index: integer('Index in the batch.'),
+    messageId: text('The message id from the sender. Absent when there is none.'),
+    receivedAt: milliseconds('When the request was received'),
+    text: text('The first 32,768 bytes of the message as received.'),
   },
 }
 
@@ -32,17 +32,15 @@ export const suppressionsValue = {
   properties: {
     marks: {
       type: 'array',
-      description: 'At most one for each source, and one for all of them.',
+      description: 'Suppressions: at most one for each source, and one for all sources.',
       items: {
         type: 'object',
         required: ['deletedAt', 'suppressed'],
         additionalProperties: false,
         properties: {
-          source: text('The source whose events it stops; left out: every source.'),
-          deletedAt: milliseconds(
-            'Events received up to then are not delivered any more: when the deletion was accepted',
-          ),
-          suppressed: { type: 'boolean', description: 'Nor is anything that is received later.' },
+          source: text('The source whose events are suppressed. Absent for all sources.'),
+          deletedAt: milliseconds('When the deletion was accepted. Events received until then are not delivered'),
+          suppressed: { type: 'boolean', description: 'Whether events received later are suppressed too.' },
         },
       },
     },
@@ -56,16 +54,16 @@ export const deletionValue = {
   additionalProperties: false,
   properties: {
     createdAt: milliseconds('When it was accepted'),
-    users: integer('How many users it names.'),
-    suppressed: { type: 'boolean', description: 'Whether nothing is taken of them from then on.' },
+    users: integer('Number of users in the deletion.'),
+    suppressed: { type: 'boolean', description: 'Whether events received later are suppressed too.' },
     sources: {
       type: 'array',
-      description: 'The affected sources, each with its destinations that are told.',
+      description: 'The affected sources, each with the destinations that receive a delete message.',
       items: {
         type: 'object',
         required: ['id', 'destinations'],
         additionalProperties: false,
-        properties: { id: text('Of the source.'), destinations: { type: 'array', items: { type: 'string' } } },
+        properties: { id: text('Id of the source.'), destinations: { type: 'array', items: { type: 'string' } } },
       },
     },
   },
@@ -92,25 +90,29 @@ export const attemptValue = {
   required: ['at', 'decision', 'destination', 'source', 'messageId', 'type', 'attempt', 'outcomes', 'elapsedMs'],
   additionalProperties: false,
   properties: {
-    at: { type: 'string', format: 'date-time', description: 'When it began.' },
-    decision: { type: 'string', enum: [...attemptDecisions], description: 'What became of the delivery.' },
+    at: { type: 'string', format: 'date-time', description: 'Start of the attempt.' },
+    decision: {
+      type: 'string',
+      enum: [...attemptDecisions],
+      description: 'What happens to the delivery after this attempt.',
+    },
     reason: {
       type: 'string',
       enum: [...new Set([...outcomes, ...deadLetterReasons, ...deferralCauses])],
       description: 'Why it was not delivered.',
     },
-    nextAttemptInMs: integer('Milliseconds from its end to the next one at the earliest.'),
-    destination: text('The destination.'),
-    source: text('The source that sent the message.'),
-    messageId: text('The message.'),
-    traceId: text('The trace of its first attempt, where there is one.'),
-    type: { type: 'string', enum: [...messageTypes], description: 'Its type.' },
-    attempt: integer('1 for the first.'),
+    nextAttemptInMs: integer('Minimum time from the end of this attempt to the next one, in milliseconds.'),
+    destination: text('Id of the destination.'),
+    source: text('Id of the source.'),
+    messageId: text('Id of the message.'),
+    traceId: text('Id of the trace of the first attempt. Absent without a trace.'),
+    type: { type: 'string', enum: [...messageTypes], description: 'Type of the message.' },
+    attempt: integer('Number of the attempt, starting at 1.'),
     outcomes: {
       type: 'object',
-      description: 'How each call ended, by the id or position of its webhook.',
+      description: 'The outcome of each request, by the id or position of its webhook.',
       additionalProperties: { type: 'string', enum: [...outcomes] },
     },
-    elapsedMs: integer('Milliseconds.'),
+    elapsedMs: integer('Duration of the attempt in milliseconds.'),
   },
 }

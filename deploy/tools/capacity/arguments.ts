@@ -1,23 +1,26 @@
-import { type Choices, type Load, usualChoices } from './model.ts'
+import { type Assumptions, defaultAssumptions, type Load } from './model.ts'
 
-/** The options of `npm run capacity`, each with what it stands at and what it means. */
+/** The options of `npm run capacity`, each with its default and its meaning. */
 export const loadOptions = {
-  events: { usual: '1000', meaning: 'events a second' },
-  destinations: { usual: '1', meaning: 'destinations that each event goes to' },
-  answer: { usual: '200', meaning: 'milliseconds until endpoints answer' },
-  members: { usual: '0', meaning: 'members of all audiences, at each of their destinations' },
-  'outage-share': { usual: '0.1', meaning: 'part of the deliveries that is for endpoints which fail' },
-  'outage-hours': { usual: '1', meaning: 'for how many hours' },
-  transport: { usual: 'undici', meaning: 'undici or got' },
+  events: { usual: '1000', meaning: 'events per second' },
+  destinations: { usual: '1', meaning: 'destinations per event' },
+  answer: { usual: '200', meaning: 'response time of the endpoints in milliseconds' },
+  members: { usual: '0', meaning: 'memberships: members of all audiences, counted once for each destination' },
+  'outage-share': { usual: '0.1', meaning: 'share of the deliveries to failing endpoints during an outage (0 to 1)' },
+  'outage-hours': { usual: '1', meaning: 'duration of the outage in hours' },
+  transport: { usual: 'undici', meaning: 'HTTP client: undici or got' },
   utilisation: {
-    usual: String(usualChoices.utilisation),
-    meaning: 'part of a core that a process takes on the long run',
+    usual: String(defaultAssumptions.utilisation),
+    meaning: 'average share of a CPU core that a process uses (0.01 to 1)',
   },
-  replicas: { usual: String(usualChoices.replicas), meaning: 'of each partition' },
-  'retention-days': { usual: String(usualChoices.retentionDays), meaning: 'that the events topic keeps' },
+  replicas: { usual: String(defaultAssumptions.replicas), meaning: 'replicas of each partition' },
+  'retention-days': {
+    usual: String(defaultAssumptions.retentionDays),
+    meaning: 'retention of the events topic in days',
+  },
   'broker-mb': {
-    usual: String(usualChoices.brokerMb),
-    meaning: 'MB a second that one broker takes in, replication included',
+    usual: String(defaultAssumptions.brokerMb),
+    meaning: 'MB per second that one broker can receive, including replication',
   },
 } as const
 
@@ -25,15 +28,22 @@ export type LoadOption = keyof typeof loadOptions
 
 export function commandHelp(): string {
   const lines = Object.entries(loadOptions).map(
-    ([name, { usual, meaning }]) => `  --${name.padEnd(16)}${meaning} (${usual})`,
+    ([name, { usual, meaning }]) => `  --${name.padEnd(16)}${meaning} (default ${usual})`,
   )
-  return ['What an installation needs, by what was measured: docs/explanation/capacity.md', '', ...lines].join('\n')
+  return [
+    'Estimates the processes, partitions and brokers of an installation. See docs/explanation/capacity.md.',
+    '',
+    ...lines,
+  ].join('\n')
 }
 
-/** What is asked for. @throws RangeError with what an option may be */
+/**
+ * Parses the options.
+ * @throws RangeError naming an option and its valid values
+ */
 export function readLoad(given: Readonly<Partial<Record<LoadOption, string | boolean>>>): {
   readonly load: Load
-  readonly choices: Choices
+  readonly choices: Assumptions
   readonly transport: string
 } {
   const text = (name: LoadOption): string => String(given[name] ?? loadOptions[name].usual)
@@ -57,7 +67,7 @@ export function readLoad(given: Readonly<Partial<Record<LoadOption, string | boo
       outage: { share: number('outage-share', { most: 1 }), hours: number('outage-hours', { most: 168 }) },
     },
     choices: {
-      ...usualChoices,
+      ...defaultAssumptions,
       utilisation: number('utilisation', { above: 0.01, most: 1 }),
       replicas: number('replicas', { above: 1 }),
       retentionDays: number('retention-days'),

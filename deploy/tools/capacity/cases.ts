@@ -4,7 +4,7 @@ export interface Case extends Load {
   readonly title: string
 }
 
-/** The installations that the page works out. */
+/** The example installations of the capacity page. */
 export const cases: readonly Case[] = [
   {
     title: 'a shop',
@@ -28,7 +28,7 @@ export const cases: readonly Case[] = [
   },
 ]
 
-/** Outages of an installation with 10,000 deliveries a second. */
+/** Outages of an installation with `outageOf` deliveries per second. */
 export const outages: readonly { readonly share: number; readonly hours: number }[] = [0.01, 0.1, 0.5].flatMap(share =>
   [0.25, 1, 3, 6].map(hours => ({ share, hours })),
 )

@@ -1,27 +1,37 @@
 import { type Entry, figureOf } from '../../../test/tools/bench/publication/entries.ts'
 
-/** What things cost, as `make bench` has measured and published it. */
+/** Costs that `make bench` measured and published. */
 export interface Coefficients {
-  /** Microseconds of CPU a delivery, by milliseconds to the answer, ascending. */
+  /** CPU time of a delivery in microseconds, by the response time of the endpoint, ascending. */
   readonly delivery: readonly { readonly answerMs: number; readonly micros: number }[]
-  /** Of one dispatcher, in MB: without calls, and for each call that it may have under way. */
+  /**
+   * Memory of a dispatcher in MB: without requests, and for each concurrent request that it allows.
+   */
   readonly memory: { readonly base: number; readonly eachCall: number }
-  /** Microseconds of CPU to write a failed delivery to a retry topic and take it up again. */
-  readonly park: number
-  /** Bytes of the record of an event, and of the same event in a retry topic: key, value and headers. */
+  /** CPU time in microseconds to write a failed delivery to a retry topic and read it again. */
+  readonly retryWriteMicros: number
+  /** Bytes of the record of an event (key, value and headers), and of its retry record. */
   readonly eventBytes: number
-  readonly parkedBytes: number
-  /** Of the collector: microseconds of CPU a message that comes in one of twenty to a request, and MB of one process. */
+  readonly retryRecordBytes: number
+  /**
+   * Collector: CPU time of a message in microseconds, with twenty messages in a request; MB of a
+   * process.
+   */
   readonly collect: number
   readonly collectorMb: number
-  /** Of the audiences service: bytes in memory, and microseconds of CPU to restore a member. */
+  /**
+   * Audiences service: bytes in memory of a membership, and CPU time in microseconds to restore it.
+   */
   readonly memberBytes: number
   readonly restore: number
 }
 
 type Place = Parameters<typeof figureOf>[1]
 
-/** The coefficients of dispatchers with this transport. @throws Error naming each figure that was never published, or has no number */
+/**
+ * Reads the costs of dispatchers with this HTTP client from the published results.
+ * @throws Error naming each figure that is missing or not a number
+ */
 export function coefficientsFrom(entries: readonly Entry[], transport: string): Coefficients {
   const missing: string[] = []
   const from = (place: Place, of: (value: NonNullable<ReturnType<typeof figureOf>>) => number | null | undefined) => {
@@ -40,29 +50,37 @@ export function coefficientsFrom(entries: readonly Entry[], transport: string): 
   const delivery = [0, 20, 200].map(answerMs => ({ answerMs, micros: 1e6 / delivered(answerMs, 'deliveries') }))
   const [few, many] = [delivered(20, 'peak memory'), delivered(200, 'peak memory')]
   const eachCall = (many - few) / (callsAt200ms - callsAt20ms)
-  // Parking makes no call: it costs the same whatever makes them, and shows best beside the cheapest.
+  // A retry record needs no request, so its cost does not depend on the HTTP client. The
+  // measurement with the cheapest client shows it best.
   const [cheapest, parked] = ['hookline undici, 20 ms', 'hookline undici, 1 of 3 parked']
   const ofBare = measured('retries', parked, 'park and release, of a bare delivery')
   const coefficients: Coefficients = {
     delivery,
     memory: { base: few - eachCall * callsAt20ms, eachCall },
-    // By the bare loop beside the deliveries: so that all is said of one machine, whichever the row was measured on.
-    park: (ofBare * 1e6) / beside('delivery', cheapest, 'deliveries'),
+    // Scaled by the reference loop that ran beside the deliveries, so that all costs refer to one
+    // machine.
+    retryWriteMicros: (ofBare * 1e6) / beside('delivery', cheapest, 'deliveries'),
     eventBytes: beside('retries', parked, 'parked record'),
-    parkedBytes: measured('retries', parked, 'parked record'),
+    retryRecordBytes: measured('retries', parked, 'parked record'),
     collect: measured('collector', 'hookline, 20 in a request', 'CPU a message'),
     collectorMb: measured('collector', 'hookline, 20 in a request', 'peak memory'),
     memberBytes: measured('audiences', 'hookline, 1000000 members', 'memory of a member'),
     restore: 1e6 / measured('audiences', 'hookline, 1000000 members', 'restored'),
   }
-  if (missing.length > 0) throw new Error(`not published, or without a number: ${[...new Set(missing)].join('; ')}`)
+  if (missing.length > 0)
+    throw new Error(`figures that are not published or not a number: ${[...new Set(missing)].join('; ')}`)
   return coefficients
 }
 
-/** Calls in flight of the bench's row `delivery`, by its answers' delay. */
+/**
+ * Concurrent requests in the row `delivery` of `make bench`, by the response time of the endpoint.
+ */
 const [callsAt20ms, callsAt200ms] = [512, 4_096]
 
-/** Microseconds of CPU a delivery with answers after so many milliseconds: between two measured ones in proportion, beyond them as the last. */
+/**
+ * CPU time of a delivery in microseconds for a response time. Interpolates linearly between two
+ * measured values; outside of them the nearest one applies.
+ */
 export function deliveryMicros({ delivery }: Pick<Coefficients, 'delivery'>, answerMs: number): number {
   const upper = delivery.find(each => each.answerMs >= answerMs)
   const lower = delivery.findLast(each => each.answerMs <= answerMs)

@@ -6,7 +6,7 @@ import { coefficientsFrom } from './coefficients.ts'
 import { planFor } from './model.ts'
 import { plansTable } from './tables.ts'
 
-/* `npm run capacity`: docs/explanation/capacity.md. */
+/* The command `npm run capacity`; see docs/explanation/capacity.md. */
 
 const results = new URL('../../../docs/performance/results.json', import.meta.url)
 

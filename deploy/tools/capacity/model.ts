@@ -1,35 +1,41 @@
 import { type Coefficients, deliveryMicros } from './coefficients.ts'
-import { type Course, courseOf } from './outage.ts'
+import { type OutageEffect, simulateOutage } from './outage.ts'
 
-/** What an installation is to do. */
+/** The load of an installation. */
 export interface Load {
   readonly eventsPerSecond: number
-  /** Destinations that each event goes to. */
+  /** Number of destinations of each event. */
   readonly destinations: number
-  /** How long endpoints take to answer. */
+  /** Response time of the endpoints in milliseconds. */
   readonly answerMs: number
-  /** Members of all audiences, at each destination of theirs. */
+  /** Memberships: members of all audiences, counted once for each destination. */
   readonly members: number
-  /** Part of the deliveries that is for endpoints which fail, and for how long. */
+  /** Share of the deliveries to failing endpoints, and the duration of the outage. */
   readonly outage: { readonly share: number; readonly hours: number }
 }
 
-/** What is not measured but chosen. */
-export interface Choices {
-  /** CPU that a process may take on the long run; the rest is for peaks and for the partitions of one that has failed. */
+/** Assumptions that are chosen instead of measured. */
+export interface Assumptions {
+  /**
+   * Average share of a CPU core that a process may use. The rest is for peaks and for the
+   * partitions of a failed process.
+   */
   readonly utilisation: number
   readonly replicas: number
   readonly retentionDays: number
-  /** `delivery.maxInFlight`: one of these, the smallest that does not ask for more processes. */
+  /**
+   * Candidates for `delivery.maxInFlight`. The plan uses the smallest that needs no additional
+   * processes.
+   */
   readonly inFlight: readonly number[]
-  /** What one broker takes in, replication included, in MB a second: nothing that was measured here. */
+  /** MB per second that one broker can receive, including replication. This was not measured. */
   readonly brokerMb: number
-  /** What one process of the audiences service may hold, in MB. */
+  /** Maximum memory for memberships in one process of the audiences service, in MB. */
   readonly audiencesMb: number
   readonly windowHours: number
 }
 
-export const usualChoices: Choices = {
+export const defaultAssumptions: Assumptions = {
   utilisation: 0.6,
   replicas: 3,
   retentionDays: 7,
@@ -41,28 +47,31 @@ export const usualChoices: Choices = {
 
 export interface Plan {
   readonly deliveriesPerSecond: number
-  /** Calls under way, on average. */
+  /** Average number of concurrent requests. */
   readonly calls: number
   readonly dispatchers: Fleet & { readonly inFlight: number }
   readonly collectors: Fleet
   readonly audiences: {
     readonly processes: number
-    /** Of members, of each; what a process has without any comes on top. */
+    /** MB of memberships in each process, in addition to its base memory. */
     readonly mb: number
-    /** Until a process that starts has its members again, as far as its CPU goes. */
+    /** CPU time in seconds that a starting process needs to restore its memberships. */
     readonly restoreSeconds: number
   }
   readonly partitions: number
   readonly brokers: {
-    /** Without an outage, replication included. As much is read: once by the dispatchers, and by each replica beyond the first. */
+    /**
+     * Written MB per second without an outage, including replication. The brokers send the same
+     * amount: once to the dispatchers, and to each replica beyond the first.
+     */
     readonly inMb: number
     readonly diskTb: number
     readonly count: number
   }
-  readonly outage: Course & {
-    /** Records written to retry topics for each delivery that failed. */
+  readonly outage: OutageEffect & {
+    /** Retry records written for each failed delivery. */
     readonly amplification: number
-    /** Of the dispatchers, on top, when most is parked. */
+    /** Additional cores of the dispatchers while the most retry records are written. */
     readonly cores: number
     readonly inMb: number
     readonly diskTb: number
@@ -71,27 +80,30 @@ export interface Plan {
 
 export interface Fleet {
   readonly processes: number
-  /** Used, on average. */
+  /** Cores in use on average, all processes together. */
   readonly cores: number
-  /** At most, of each. */
+  /** Maximum memory of each process. */
   readonly mb: number
 }
 
 const secondsADay = 86_400
 
-/** What it takes to do it, by what things were measured to cost. Processes are sized for the outage too. */
-export function planFor(load: Load, coefficients: Coefficients, choices: Choices = usualChoices): Plan {
+/**
+ * Computes the processes, partitions and brokers for a load from the measured costs. The processes
+ * are sized for the outage too.
+ */
+export function planFor(load: Load, coefficients: Coefficients, choices: Assumptions = defaultAssumptions): Plan {
   const { utilisation, replicas } = choices
   const deliveriesPerSecond = load.eventsPerSecond * load.destinations
   const calls = (deliveriesPerSecond * load.answerMs) / 1_000
   const perSecond = deliveriesPerSecond * load.outage.share
-  const course = courseOf({ perSecond, hours: load.outage.hours, windowHours: choices.windowHours })
-  const outageCores = (course.mostParkedPerSecond * coefficients.park) / 1e6
+  const course = simulateOutage({ perSecond, hours: load.outage.hours, windowHours: choices.windowHours })
+  const outageCores = (course.maxRetryRecordsPerSecond * coefficients.retryWriteMicros) / 1e6
   const cores = (deliveriesPerSecond * deliveryMicros(coefficients, load.answerMs)) / 1e6
   const dispatchers = dispatchersFor({ cores, outageCores, calls }, coefficients, choices)
   const collecting = (load.eventsPerSecond * coefficients.collect) / 1e6
   const inMb = (load.eventsPerSecond * coefficients.eventBytes * replicas) / 1e6
-  const outageInMb = (course.mostParkedPerSecond * coefficients.parkedBytes * replicas) / 1e6
+  const outageInMb = (course.maxRetryRecordsPerSecond * coefficients.retryRecordBytes * replicas) / 1e6
   return {
     deliveriesPerSecond,
     calls,
@@ -113,19 +125,22 @@ export function planFor(load: Load, coefficients: Coefficients, choices: Choices
       amplification: perSecond === 0 ? 0 : course.parked / (perSecond * load.outage.hours * 3_600),
       cores: outageCores,
       inMb: outageInMb,
-      diskTb: (course.parked * coefficients.parkedBytes * replicas) / 1e12,
+      diskTb: (course.parked * coefficients.retryRecordBytes * replicas) / 1e12,
     },
   }
 }
 
-/** One that fails leaves its work to another. */
+/** At least two processes, so that one can take over when the other fails. */
 const atLeastTwo = (processes: number): number => Math.max(2, Math.ceil(processes))
 
-/** A process has no more than one core; a destination gets at most a part of its places, so that half of them are counted on. */
+/**
+ * Number of dispatchers. A process uses at most one core. A destination gets only a part of the
+ * permits, so the model counts half of them.
+ */
 function dispatchersFor(
   { cores, outageCores, calls }: { readonly cores: number; readonly outageCores: number; readonly calls: number },
   { memory }: Coefficients,
-  { utilisation, inFlight }: Choices,
+  { utilisation, inFlight }: Assumptions,
 ): Plan['dispatchers'] {
   const byCpu = atLeastTwo((cores + outageCores) / utilisation)
   const chosen = inFlight.find(each => byCpu * each * 0.5 >= calls) ?? inFlight.at(-1) ?? Number.NaN
@@ -133,12 +148,19 @@ function dispatchersFor(
   return { processes, cores, mb: memory.base + memory.eachCall * chosen, inFlight: chosen }
 }
 
-function audiencesFor(members: number, { memberBytes, restore }: Coefficients, choices: Choices): Plan['audiences'] {
+function audiencesFor(
+  members: number,
+  { memberBytes, restore }: Coefficients,
+  choices: Assumptions,
+): Plan['audiences'] {
   if (members === 0) return { processes: 0, mb: 0, restoreSeconds: 0 }
   const megabytes = (members * memberBytes) / 1e6
   const processes = atLeastTwo(megabytes / choices.audiencesMb)
   return { processes, mb: megabytes / processes, restoreSeconds: (members * restore) / 1e6 / processes }
 }
 
-/** Each process has at least two, so that they can be shared evenly and there is room to grow; in dozens, which many numbers divide. */
+/**
+ * Partitions: at least two for each process, for an even assignment and room to grow. A multiple of
+ * twelve divides evenly among many numbers of processes.
+ */
 const partitionsFor = (processes: number): number => Math.ceil((processes * 2) / 12) * 12

@@ -1,42 +1,46 @@
 import { deferralTier } from '../../../src/core/delivery/schedule.ts'
-import { standingTiers } from '../../../src/core/topics.ts'
+import { fixedTiers } from '../../../src/core/topics.ts'
 import { durationMs } from '../../../src/core/units.ts'
 
-/** Destinations that fail for some hours, after which they answer again. */
+/** An outage: destinations fail for some hours and then work again. */
 export interface Outage {
-  /** Deliveries a second that are for them. */
+  /** Deliveries per second to the failing destinations. */
   readonly perSecond: number
   readonly hours: number
-  /** How long a delivery may be tried: `delivery.window`. */
+  /** The retry window `delivery.window` in hours. */
   readonly windowHours: number
 }
 
-/** What an outage does to the retry topics. */
-export interface Course {
-  /** Records that wait when the endpoints answer again. */
+/** The effect of an outage on the retry topics. */
+export interface OutageEffect {
+  /** Retry records that wait when the outage ends. */
   readonly waiting: number
-  /** Records that were written to retry topics in all. */
+  /** Total number of retry records written. */
   readonly parked: number
-  /** The most in a second, over a minute. */
-  readonly mostParkedPerSecond: number
-  /** Of what the endpoints get that they have missed, the most in a second, over a minute; what is new comes on top. */
-  readonly mostReleasedPerSecond: number
-  /** Minutes from the end of the outage to the last of what waited. */
+  /** Maximum rate of retry records written per second, averaged over a minute. */
+  readonly maxRetryRecordsPerSecond: number
+  /**
+   * Maximum rate of missed deliveries per second after the outage, averaged over a minute. New
+   * deliveries are not included.
+   */
+  readonly maxReleasedPerSecond: number
+  /** Minutes from the end of the outage to the last missed delivery. */
   readonly lastAfterMinutes: number
-  /** Records whose window was over before. */
+  /** Deliveries whose retry window ended during the outage. */
   readonly deadLettered: number
 }
 
 const minute = 60_000
-/** Records that come within so many milliseconds go the same way. */
+/** Records of this time span are simulated together. */
 const cohortMs = 1_000
 
 /**
- * The way of every record through the retry topics, by the dispatcher's own rule for what it puts off. The endpoints fail whatever they are
- * sent, so that their breakers are open: what comes for them waits without attempts, 10 s, 30 s, 1 min, then 5 min again and again, until it
- * comes up after the end. The few probes and the attempt at the end of a window are too few to count.
+ * Simulates the path of all records through the retry topics, with the dispatcher's own rule for
+ * deferrals. All requests fail, so the circuit breakers are open. Deliveries are deferred without
+ * attempts for 10 s, 30 s, 1 min, and then 5 min repeatedly, until one is due after the outage. The
+ * model ignores the few probes and the attempt at the end of a window.
  */
-export function courseOf({ perSecond, hours, windowHours }: Outage): Course {
+export function simulateOutage({ perSecond, hours, windowHours }: Outage): OutageEffect {
   const [end, window] = [hours, windowHours].map(each => Math.round(each * 60 * minute)) as [number, number]
   const inCohort = (perSecond * cohortMs) / 1_000
   const [parked, released] = [new Counts(), new Counts()]
@@ -45,7 +49,7 @@ export function courseOf({ perSecond, hours, windowHours }: Outage): Course {
     let [at, deferrals] = [came, 0]
     while (at < end && at < came + window) {
       parked.add(at, inCohort)
-      at += deferralTier(deferrals++, durationMs(came + window - at), standingTiers)
+      at += deferralTier(deferrals++, durationMs(came + window - at), fixedTiers)
     }
     if (at < end) {
       deadLettered += inCohort
@@ -58,14 +62,14 @@ export function courseOf({ perSecond, hours, windowHours }: Outage): Course {
   return {
     waiting,
     parked: parked.total,
-    mostParkedPerSecond: parked.mostPerSecond,
-    mostReleasedPerSecond: released.mostPerSecond,
+    maxRetryRecordsPerSecond: parked.mostPerSecond,
+    maxReleasedPerSecond: released.mostPerSecond,
     lastAfterMinutes: (last - end) / minute,
     deadLettered,
   }
 }
 
-/** Records by the minute. */
+/** Counts records by minute. */
 class Counts {
   total = 0
   readonly #minutes = new Map<number, number>()

@@ -2,7 +2,7 @@ import { shown } from '../../../test/tools/bench/report.ts'
 import { table } from '../reference/markdown.ts'
 import { cases, outageOf, outages } from './cases.ts'
 import type { Coefficients } from './coefficients.ts'
-import { type Choices, type Load, type Plan, planFor, usualChoices } from './model.ts'
+import { type Assumptions, defaultAssumptions, type Load, type Plan, planFor } from './model.ts'
 
 /* What the page and the command show, in Markdown that reads well on a terminal too. */
 
@@ -16,18 +16,21 @@ export function coefficientsTable(byTransport: Readonly<Record<string, Coefficie
     ...all.map(each => three(of(each))),
   ]
   const deliveries = (all[0]?.delivery ?? []).map(({ answerMs }, index) =>
-    line(`CPU a delivery, answers after ${answerMs} ms, µs`, ({ delivery }) => delivery[index]?.micros ?? Number.NaN),
+    line(
+      `CPU per delivery, responses after ${answerMs} ms, µs`,
+      ({ delivery }) => delivery[index]?.micros ?? Number.NaN,
+    ),
   )
   return table(
     ['', ...Object.keys(byTransport)],
     [
       ...deliveries,
-      line('CPU to park a failed delivery and take it up again, µs', ({ park }) => park),
-      line('a dispatcher without calls, MB', ({ memory }) => memory.base),
-      line('each call that it may have under way, kB', ({ memory }) => memory.eachCall * 1_000),
+      line('CPU to schedule a retry and read it again, µs', ({ retryWriteMicros }) => retryWriteMicros),
+      line('a dispatcher without requests, MB', ({ memory }) => memory.base),
+      line('each request that `delivery.maxInFlight` permits, kB', ({ memory }) => memory.eachCall * 1_000),
       line('record of an event, bytes', ({ eventBytes }) => eventBytes),
-      line('the same in a retry topic, bytes', ({ parkedBytes }) => parkedBytes),
-      line('CPU of the collector a message, twenty to a request, µs', ({ collect }) => collect),
+      line('retry record of the event, bytes', ({ retryRecordBytes }) => retryRecordBytes),
+      line('CPU of the collector per message, twenty per request, µs', ({ collect }) => collect),
       line('a collector under load, MB', ({ collectorMb }) => collectorMb),
       line('a member of an audience, bytes in memory', ({ memberBytes }) => memberBytes),
       line('CPU to restore a member, µs', ({ restore }) => restore),
@@ -35,16 +38,16 @@ export function coefficientsTable(byTransport: Readonly<Record<string, Coefficie
   )
 }
 
-export const choicesTable = (choices: Choices): string =>
+export const assumptionsTable = (choices: Assumptions): string =>
   table(
-    ['chosen', ''],
+    ['assumption', 'value'],
     [
-      ['CPU that a process takes on the long run', percent(choices.utilisation)],
+      ['average CPU use of a process', percent(choices.utilisation)],
       ['replicas of each partition', String(choices.replicas)],
-      ['days that the events topic keeps', String(choices.retentionDays)],
-      ['`delivery.maxInFlight`, the smallest that will do', choices.inFlight.map(shown).join(' or ')],
-      ['MB a second that one broker takes in, replication included', String(choices.brokerMb)],
-      ['MB of members in one process of audiences', shown(choices.audiencesMb)],
+      ['retention of the events topic, days', String(choices.retentionDays)],
+      ['`delivery.maxInFlight`: the smaller value if it is enough', choices.inFlight.map(shown).join(' or ')],
+      ['throughput of one broker, replication included, MB a second', String(choices.brokerMb)],
+      ['members in one audiences process, MB', shown(choices.audiencesMb)],
       ['`delivery.window`, hours', String(choices.windowHours)],
     ],
   )
@@ -62,27 +65,30 @@ export function plansTable(
     [
       line('events a second', (_, load) => shown(load.eventsPerSecond)),
       line('deliveries a second', plan => shown(plan.deliveriesPerSecond)),
-      line('endpoints answer after, ms', (_, load) => shown(load.answerMs)),
-      line('calls under way', plan => three(plan.calls)),
+      line('response time of endpoints, ms', (_, load) => shown(load.answerMs)),
+      line('requests in progress', plan => three(plan.calls)),
       line('**dispatchers**', ({ dispatchers }) => `**${shown(dispatchers.processes)}**`),
-      line('their cores, on average', ({ dispatchers }) => three(dispatchers.cores)),
+      line('CPU cores in use, all together', ({ dispatchers }) => three(dispatchers.cores)),
       line('`maxInFlight` of each', ({ dispatchers }) => shown(dispatchers.inFlight)),
-      line('MB of each', ({ dispatchers }) => three(dispatchers.mb)),
+      line('memory of each, MB', ({ dispatchers }) => three(dispatchers.mb)),
       line('**collectors**', ({ collectors }) => `**${shown(collectors.processes)}**`),
-      line('their cores, on average', ({ collectors }) => three(collectors.cores)),
-      line('**processes of audiences**', ({ audiences }) => `**${shown(audiences.processes)}**`),
+      line('CPU cores in use, all together', ({ collectors }) => three(collectors.cores)),
+      line('**audiences processes**', ({ audiences }) => `**${shown(audiences.processes)}**`),
       line('members', (_, load) => three(load.members)),
-      line('MB of members of each', ({ audiences }) => three(audiences.mb)),
-      line('seconds to restore them', ({ audiences }) => three(audiences.restoreSeconds)),
-      line('**partitions**, at least', plan => `**${shown(plan.partitions)}**`),
+      line('memory of each for its members, MB', ({ audiences }) => three(audiences.mb)),
+      line('time to restore the members, seconds', ({ audiences }) => three(audiences.restoreSeconds)),
+      line('**partitions**, minimum', plan => `**${shown(plan.partitions)}**`),
       line('**brokers**', ({ brokers }) => `**${shown(brokers.count)}**`),
-      line('MB a second written to them', ({ brokers }) => three(brokers.inMb)),
-      line('TB that they keep', ({ brokers }) => three(brokers.diskTb)),
-      line('an outage of', (_, { outage }) => `${percent(outage.share)}, ${three(outage.hours)} h`),
-      line('waiting in the end', ({ outage }) => three(outage.waiting)),
-      line('records written for each that failed', ({ outage }) => three(outage.amplification)),
-      line('cores for it, at most', ({ outage }) => three(outage.cores)),
-      line('MB a second written for it, at most', ({ outage }) => three(outage.inMb)),
+      line('written to the brokers, MB a second', ({ brokers }) => three(brokers.inMb)),
+      line('stored by the brokers, TB', ({ brokers }) => three(brokers.diskTb)),
+      line(
+        'outage: share of the destinations, duration',
+        (_, { outage }) => `${percent(outage.share)}, ${three(outage.hours)} h`,
+      ),
+      line('waiting records at the end', ({ outage }) => three(outage.waiting)),
+      line('records written per failed delivery', ({ outage }) => three(outage.amplification)),
+      line('cores for the outage, maximum', ({ outage }) => three(outage.cores)),
+      line('written for the outage, maximum, MB a second', ({ outage }) => three(outage.inMb)),
     ],
   )
 }
@@ -99,10 +105,10 @@ export function outagesTable(coefficients: Coefficients): string {
       three(outage.hours),
       three(course.waiting),
       three(course.amplification),
-      three(course.mostParkedPerSecond),
+      three(course.maxRetryRecordsPerSecond),
       three(course.cores),
       three(course.inMb),
-      three(course.mostReleasedPerSecond),
+      three(course.maxReleasedPerSecond),
       three(course.lastAfterMinutes),
       three(course.deadLettered),
     ]
@@ -110,16 +116,22 @@ export function outagesTable(coefficients: Coefficients): string {
   return table(
     [
       ...[
-        'of the destinations',
+        'share of the destinations',
         'hours',
-        'waiting in the end',
-        'written for each that failed',
-        'written a second, at most',
+        'waiting records at the end',
+        'written per failed delivery',
+        'written a second, maximum',
       ],
-      ...['cores', 'MB a second', 'released a second, at most', 'the last after minutes', 'dead letters'],
+      ...[
+        'cores',
+        'MB a second',
+        'released a second, maximum',
+        'minutes until the last record is released',
+        'dead letters',
+      ],
     ],
     lines,
   )
 }
 
-export const usualChoicesTable = (): string => choicesTable(usualChoices)
+export const defaultAssumptionsTable = (): string => assumptionsTable(defaultAssumptions)

@@ -7,16 +7,18 @@ import { type Attempt, firstOpenWay, type Way } from '../local/ways.ts'
 
 const run = promisify(execFile)
 
-/** The one that is built where none is installed. */
+/** Version that is built when no Helm is installed. */
 export const helmVersion = 'v4.2.4'
-/** The manifests are made for, and held against, this version of Kubernetes. */
+/** Kubernetes version for which the manifests are rendered and checked. */
 export const kubernetesVersion = '1.36.0'
 const module = `helm.sh/helm/v4/cmd/helm@${helmVersion}`
 const buildTimeoutMs = 15 * 60_000
 
 /**
- * The path of a Helm that knows our schemas (3.18 or newer): `HELM`, the one on the PATH, else built once with Go, whose checksum database
- * vouches for it, and kept in the user's cache. @throws NothingAvailable with what is missing.
+ * Returns the path of a Helm that supports the chart's schema (3.18 or newer): `HELM`, or `helm` on
+ * the PATH. Otherwise Helm is built once with Go, whose checksum database verifies the source, and
+ * cached.
+ * @throws NothingAvailable with what is missing.
  */
 export async function findOrBuildHelm(env: NodeJS.ProcessEnv = process.env, log = say): Promise<string> {
   return firstOpenWay(
@@ -26,7 +28,7 @@ export async function findOrBuildHelm(env: NodeJS.ProcessEnv = process.env, log 
   )
 }
 
-/** What `helm version` prints → whether it will do. */
+/** Whether the output of `helm version` shows a version that is new enough. */
 export function isRecent(version: string): boolean {
   const [, major = 0, minor = 0] = (/^v?(\d+)\.(\d+)/.exec(version) ?? []).map(Number)
   return major > 3 || (major === 3 && minor >= 18)
@@ -36,13 +38,13 @@ const named = (name: string, command: string | undefined, env: NodeJS.ProcessEnv
   name,
   async attempt() {
     const remedy = 'Install Helm 3.18 or newer'
-    if (!command) return closed('not set', 'Set it to the path of a Helm')
+    if (!command) return closed('not set', 'Set it to the path of a Helm binary')
     const version = await run(command, ['version', '--template', '{{.Version}}'], { env }).then(
       ({ stdout }) => stdout,
       () => undefined,
     )
-    if (version === undefined) return closed('there is none', remedy)
-    return isRecent(version) ? { kind: 'got', it: command } : closed(`it is ${version.trim()}`, remedy)
+    if (version === undefined) return closed('not found', remedy)
+    return isRecent(version) ? { kind: 'got', it: command } : closed(`its version is ${version.trim()}`, remedy)
   },
 })
 
@@ -53,9 +55,11 @@ const built = (env: NodeJS.ProcessEnv, log: (line: string) => void): Way<string>
       () => true,
       () => false,
     )
-    if (!hasGo) return closed('there is no Go', 'Install Go 1.26 or newer')
+    if (!hasGo) return closed('Go is not installed', 'Install Go 1.26 or newer')
     const directory = await makeOnce(join(cacheDirectory(env), `helm-${helmVersion}`), async temporary => {
-      log(`building Helm ${helmVersion} with Go, which takes some minutes once; it is kept in ${cacheDirectory(env)}`)
+      log(
+        `building Helm ${helmVersion} with Go, which takes some minutes the first time; it is cached in ${cacheDirectory(env)}`,
+      )
       await mkdir(temporary)
       const own = { ...env, GOBIN: temporary, CGO_ENABLED: '0' }
       await run('go', ['install', '-ldflags=-s -w', module], {

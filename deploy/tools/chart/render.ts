@@ -9,7 +9,7 @@ import { kubernetesVersion } from './helm.ts'
 const run = promisify(execFile)
 export const chart = join(import.meta.dirname, '../../helm/hookline')
 
-/** One object of Kubernetes, as it is written. */
+/** A Kubernetes object as rendered. */
 export interface Manifest {
   readonly apiVersion: string
   readonly kind: string
@@ -17,7 +17,9 @@ export interface Manifest {
   readonly [key: string]: unknown
 }
 
-/** Every object that the chart makes of these values. @throws with Helm's own words */
+/**
+ * Renders the chart with these values and returns all objects. @throws with Helm's error message
+ */
 export async function render(helm: string, values: object = {}): Promise<readonly Manifest[]> {
   const directory = await mkdtemp(join(tmpdir(), 'hookline-chart-'))
   try {
@@ -39,7 +41,7 @@ async function helmTemplate(helm: string, where: readonly string[]): Promise<str
   }
 }
 
-/** The objects of a YAML text. @throws when it is not YAML or has a key twice. */
+/** Parses the objects of a YAML text. @throws when it is not YAML or has a duplicate key. */
 export const manifestsOf = (text: string): Manifest[] =>
   parseAllDocuments(text).flatMap(document => {
     const [error] = document.errors

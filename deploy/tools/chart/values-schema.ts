@@ -10,7 +10,7 @@ const wholeFrom = (minimum: number): Schema => ({ type: 'integer', minimum })
 const oneOf = (...values: readonly string[]): Schema => ({ enum: values })
 const list = (items: Schema): Schema => ({ type: 'array', items })
 const texts: Schema = { type: 'object', additionalProperties: text }
-/** Something of Kubernetes' own; its form is checked when it is applied. */
+/** A value of a Kubernetes type. Kubernetes checks it when it is applied. */
 const anyObject: Schema = { type: 'object' }
 const closedObject = (properties: Readonly<Record<string, Schema>>, required: readonly string[] = []): Schema => ({
   type: 'object',
@@ -21,13 +21,13 @@ const closedObject = (properties: Readonly<Record<string, Schema>>, required: re
 const port: Schema = { type: 'integer', minimum: 1, maximum: 65_535 }
 const ports = list(port)
 const quantities: Schema = { type: 'object', additionalProperties: { type: ['string', 'number'] } }
-/** What runs without them is evicted first, or takes from the others. */
+/** A pod without requests is evicted first, and one without a memory limit can starve others. */
 const resources = closedObject(
   { requests: { ...quantities, required: ['cpu', 'memory'] }, limits: { ...quantities, required: ['memory'] } },
   ['requests', 'limits'],
 )
 
-/** Of one part; without a name it has the common one. */
+/** A service account of one part; without a name the part uses the common one. */
 const ownSecret = closedObject({ name, key: text })
 
 const service = (more: Readonly<Record<string, Schema>> = {}): Schema =>
@@ -60,7 +60,7 @@ const properties: Readonly<Record<string, Schema>> = {
     serviceNames,
   ),
   heapPercent: { type: 'integer', minimum: 20, maximum: 80 },
-  // What a drain takes at most, and the collector's wait before it.
+  // Maximum duration of a drain, and the collector's delay before it.
   terminationGracePeriodSeconds: wholeFrom(30),
   minReadySeconds: wholeFrom(0),
   podAnnotations: texts,
@@ -111,7 +111,7 @@ const properties: Readonly<Record<string, Schema>> = {
     webhookPorts: ports,
     extraEgress: list(anyObject),
   }),
-  // Helm's own, for charts that have this one as a part.
+  // Added by Helm for charts that contain this one as a dependency.
   global: anyObject,
 }
 
@@ -121,7 +121,9 @@ interface ConfigurationSchema {
   readonly [keyword: string]: unknown
 }
 
-/** Helm's regular expressions know no look-ahead: what must not stand at the beginning is said apart. */
+/**
+ * Helm's regular expressions have no look-ahead, so a forbidden beginning becomes a separate `not`.
+ */
 function withoutLookAhead(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withoutLookAhead)
   if (typeof schema !== 'object' || schema === null) return schema
@@ -131,7 +133,7 @@ function withoutLookAhead(schema: unknown): unknown {
   return forbidden === undefined ? inner : { ...inner, pattern: `^${rest}`, not: { pattern: `^${forbidden}` } }
 }
 
-/** The JSON Schema of the chart's values: `config` is held against the schema of the configuration itself. */
+/** The JSON Schema of the chart's values. `config` uses the schema of the configuration. */
 export function valuesSchema(): object {
   const {
     $schema,
@@ -140,7 +142,7 @@ export function valuesSchema(): object {
     properties: keys,
     ...config
   } = withoutLookAhead(configurationJsonSchema()) as ConfigurationSchema
-  // Where processes listen is the chart's affair: probes, Service and policies name the ports.
+  // The chart sets the listen addresses, because probes, Services and policies refer to the ports.
   const withoutListen = ({ properties: own, ...rest }: Schema): Schema => {
     const { listen, ...others } = own as Record<string, Schema>
     return { ...rest, properties: others }
@@ -149,7 +151,7 @@ export function valuesSchema(): object {
   const inChart = { ...keys, collector: withoutListen(collector), ops: withoutListen(ops) }
   return {
     $schema,
-    title: 'Values of the chart hookline',
+    title: 'Values of the Hookline chart',
     ...closedObject({ ...properties, config: { ...config, properties: inChart } }, [
       'image',
       'config',

@@ -7,7 +7,7 @@ import { runtime } from './runtime.ts'
 
 export const dashboards: readonly Dashboard[] = [overview, destinations, kafka, runtime]
 
-/** Path in the repository → JSON, as Grafana imports it. */
+/** The dashboards as JSON for Grafana's import, by path in the repository. */
 export const dashboardFiles = (): ReadonlyMap<string, string> =>
   new Map(
     dashboards.map(each => [`deploy/helm/hookline/files/dashboards/${each.uid}.json`, jsonText(dashboardJson(each))]),

@@ -1,9 +1,9 @@
 import type { Outcome } from '../../../src/core/delivery/outcome.ts'
 
-/* Names of Grafana's colours, by series: green is what is well, and nothing else. */
+/* Names of Grafana's colours by series. Only good results are green. */
 
-/** Yellow to violet comes back after a wait; what is red does not. */
-export const ofOutcomes: Readonly<Record<Outcome, string>> = {
+/** Outcomes from yellow to violet are retried; red ones are permanent failures. */
+export const outcomeColours: Readonly<Record<Outcome, string>> = {
   delivered: 'green',
   http_408: 'light-yellow',
   http_429: 'yellow',
@@ -21,7 +21,7 @@ export const ofOutcomes: Readonly<Record<Outcome, string>> = {
   blocked_address: 'light-red',
 }
 
-export const ofDeliveries = {
+export const deliveryColours = {
   delivered: 'green',
   retried: 'yellow',
   deferred: 'blue',
@@ -29,11 +29,11 @@ export const ofDeliveries = {
   dead_lettered: 'red',
 } as const
 
-export const ofMessages = { accepted: 'green', suppressed: 'blue', rejected: 'red' } as const
+export const messageColours = { accepted: 'green', suppressed: 'blue', rejected: 'red' } as const
 
-export const ofChanges = { applied: 'green', refused: 'red' } as const
+export const changeColours = { applied: 'green', refused: 'red' } as const
 
-/** What a process could not do stands out; the other codes are the senders’. */
-export const ofAnswers = { ok: 'green', unavailable: 'red', internal_error: 'dark-red' } as const
+/** Only failures of Hookline are red; the senders cause the other codes. */
+export const responseColours = { ok: 'green', unavailable: 'red', internal_error: 'dark-red' } as const
 
-export const ofLogLines = { warn: 'yellow', error: 'red' } as const
+export const logLineColours = { warn: 'yellow', error: 'red' } as const

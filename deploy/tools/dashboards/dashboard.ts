@@ -1,16 +1,16 @@
 import type { Annotation, DashboardModel, Link, PanelModel, RowModel, Variable as VariableModel } from './grafana.ts'
 import { datasource, heights, type Panel, panelJson, type Row } from './panel.ts'
 
-/** A choice at the top of a dashboard: the values of one label. */
+/** A dashboard variable that selects values of one label. */
 export interface Variable {
   readonly name: string
   readonly label: string
-  /** A series that has the label. */
+  /** A metric that has the label. */
   readonly of: string
 }
 
 export interface Dashboard {
-  /** In addresses: it never changes. */
+  /** The id in the dashboard's URL, which must never change. */
   readonly uid: string
   readonly title: string
   readonly description: string
@@ -18,13 +18,13 @@ export interface Dashboard {
   readonly rows: readonly Row[]
 }
 
-/** What every dashboard lets one choose; labels that do not exist match all the same. */
+/** The variables of every dashboard. They also match series without the label. */
 export const installation: readonly Variable[] = [
   { name: 'namespace', label: 'Namespace', of: 'hookline_build_info' },
   { name: 'job', label: 'Job', of: 'hookline_build_info' },
 ]
 
-/** The dashboard in Grafana's classic model, which every version since 10 imports. */
+/** Builds the dashboard in Grafana's classic model, which all versions from 10 on can import. */
 export function dashboardJson({ uid, title, description, variables, rows }: Dashboard): DashboardModel {
   return {
     uid,
@@ -45,11 +45,11 @@ export function dashboardJson({ uid, title, description, variables, rows }: Dash
   }
 }
 
-/** The other dashboards, with what is chosen here. */
+/** Links to the other dashboards, which keep the selected values. */
 const others: Link = {
   type: 'dashboards',
   title: 'Hookline',
-  tooltip: 'The other dashboards',
+  tooltip: 'Other Hookline dashboards',
   icon: 'dashboard',
   url: '',
   tags: ['hookline'],
@@ -59,7 +59,7 @@ const others: Link = {
   includeVars: true,
 }
 
-/** Marks when an alert fired. */
+/** Annotations at the times when alerts fired. */
 const alerts: Annotation = {
   name: 'Alerts',
   datasource,
@@ -92,13 +92,16 @@ function variableJson({ name, label, of }: Variable): VariableModel {
     hide: 0,
     multi: true,
     includeAll: true,
-    // Also what has no such label: not every Prometheus sets a namespace.
+    // Matches series without the label too, because not every Prometheus sets a namespace.
     allValue: '.*',
     current: { text: ['All'], value: ['$__all'], selected: true },
   }
 }
 
-/** Rows one below the other, panels from left to right; those of one line are as high as its highest. */
+/**
+ * Lays out rows below each other and panels from left to right. All panels in a line get the height
+ * of the highest one.
+ */
 function panelsOf(rows: readonly Row[]): readonly (PanelModel | RowModel)[] {
   const panels: (PanelModel | RowModel)[] = []
   let y = 0
@@ -125,7 +128,7 @@ function panelsOf(rows: readonly Row[]): readonly (PanelModel | RowModel)[] {
   return panels
 }
 
-/** As many panels beside each other as fit. */
+/** Splits panels into lines that fit the width of the grid. */
 function linesOf(panels: readonly Panel[]): readonly (readonly Panel[])[] {
   const lines: Panel[][] = []
   let left = 0

@@ -1,20 +1,20 @@
-import { ofDeliveries, ofOutcomes } from './colours.ts'
+import { deliveryColours, outcomeColours } from './colours.ts'
 import { type Dashboard, installation } from './dashboard.ts'
 import type { Row } from './panel.ts'
 import { rateBy, series } from './queries.ts'
 
 const chosen = 'destination=~"$destination"'
 
-const which: Row = {
-  title: 'Which ones',
+const worstDestinations: Row = {
+  title: 'Destinations with the most problems',
   panels: [
     {
-      title: 'Share of calls that fail',
-      description: 'The ten worst within fifteen minutes. More than half, and their owners are told.',
+      title: 'Failed requests',
+      description: 'Share of failed requests in 15 minutes, for the ten worst destinations. Above 50 % an alert fires.',
       unit: 'percentunit',
       as: 'lines',
       width: 12,
-      most: 1,
+      max: 1,
       queries: [
         {
           expr: `topk(10, ${series('hookline:webhook_calls_failed:ratio_rate15m', chosen)})`,
@@ -24,29 +24,29 @@ const which: Row = {
       bad: { from: 0.5 },
     },
     {
-      title: 'Calls',
-      description: 'The ten with most.',
+      title: 'Requests',
+      description: 'Requests per second of the ten busiest destinations.',
       unit: 'cps',
       as: 'lines',
       width: 12,
       queries: [{ expr: `topk(10, ${series('hookline:webhook_calls:rate15m', chosen)})`, legend: '{{destination}}' }],
     },
     {
-      title: 'Breakers',
+      title: 'Circuit breakers',
       description:
-        '1 while a destination is not attempted because nearly all of its deliveries fail: its messages are parked, and one in 30 s tries whether it is well.',
+        '1 while the circuit breaker is open because nearly all deliveries of the destination fail. Its messages are deferred, and one delivery every 30 s tests the endpoint.',
       unit: 'short',
       as: 'lines',
       width: 12,
-      most: 1,
+      max: 1,
       queries: [
         { expr: `max by (destination) (${series('hookline_breaker_open', chosen)})`, legend: '{{destination}}' },
       ],
     },
     {
-      title: 'Given up within an hour',
+      title: 'Dead-lettered within an hour',
       description:
-        'Dead letters, by destination and reason; - where none could be made out. hookline dead-letters lists them.',
+        'Dead letters by destination and reason. The destination is - when the record names none. List them with hookline dead-letters.',
       unit: 'short',
       as: 'table',
       width: 12,
@@ -61,34 +61,34 @@ const which: Row = {
   ],
 }
 
-const what: Row = {
-  title: 'What becomes of their messages: $destination',
+const selectedDestinations: Row = {
+  title: 'Selected destinations: $destination',
   panels: [
     {
       title: 'Deliveries',
       description:
-        'retried: comes back after a wait. deferred: parked without an attempt. dead_lettered: given up. dropped: rightly not made.',
+        'retried: scheduled again after a failed attempt. deferred: waits in a retry topic without an attempt. dead_lettered: failed permanently. dropped: not delivered because of the configuration, the integrations of the message, or a deletion.',
       unit: 'cps',
       as: 'lines',
       width: 12,
       isStacked: true,
-      colours: ofDeliveries,
+      colours: deliveryColours,
       queries: [{ expr: rateBy('result', 'hookline_deliveries_total', chosen), legend: '{{result}}' }],
     },
     {
-      title: 'Calls by outcome',
+      title: 'Requests by outcome',
       description:
-        'timeout: no answer within 5 s. http_4xx, http_3xx, tls_untrusted and blocked_address are not tried again, the others are.',
+        'timeout: no response within 5 s. Hookline does not retry http_4xx, http_3xx, tls_untrusted and blocked_address; it retries the other failures.',
       unit: 'cps',
       as: 'lines',
       width: 12,
       isStacked: true,
-      colours: ofOutcomes,
+      colours: outcomeColours,
       queries: [{ expr: rateBy('outcome', 'hookline_webhook_calls_total', chosen), legend: '{{outcome}}' }],
     },
     {
-      title: 'Calls by webhook',
-      description: 'One success of any webhook of a destination is enough for a message.',
+      title: 'Requests by webhook',
+      description: 'A message counts as delivered when one webhook of the destination acknowledges it.',
       unit: 'cps',
       as: 'lines',
       width: 8,
@@ -105,7 +105,7 @@ const what: Row = {
     },
     {
       title: 'Dead letters',
-      description: 'Given up, by reason. They stay for thirty days, and hookline replay puts them back.',
+      description: 'Dead letters by reason. They are kept for thirty days; hookline replay delivers them again.',
       unit: 'cps',
       as: 'lines',
       width: 8,
@@ -117,8 +117,9 @@ const what: Row = {
       ],
     },
     {
-      title: 'Endpoints that are gone',
-      description: 'Calls answered 410. Such a webhook should be taken out of the configuration.',
+      title: 'Endpoints with 410 Gone',
+      description:
+        'Requests to which the endpoint responded with 410 Gone. Remove these webhooks from the configuration.',
       unit: 'cps',
       as: 'lines',
       width: 8,
@@ -132,21 +133,21 @@ const what: Row = {
   ],
 }
 
-const all: Row = {
-  title: 'All destinations together',
+const allDestinations: Row = {
+  title: 'All destinations',
   panels: [
     {
-      title: 'Parked without an attempt',
+      title: 'Deferred without an attempt',
       description:
-        'lane_full: slower than what comes. breaker_open: nearly all fails. not_before: it asked for a wait. paused: by the configuration. handover: its partition moved. unconfigured: not configured yet.',
+        'lane_full: the destination queue is full. breaker_open: the circuit breaker is open. not_before: the wait is longer than the delay of the retry topic. paused: the destination is paused. handover: the partition was revoked. unconfigured: the source or destination is not configured yet.',
       unit: 'cps',
       as: 'lines',
       width: 12,
       queries: [{ expr: rateBy('cause', 'hookline_deferrals_total'), legend: '{{cause}}' }],
     },
     {
-      title: 'Rightly not delivered',
-      description: 'By the configuration, by the message’s own integrations, or because the user was deleted.',
+      title: 'Dropped deliveries',
+      description: 'Dropped because of the configuration, the integrations of the message, or a deletion of the user.',
       unit: 'cps',
       as: 'lines',
       width: 12,
@@ -158,7 +159,7 @@ const all: Row = {
 export const destinations: Dashboard = {
   uid: 'hookline-destinations',
   title: 'Hookline: destinations',
-  description: 'Which customers’ endpoints fail, how, and what becomes of their messages.',
+  description: 'Which endpoints fail, why, and what happens to their messages.',
   variables: [...installation, { name: 'destination', label: 'Destination', of: 'hookline_deliveries_total' }],
-  rows: [which, what, all],
+  rows: [worstDestinations, selectedDestinations, allDestinations],
 }

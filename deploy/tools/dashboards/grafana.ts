@@ -5,12 +5,12 @@ import type * as table from '@grafana/grafana-foundation-sdk/table'
 import type * as timeseries from '@grafana/grafana-foundation-sdk/timeseries'
 
 /*
- * Grafana's classic dashboard model, typed by Grafana's own SDK: the type checker refuses a property
- * or a value that Grafana does not know. The SDK leaves open what depends on the type of a panel;
- * here each part has the type of the three panels that the dashboards use.
+ * Grafana's classic dashboard model, with the types of Grafana's own SDK. The type checker thus
+ * rejects unknown properties and values. The SDK leaves the parts that depend on the panel type
+ * open; here they have the types of the three panels that the dashboards use.
  */
 
-/** A type of the SDK as JSON: a member of an enum of texts is the text. */
+/** A type of the SDK in its JSON form: an enum member becomes its string. */
 type Json<T> = 0 extends 1 & T
   ? T
   : T extends string

@@ -3,20 +3,21 @@ import type { Row } from './panel.ts'
 import { age, quantilesOf, rateBy, series } from './queries.ts'
 import { audiences } from './rows/audiences.ts'
 
-const behind: Row = {
-  title: 'How far behind',
+const backlog: Row = {
+  title: 'Backlog',
   panels: [
     {
       title: 'Lag by topic',
-      description: 'Records that are not done. In retry topics most of them are not due yet, which is as it should be.',
+      description: 'Records that are not done. Most records of the retry topics are not due yet, which is normal.',
       unit: 'short',
       as: 'lines',
       width: 8,
       queries: [{ expr: `sum by (topic) (${series('hookline_consumer_lag_records')})`, legend: '{{topic}}' }],
     },
     {
-      title: 'Lag of the ten worst partitions',
-      description: 'Of the events topic. One far above the others: one key with very many messages, or a slow process.',
+      title: 'Partitions with the most lag',
+      description:
+        'The ten partitions of the events topic with the most lag. If one partition is far above the others, it has a key with too many messages, or its process is slow.',
       unit: 'short',
       as: 'lines',
       width: 8,
@@ -28,13 +29,13 @@ const behind: Row = {
       ],
     },
     {
-      title: 'Age of the oldest open record',
+      title: 'Age of the oldest record in progress',
       description:
-        'Since its append, as a share of what its topic keeps. Beyond half somebody is paged: what is deleted before it is done is lost.',
+        'Time since the append of that record, as a share of the topic’s retention. Above 50 % an alert fires, because Kafka may delete the record before it is done.',
       unit: 'percentunit',
       as: 'lines',
       width: 8,
-      most: 1,
+      max: 1,
       queries: [
         {
           expr: `max by (topic) (${age('hookline_oldest_open_record_timestamp_seconds')}) / max by (topic) (${series('hookline_topic_retention_seconds')})`,
@@ -44,9 +45,9 @@ const behind: Row = {
       bad: { from: 0.5 },
     },
     {
-      title: 'Longest standstill',
+      title: 'Longest time without progress',
       description:
-        'How long the partition that moved least has stood, though something was due. Beyond 5 minutes somebody is paged.',
+        'Longest time for which a partition with due records made no progress. Above 5 minutes an alert fires.',
       unit: 's',
       as: 'lines',
       width: 8,
@@ -56,17 +57,17 @@ const behind: Row = {
       bad: { from: 300 },
     },
     {
-      title: 'Open records',
-      description: 'Taken up and not done, in memory: by process.',
+      title: 'Records in progress',
+      description: 'Records admitted and not done, by process.',
       unit: 'short',
       as: 'lines',
       width: 8,
       queries: [{ expr: series('hookline_records_open'), legend: '{{instance}}' }],
     },
     {
-      title: 'Open for longest',
+      title: 'Longest time in progress',
       description:
-        'Since it was taken up. An attempt takes 5 s at most; many minutes are a bug, or a topic that takes no records.',
+        'Time since the admission of the oldest record in progress. An attempt takes at most 5 s. Many minutes mean a bug, or a topic whose writes fail.',
       unit: 's',
       as: 'lines',
       width: 8,
@@ -79,8 +80,8 @@ const retries: Row = {
   title: 'Retries',
   panels: [
     {
-      title: 'Parked',
-      description: 'Deliveries written to a retry topic, by how long they wait there.',
+      title: 'Written to retry topics',
+      description: 'Deliveries written to retry topics, by delay.',
       unit: 'cps',
       as: 'lines',
       width: 8,
@@ -89,7 +90,7 @@ const retries: Row = {
     },
     {
       title: 'Oldest overdue retry',
-      description: 'By tier. Retries that wait as scheduled do not count.',
+      description: 'Time since the due time of the most overdue retry, by tier. Retries that are not due do not count.',
       unit: 's',
       as: 'lines',
       width: 8,
@@ -97,8 +98,8 @@ const retries: Row = {
       bad: { from: 900 },
     },
     {
-      title: 'Retries made late',
-      description: 'How long after its time a retry was made. A second is normal.',
+      title: 'Delay of retries',
+      description: 'Time from the due time of a retry to its attempt. One second is normal.',
       unit: 's',
       as: 'lines',
       width: 8,
@@ -112,7 +113,7 @@ const groups: Row = {
   panels: [
     {
       title: 'Partitions by process',
-      description: 'Evenly shared, and all of them somebody’s.',
+      description: 'Assigned partitions. They should be evenly distributed, and every partition should be assigned.',
       unit: 'short',
       as: 'lines',
       width: 8,
@@ -120,9 +121,9 @@ const groups: Row = {
       queries: [{ expr: series('hookline_assigned_partitions'), legend: '{{group}} {{instance}}' }],
     },
     {
-      title: 'Joins',
+      title: 'Group joins',
       description:
-        'Within each interval, the most of any process. A rollout causes some for each pod; else there should be none.',
+        'Joins of the consumer group in each interval, maximum of all processes. A rollout causes a few for each pod. Otherwise there should be none.',
       unit: 'short',
       as: 'lines',
       width: 8,
@@ -134,9 +135,9 @@ const groups: Row = {
       ],
     },
     {
-      title: 'Last heard of Kafka',
+      title: 'Time since last broker contact',
       description:
-        'How long ago, by the process that has waited longest. Half a second is normal; after a minute the process is restarted.',
+        'Maximum of all processes. Half a second is normal. After one minute the liveness probe fails and the process is restarted.',
       unit: 's',
       as: 'lines',
       width: 8,
@@ -145,7 +146,7 @@ const groups: Row = {
     },
     {
       title: 'Commits',
-      description: 'Requests to commit offsets. A refused one is made again.',
+      description: 'Offset commits by result. Hookline repeats a refused commit.',
       unit: 'cps',
       as: 'lines',
       width: 8,
@@ -153,15 +154,15 @@ const groups: Row = {
     },
     {
       title: 'Records done',
-      description: 'And handed back: those of partitions that moved before they were done.',
+      description: 'Records done, and records handed back because their partition was revoked before they were done.',
       unit: 'cps',
       as: 'lines',
       width: 8,
       queries: [{ expr: rateBy('group, end', 'hookline_records_finished_total'), legend: '{{group}} {{end}}' }],
     },
     {
-      title: 'Lost to retention',
-      description: 'Offsets that were gone before they were read. Must be 0.',
+      title: 'Records lost to retention',
+      description: 'Records that Kafka deleted before they were read. Must be 0.',
       unit: 'short',
       as: 'lines',
       width: 8,
@@ -174,16 +175,16 @@ const groups: Row = {
       bad: { from: 1 },
     },
     {
-      title: 'Writes that failed',
-      description: 'By topic. Each is made again until the topic takes it.',
+      title: 'Failed writes',
+      description: 'Failed writes by topic. Hookline retries each write until it succeeds.',
       unit: 'cps',
       as: 'lines',
       width: 12,
       queries: [{ expr: rateBy('topic', 'hookline_produce_failures_total'), legend: '{{topic}}' }],
     },
     {
-      title: 'Topics that take no records',
-      description: 'Whose last write failed, by process. Offsets of their sources wait.',
+      title: 'Topics with failing writes',
+      description: 'Topics whose last write failed, by process. Hookline does not commit the affected offsets.',
       unit: 'short',
       as: 'lines',
       width: 12,
@@ -196,7 +197,7 @@ const groups: Row = {
 export const kafka: Dashboard = {
   uid: 'hookline-kafka',
   title: 'Hookline: Kafka and retries',
-  description: 'How far behind partitions and retries are, and whether the consumer groups are at peace.',
+  description: 'Backlog of partitions and retries, and stability of the consumer groups.',
   variables: installation,
-  rows: [behind, retries, groups, audiences],
+  rows: [backlog, retries, groups, audiences],
 }

@@ -1,4 +1,4 @@
-import { ofDeliveries, ofMessages, ofOutcomes } from './colours.ts'
+import { deliveryColours, messageColours, outcomeColours } from './colours.ts'
 import { type Dashboard, installation } from './dashboard.ts'
 import type { Panel, Row } from './panel.ts'
 import { age, quantilesOf, rateBy, series } from './queries.ts'
@@ -7,7 +7,7 @@ import { collector, configuration } from './rows/input.ts'
 const small: readonly Panel[] = [
   {
     title: 'Processes',
-    description: 'Processes that answer the scrape. Fewer than there should be: look at the pods.',
+    description: 'Processes that Prometheus can scrape. If there are fewer than expected, check the pods.',
     unit: 'short',
     as: 'number',
     width: 4,
@@ -16,16 +16,17 @@ const small: readonly Panel[] = [
   },
   {
     title: 'First attempts within 30 s',
-    description: 'Of the last hour. The promise is 99.9 % within a month.',
+    description: 'Share in the last hour. The objective is 99.9 % in a month.',
     unit: 'percentunit',
     as: 'number',
     width: 4,
-    queries: [{ expr: `1 - ${series('hookline:first_attempts_late:ratio_rate1h')}`, legend: 'in time' }],
+    queries: [{ expr: `1 - ${series('hookline:first_attempts_late:ratio_rate1h')}`, legend: 'within 30 s' }],
     bad: { from: 0.999, when: 'below' },
   },
   {
     title: 'Lag of the events topic',
-    description: 'Records that are in Kafka and not done. Some hundreds are normal under load; it must not grow.',
+    description:
+      'Records of the events topic that are not done. A few hundred are normal under load. The lag must not grow steadily.',
     unit: 'short',
     as: 'number',
     width: 4,
@@ -34,16 +35,16 @@ const small: readonly Panel[] = [
   },
   {
     title: 'Oldest overdue retry',
-    description: 'Retries that wait as scheduled do not count. Beyond 15 minutes somebody is paged.',
+    description: 'Time since the due time of the most overdue retry. Above 15 minutes an alert fires.',
     unit: 's',
     as: 'number',
     width: 4,
-    queries: [{ expr: `max(${age('hookline_oldest_due_retry_timestamp_seconds')})`, legend: 'late' }],
+    queries: [{ expr: `max(${age('hookline_oldest_due_retry_timestamp_seconds')})`, legend: 'overdue' }],
     bad: { from: 900 },
   },
   {
-    title: 'Checks that fail',
-    description: 'Of all processes’ probes, live and ready. Which ones: the dashboard Runtime.',
+    title: 'Failing checks',
+    description: 'Failing liveness and readiness checks of all processes. The dashboard Runtime shows which ones.',
     unit: 'short',
     as: 'number',
     width: 4,
@@ -51,8 +52,8 @@ const small: readonly Panel[] = [
     bad: { from: 1 },
   },
   {
-    title: 'Alerts that fire',
-    description: 'Each has a page in docs/runbooks.',
+    title: 'Firing alerts',
+    description: 'Alerts that fire now. Each has a runbook in docs/runbooks.',
     unit: 'short',
     as: 'number',
     width: 4,
@@ -67,21 +68,20 @@ const small: readonly Panel[] = [
 ]
 
 const inAndOut: Row = {
-  title: 'In and out',
+  title: 'Throughput and delay',
   panels: [
     {
-      title: 'Messages over HTTP',
-      description:
-        'By what became of them. Rejected ones break a rule of the tracking API; their senders were told which.',
+      title: 'Messages received over HTTP',
+      description: 'Messages by result. A rejected message violates the tracking API; the response named the reason.',
       unit: 'cps',
       as: 'lines',
       width: 8,
-      colours: ofMessages,
+      colours: messageColours,
       queries: [{ expr: rateBy('result', 'hookline_collector_messages_total'), legend: '{{result}}' }],
     },
     {
-      title: 'Records taken up',
-      description: 'From the events topic (dispatcher), and from retry topics when they were due (retries).',
+      title: 'Records admitted',
+      description: 'Records from the events topic (dispatcher) and due records from the retry topics (retries).',
       unit: 'cps',
       as: 'lines',
       width: 8,
@@ -90,17 +90,16 @@ const inAndOut: Row = {
     {
       title: 'Deliveries',
       description:
-        'By what became of them: a record comes to one for each of its destinations. Retried and deferred ones come back.',
+        'Deliveries by result. A record leads to one delivery for each destination. Retried and deferred deliveries appear again later.',
       unit: 'cps',
       as: 'lines',
       width: 8,
-      colours: ofDeliveries,
+      colours: deliveryColours,
       queries: [{ expr: rateBy('result', 'hookline_deliveries_total'), legend: '{{result}}' }],
     },
     {
-      title: 'First attempt, from the append',
-      description:
-        'How long messages wait for us: from the append to the events topic to the first call. Endpoints have no part in it.',
+      title: 'Delay of first attempts',
+      description: 'Time from the append to the events topic to the first request. Endpoints do not affect it.',
       unit: 's',
       as: 'lines',
       width: 8,
@@ -108,8 +107,8 @@ const inAndOut: Row = {
       bad: { from: 30 },
     },
     {
-      title: 'First attempts later than 30 s',
-      description: 'Their share within the last five minutes and hour. 0.1 % is what may be late within a month.',
+      title: 'First attempts after more than 30 s',
+      description: 'Share in the last five minutes and the last hour. The objective allows 0.1 % in a month.',
       unit: 'percentunit',
       as: 'lines',
       width: 8,
@@ -119,9 +118,9 @@ const inAndOut: Row = {
       ],
     },
     {
-      title: 'Delivered in the end, from the append',
+      title: 'Delay of retried deliveries',
       description:
-        'Deliveries that needed more than one attempt. Endpoints decide how long that takes, up to four hours.',
+        'Time from the append to the delivery, for deliveries that needed more than one attempt. It depends on the endpoints and takes up to four hours.',
       unit: 's',
       as: 'lines',
       width: 8,
@@ -131,34 +130,36 @@ const inAndOut: Row = {
 }
 
 const calls: Row = {
-  title: 'Calls',
+  title: 'Requests to webhooks',
   panels: [
     {
-      title: 'Calls by outcome',
-      description: 'All destinations. When all outcomes but delivered rise for all of them at once, it is our network.',
+      title: 'Requests by outcome',
+      description:
+        'Requests of all destinations. If failures rise for all destinations at the same time, check your own network.',
       unit: 'cps',
       as: 'lines',
       width: 8,
       isStacked: true,
-      colours: ofOutcomes,
+      colours: outcomeColours,
       queries: [{ expr: rateBy('outcome', 'hookline_webhook_calls_total'), legend: '{{outcome}}' }],
     },
     {
-      title: 'How long calls take',
-      description: 'Until the head of the answer, or the end without one. Nothing takes longer than 5 s.',
+      title: 'Duration of requests',
+      description: 'Time until the response headers or the failure. A request times out after 5 s.',
       unit: 's',
       as: 'lines',
       width: 8,
       queries: quantilesOf('hookline_webhook_call_seconds'),
     },
     {
-      title: 'Calls under way',
-      description: 'Of all processes, and how many may be. Near the limit deliveries wait for a place.',
+      title: 'Requests in progress',
+      description:
+        'Requests in progress in all processes, and their limit. Near the limit, deliveries wait for a permit.',
       unit: 'short',
       as: 'lines',
       width: 8,
       queries: [
-        { expr: `sum(${series('hookline_calls_in_flight')})`, legend: 'under way' },
+        { expr: `sum(${series('hookline_calls_in_flight')})`, legend: 'in progress' },
         { expr: `sum(${series('hookline_calls_in_flight_limit')})`, legend: 'limit' },
       ],
     },
@@ -168,7 +169,7 @@ const calls: Row = {
 export const overview: Dashboard = {
   uid: 'hookline-overview',
   title: 'Hookline: overview',
-  description: 'Is it well, how much goes in and out, and how late?',
+  description: 'Health, throughput and delay of an installation.',
   variables: installation,
-  rows: [{ title: 'Is it well?', panels: small }, inAndOut, calls, collector, configuration],
+  rows: [{ title: 'Health', panels: small }, inAndOut, calls, collector, configuration],
 }

@@ -9,36 +9,36 @@ import type {
   Transformation,
 } from './grafana.ts'
 
-/** The units that our panels have, by Grafana's names for them. */
+/** Units of the panels, named as in Grafana. */
 export type Unit = 'short' | 's' | 'bytes' | 'percentunit' | 'cps' | 'none' | 'dateTimeFromNow'
 
 export interface Query {
-  /** PromQL with Grafana's variables in it. */
+  /** PromQL, with Grafana's variables. */
   readonly expr: string
-  /** Grafana's `{{label}}` in it. */
+  /** The legend, with Grafana's `{{label}}` placeholders. */
   readonly legend: string
 }
 
-/** A panel, as far as it is ours to say; the rest is the same for all of them. */
+/** The properties of a panel that differ between panels. */
 export interface Panel {
   readonly title: string
-  /** What it shows, and what to think of it. */
+  /** What the panel shows and how to judge it. */
   readonly description: string
   readonly unit: Unit
   /** `number`: the last value in large type. `lines`: over time. `table`: the last values by their labels. */
   readonly as: 'number' | 'lines' | 'table'
   readonly queries: readonly Query[]
-  /** Of 24 columns. */
+  /** Width in columns; the grid has 24. */
   readonly width: number
-  /** From here on it is red. `below`: below it. */
+  /** Threshold for red: values above it, or below it with `when: 'below'`. */
   readonly bad?: { readonly from: number; readonly when?: 'above' | 'below' }
-  /** Lines on top of each other: where the sum says something. */
+  /** Whether the lines are stacked, for series whose sum is meaningful. */
   readonly isStacked?: boolean
-  /** Where the axis ends, for what cannot be more; else as high as the values are. */
-  readonly most?: number
-  /** Of some series by their names; the others have those of Grafana's palette. */
+  /** End of the axis for values with a maximum; otherwise Grafana chooses it. */
+  readonly max?: number
+  /** Colours of some series by name. The others use Grafana's palette. */
   readonly colours?: Readonly<Record<string, string>>
-  /** The heading of the values in a table. */
+  /** Heading of the value column of a table. */
   readonly values?: string
 }
 
@@ -47,19 +47,19 @@ export interface Row {
   readonly panels: readonly Panel[]
 }
 
-/** The one that is chosen at the top of the dashboard. */
+/** The data source that is selected in the dashboard. */
 export const datasource = { type: 'prometheus', uid: '$datasource' }
 const types = { number: 'stat', lines: 'timeseries', table: 'table' } as const
 export const heights = { number: 4, lines: 8, table: 8 } as const
 
-/** On Grafana's grid. */
+/** A position in Grafana's grid. */
 interface Place {
   readonly x: number
   readonly y: number
   readonly h: number
 }
 
-/** The panel in Grafana's classic model. */
+/** Builds the panel in Grafana's classic model. */
 export function panelJson(panel: Panel, id: number, place: Place): PanelModel {
   const { title, description, as, width, colours = {}, values } = panel
   return {
@@ -93,20 +93,20 @@ const overrideOf = ([name, fixedColor]: readonly [string, string]): Override => 
   properties: [{ id: 'color', value: { mode: 'fixed', fixedColor } }],
 })
 
-/** A table is of now: all its rows have the same time. */
+/** A table shows only the current values, so its time column is hidden. */
 const columns = (values = 'Value'): Transformation => ({
   id: 'organize',
   options: { excludeByName: { Time: true }, indexByName: {}, renameByName: { Value: values } },
 })
 
 function defaultsOf(panel: Panel): FieldDefaults {
-  const { unit, as, bad, most } = panel
+  const { unit, as, bad, max } = panel
   return {
     unit,
     color: { mode: as === 'number' ? 'thresholds' : 'palette-classic' },
     thresholds: { mode: 'absolute', steps: stepsOf(bad) },
-    ...(most !== undefined && { min: 0, max: most }),
-    // Rows are counted.
+    ...(max !== undefined && { min: 0, max }),
+    // Table values are counts, so they have no decimals.
     ...(as === 'table' && { decimals: 0 }),
     ...(as === 'lines' && { custom: lineStyleOf(panel) }),
   }
@@ -118,7 +118,7 @@ const lineStyleOf = ({ bad, isStacked = false }: Panel): LineStyle => ({
   fillOpacity: isStacked ? 20 : 0,
   showPoints: 'never',
   spanNulls: false,
-  // So that little looks like little.
+  // The axis starts at zero, so that small values look small.
   axisSoftMin: 0,
   stacking: { mode: isStacked ? 'normal' : 'none', group: 'A' },
   thresholdsStyle: { mode: bad === undefined ? 'off' : 'dashed' },

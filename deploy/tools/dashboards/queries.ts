@@ -1,18 +1,18 @@
 import type { Query } from './panel.ts'
 
-/** The matchers of the variables that every dashboard has. */
+/** Label matchers for the variables of every dashboard. */
 export const where = 'job=~"$job",namespace=~"$namespace"'
 
-/** A series with these matchers, and more. */
+/** A selector with these matchers and further ones. */
 export const series = (name: string, more = ''): string => `${name}{${where}${more === '' ? '' : `,${more}`}}`
 
-/** A second's worth of a counter, added up by labels. */
+/** Rate of a counter per second, summed by labels. */
 export const rateBy = (labels: string, name: string, more = ''): string => {
   const rate = `(rate(${series(name, more)}[$__rate_interval]))`
   return labels === '' ? `sum${rate}` : `sum by (${labels}) ${rate}`
 }
 
-/** Median and tail of a histogram. */
+/** Median and high percentile of a histogram. */
 export function quantilesOf(histogram: string, by = ''): readonly Query[] {
   const labels = by === '' ? 'le' : `le, ${by}`
   return [0.5, 0.9, 0.99].map(quantile => ({
@@ -21,5 +21,5 @@ export function quantilesOf(histogram: string, by = ''): readonly Query[] {
   }))
 }
 
-/** Seconds since a point in time. */
+/** Seconds since a timestamp. */
 export const age = (name: string, more = ''): string => `time() - ${series(name, more)}`

@@ -1,4 +1,4 @@
-import { ofLogLines } from './colours.ts'
+import { logLineColours } from './colours.ts'
 import { type Dashboard, installation } from './dashboard.ts'
 import type { Row } from './panel.ts'
 import { age, rateBy, series } from './queries.ts'
@@ -11,7 +11,7 @@ const load: Row = {
   panels: [
     {
       title: 'CPU',
-      description: 'Cores. A process uses one, and little more for its garbage collector.',
+      description: 'CPU cores in use. A process uses at most one core, plus a little for its garbage collector.',
       unit: 'short',
       as: 'lines',
       width: 8,
@@ -24,7 +24,7 @@ const load: Row = {
     {
       title: 'Event loop',
       description:
-        'How late turns of the event loop come. Half a second for one in a hundred is too much; at six seconds partitions are lost.',
+        'Delay of the event loop. A 99th percentile above half a second is too high. At six seconds the process loses its partitions.',
       unit: 's',
       as: 'lines',
       width: 8,
@@ -36,7 +36,7 @@ const load: Row = {
     },
     {
       title: 'Garbage collector',
-      description: 'Share of the time in which it stood in the way. Above a tenth the heap is too small.',
+      description: 'Share of time spent in pauses. Above 10 % the heap is too small.',
       unit: 'percentunit',
       as: 'lines',
       width: 8,
@@ -47,7 +47,7 @@ const load: Row = {
     },
     {
       title: 'Memory',
-      description: 'What the container’s limit counts. It must level off.',
+      description: 'Resident memory, which counts towards the container’s limit. It must level off.',
       unit: 'bytes',
       as: 'lines',
       width: 8,
@@ -55,7 +55,7 @@ const load: Row = {
     },
     {
       title: 'Heap',
-      description: 'V8’s, and buffers outside it.',
+      description: 'Used V8 heap, and buffers outside of it.',
       unit: 'bytes',
       as: 'lines',
       width: 8,
@@ -67,11 +67,11 @@ const load: Row = {
     },
     {
       title: 'File descriptors',
-      description: 'Share of those that may be open: connections to endpoints, to senders and to brokers.',
+      description: 'Open file descriptors as a share of their limit: connections to endpoints, senders and brokers.',
       unit: 'percentunit',
       as: 'lines',
       width: 8,
-      most: 1,
+      max: 1,
       queries: [
         {
           expr: `${series('process_open_fds', chosen)} / ${series('process_max_fds', chosen)}`,
@@ -84,11 +84,11 @@ const load: Row = {
 }
 
 const state: Row = {
-  title: 'State',
+  title: 'Process state',
   panels: [
     {
       title: 'Versions',
-      description: 'What runs.',
+      description: 'Versions of Hookline and Node, by process.',
       unit: 'none',
       as: 'table',
       width: 8,
@@ -97,18 +97,18 @@ const state: Row = {
     },
     {
       title: 'Checks',
-      description: '1 while a check of /livez or /readyz holds, 0 while it does not: the lowest of the processes.',
+      description: '1 while a check of /livez or /readyz passes, 0 while it fails. Minimum of all processes.',
       unit: 'short',
       as: 'lines',
       width: 16,
-      most: 1,
+      max: 1,
       queries: [
         { expr: `min by (probe, check) (${series('hookline_check_ok', chosen)})`, legend: '{{probe}} {{check}}' },
       ],
     },
     {
-      title: 'Running for',
-      description: 'Since the process started. A saw-tooth is a crash loop.',
+      title: 'Uptime',
+      description: 'Time since the start of the process. A saw-tooth means a crash loop.',
       unit: 's',
       as: 'lines',
       width: 6,
@@ -120,26 +120,26 @@ const state: Row = {
       ],
     },
     {
-      title: 'Lines of the log',
-      description: 'Warnings and errors.',
+      title: 'Log lines',
+      description: 'Log lines of the levels warn and error.',
       unit: 'cps',
       as: 'lines',
       width: 6,
-      colours: ofLogLines,
+      colours: logLineColours,
       queries: [{ expr: rateBy('level', 'hookline_log_lines_total', chosen), legend: '{{level}}' }],
     },
     {
-      title: 'Handles',
-      description: 'Sockets, timers and the like that are open. It must level off.',
+      title: 'Open handles',
+      description: 'Open sockets, timers and other handles of Node. The number must level off.',
       unit: 'short',
       as: 'lines',
       width: 6,
       queries: [{ expr: series('nodejs_active_handles_total', chosen), legend: '{{instance}}' }],
     },
     {
-      title: 'Series',
+      title: 'Exposed series',
       description:
-        'With labels from the configuration. Beyond 8,000 destinations are counted as _other; how often that was is the second line.',
+        'Series with labels from the configuration. Above 8,000 series, new label values are counted under _other. The second line shows how many.',
       unit: 'short',
       as: 'lines',
       width: 6,
@@ -158,7 +158,7 @@ const state: Row = {
 export const runtime: Dashboard = {
   uid: 'hookline-runtime',
   title: 'Hookline: runtime',
-  description: 'The processes themselves: CPU, memory, event loop, checks.',
+  description: 'The processes: CPU, memory, event loop and checks.',
   variables: [...installation, { name: 'instance', label: 'Process', of: 'hookline_build_info' }],
   rows: [load, state],
 }

@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto'
 
-/** What is read of package-lock.json (version 3): path below the root → package; `''` is the project. */
+/**
+ * The used parts of package-lock.json (version 3): packages by path below the root; `''` is the
+ * project.
+ */
 export interface Lockfile {
   readonly packages: Readonly<Record<string, LockedPackage>>
 }
@@ -11,7 +14,7 @@ export interface LockedPackage {
   readonly integrity?: string
   readonly license?: string
   readonly dev?: boolean
-  /** A package of this repository, in `node_modules/` by its name. */
+  /** A package of this repository, linked in `node_modules/` under its name. */
   readonly link?: boolean
   readonly dependencies?: Readonly<Record<string, string>>
   readonly optionalDependencies?: Readonly<Record<string, string>>
@@ -28,14 +31,15 @@ export interface Component {
 }
 
 /**
- * The CycloneDX 1.5 document of all that is installed without development packages. The same lockfile gives the same bytes: it carries neither
- * the time nor chance. (`npm sbom` leaves out packages of which development packages use another version.)
+ * Creates the CycloneDX 1.5 document of all packages that are installed without development
+ * packages. The same lockfile gives the same bytes, because the document contains no time and no
+ * random value. (`npm sbom` omits packages of which a development package uses another version.)
  */
 export function billOfMaterials({ packages }: Lockfile) {
   const installed = Object.entries(packages).filter(([path, { dev, link }]) => isThirdParty(path) && !dev && !link)
   const components = new Map(installed.map(([path, locked]) => [path, componentOf(nameOf(path, locked), locked)]))
   const [root] = Object.entries(packages).filter(([path]) => path === '')
-  if (root === undefined) throw new Error('the lockfile names no project')
+  if (root === undefined) throw new Error('package-lock.json contains no project')
   const project = { ...componentOf(nameOf(...root), root[1]), type: 'application' as const }
   const dependencies = [root, ...installed].map(([path, locked]) => ({
     ref: (components.get(path) ?? project)['bom-ref'],
@@ -54,7 +58,7 @@ export function billOfMaterials({ packages }: Lockfile) {
   }
 }
 
-/** The project itself is at `''`, its other packages are in `packages/`. */
+/** The project itself is at `''`; the other packages of the repository are in `packages/`. */
 const isThirdParty = (path: string): boolean => path.startsWith('node_modules/')
 
 const nameOf = (path: string, { name }: LockedPackage): string =>
@@ -75,20 +79,22 @@ function componentOf(name: string, { version, integrity, license }: LockedPackag
   }
 }
 
-/** `sha512-<base64>` → its CycloneDX form. */
+/** Converts `sha512-<base64>` to its CycloneDX form. */
 function hashOf(integrity: string): { alg: string; content: string } {
   const [algorithm = '', encoded = ''] = integrity.split(/-(.*)/s)
   return { alg: algorithm.replace('sha', 'SHA-'), content: Buffer.from(encoded, 'base64').toString('hex') }
 }
 
-/** What each of a package's dependencies resolves to, as Node looks for it: from the package's own folder upwards. */
+/**
+ * Resolves the dependencies of a package as Node does: from the package's own directory upwards.
+ */
 function dependenciesOf(path: string, locked: LockedPackage, components: ReadonlyMap<string, Component>): string[] {
   const names = Object.keys({ ...locked.dependencies, ...locked.optionalDependencies })
   return names.flatMap(name => {
     for (let folder = path; ; folder = folder.slice(0, Math.max(0, folder.lastIndexOf('/node_modules/')))) {
       const found = components.get(`${folder === '' ? '' : `${folder}/`}node_modules/${name}`)
       if (found !== undefined) return [found['bom-ref']]
-      // An optional one for another system is not installed.
+      // An optional dependency for another system is not installed.
       if (folder === '') return []
     }
   })
@@ -98,7 +104,7 @@ const unique = <T>(list: readonly T[], key: (each: T) => string): T[] => [
   ...new Map(list.map(each => [key(each), each])).values(),
 ]
 
-/** A UUID of the kind that is made from content (version 5 in form). */
+/** Derives a UUID from content (in the form of version 5). */
 const identifier = (text: string): string =>
   createHash('sha256')
     .update(text)

@@ -9,19 +9,19 @@ import { assertFree, freePorts } from './ports.ts'
 import { metaProperties, newId, serverProperties } from './server-properties.ts'
 
 export interface BrokerOptions {
-  /** What it holds survives a restart on the same directory. */
+  /** The data directory. It survives a restart. */
   readonly dataDir: string
-  /** On 127.0.0.1. */
+  /** Port on 127.0.0.1. */
   readonly port: number
-  /** Without it, any free one. */
+  /** Default: a free port. */
   readonly controllerPort?: number
-  /** More server properties; they beat ours. */
+  /** Additional server properties. They override the defaults. */
   readonly properties?: Readonly<Record<string, string>>
-  /** More flags for the JVM, for example `-Xmx1g`; of two the last one counts. */
+  /** Additional JVM flags, such as `-Xmx1g`. The last of two equal flags counts. */
   readonly jvm?: readonly string[]
-  /** `stop` removes the data directory, and so does the guard when we are killed. */
+  /** Deletes the data directory at `stop`, or when this process is killed. */
   readonly throwAway?: boolean
-  /** One of several brokers of a cluster; without it, node 1 of a cluster of its own. */
+  /** The role in a cluster. Default: the only node of a new cluster. */
   readonly member?: ClusterMember
 }
 
@@ -34,17 +34,18 @@ export interface Broker {
   /** `127.0.0.1:port` */
   readonly address: string
   readonly pid: number
-  /** Resolves with how the process ended, whoever ended it. */
+  /** Resolves with the cause when the process ends. */
   readonly ended: Promise<string>
-  /** SIGTERM, and SIGKILL when that did not end it within `patienceMs` (five seconds). */
+  /** Sends SIGTERM, and SIGKILL after `patienceMs` (5 s). */
   stop(patienceMs?: number): Promise<void>
-  /** SIGKILL: a crash. The data stays. */
+  /** Sends SIGKILL, to simulate a crash. The data stays. */
   kill(): Promise<void>
 }
 
 /**
- * Starts one real Kafka broker from Kafka's own jars and resolves when it answers.
- * @throws when no Java fits, the port is in use, or it does not come up within three minutes (the message ends with the end of its log).
+ * Starts a Kafka broker from Kafka's jars. Resolves when it responds.
+ * @throws when Java is missing or too old, the port is in use, or the start takes longer than 3
+ * minutes. The message includes the end of the log.
  */
 export async function startBroker(options: BrokerOptions): Promise<Broker> {
   const search = await findJava()
@@ -74,7 +75,7 @@ async function launch(java: Java, jars: KafkaJars, options: BrokerOptions): Prom
     args: [...jvm, logging, '-cp', jars.classPath, 'kafka.Kafka', properties],
     dataDir,
     throwAway,
-    // Its cluster id tells it from another broker that took the port in the meantime.
+    // The cluster id distinguishes it from another broker that may have taken the port.
     isReady: async () => {
       const found = await clusterMetadata('127.0.0.1', port).catch(() => undefined)
       return found?.clusterId === clusterId && found.brokers.includes(address)
@@ -83,7 +84,7 @@ async function launch(java: Java, jars: KafkaJars, options: BrokerOptions): Prom
   return { ...server, address }
 }
 
-/** Makes a log directory this cluster's at its first start; returns the cluster's id. */
+/** Formats the log directory at the first start. Returns the cluster id. */
 async function formatOnce(
   logDir: string,
   jars: KafkaJars,
@@ -95,6 +96,6 @@ async function formatOnce(
     await writeFile(meta, metaProperties(clusterId, nodeId))
   }
   const id = /^cluster\.id=(.+)$/m.exec(await readFile(meta, 'utf8'))?.[1]
-  if (id === undefined) throw new Error(`${meta} names no cluster.id`)
+  if (id === undefined) throw new Error(`${meta} has no cluster.id`)
   return id
 }

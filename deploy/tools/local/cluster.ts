@@ -6,49 +6,57 @@ import { clusterMetadata } from './metadata-probe.ts'
 import { freePorts } from './ports.ts'
 import { newId } from './server-properties.ts'
 
-/** Three nodes are up after three seconds on an idle machine; one that comes back waits until its former session is over. */
+/**
+ * Start timeout. Three nodes need 3 s on an idle machine. A restarted node waits for its old
+ * session to expire.
+ */
 const readyTimeoutMs = 180_000
 
 export interface ClusterOptions {
   readonly dataDir: string
-  /** One, or three: replication factor 3, and a write needs two of them. */
+  /** 1, or 3 for replication factor 3 with min.insync.replicas 2. */
   readonly size: 1 | 3
-  /** Each broker gets a second listener, and advertises on it the address at which something in between, a proxy, listens for it. */
+  /** Gives each broker a second listener that advertises the address of a proxy. */
   readonly behindProxy?: boolean
-  /** More server properties; they beat ours. */
+  /** Additional server properties. They override the defaults. */
   readonly properties?: Readonly<Record<string, string>>
 }
 
-/** A broker of the cluster: killed and brought back it is the same one, with its data, at the same address. */
+/** A broker of the cluster. After a restart it has the same data and address. */
 export interface ClusterNode {
   readonly id: number
   /** `127.0.0.1:port` */
   readonly address: string
-  /** With `behindProxy`: where a proxy has to listen, and what it has to connect to. */
+  /**
+   * With `behindProxy`: the address on which the proxy listens, and the one that it connects to.
+   */
   readonly proxied: { readonly listen: number; readonly target: number } | undefined
   readonly isUp: boolean
-  /** How it ended, whoever ended it; undefined while it is not started. */
+  /** Resolves with the cause when the process ends. `undefined` while it is not started. */
   readonly ended: Promise<string> | undefined
-  /** SIGKILL. */
+  /** Sends SIGKILL. */
   kill(): Promise<void>
-  /** SIGTERM. A node without a quorum does not stop by itself and is killed after five seconds. */
+  /** Sends SIGTERM, and SIGKILL after 5 s, because a node without a quorum does not stop. */
   stop(): Promise<void>
-  /** Resolves when it answers as a member of the cluster. */
+  /** Starts the broker. Resolves when it is a member of the cluster. */
   start(): Promise<void>
 }
 
 export interface Cluster {
   readonly nodes: readonly ClusterNode[]
   readonly brokers: readonly string[]
-  /** What a client behind the proxies is given; the brokers themselves without `behindProxy`. */
+  /**
+   * The bootstrap addresses for clients: of the proxies with `behindProxy`, or else of the brokers.
+   */
   readonly proxiedBrokers: readonly string[]
-  /** Ends all nodes and removes their data. */
+  /** Stops all nodes and deletes their data. */
   close(): Promise<void>
 }
 
 /**
- * Starts a cluster of real brokers, each its own controller too, on the loopback interface, and resolves when every broker knows all of them.
- * Needs Java and, the first time, Maven. @throws as `startBroker` does; nothing is left running then.
+ * Starts a cluster of Kafka brokers, which are also controllers, on the loopback interface.
+ * Resolves when every broker knows all others. Needs Java and, for the first start, Maven.
+ * @throws as `startBroker`, after stopping all nodes
  */
 export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   const { dataDir, size } = options
@@ -67,7 +75,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
     brokers: nodes.map(({ address }) => address),
     proxiedBrokers: nodes.map(({ address, proxied }) => (proxied ? `127.0.0.1:${proxied.listen}` : address)),
     async close() {
-      // Without a quorum no node stops by itself, and nobody needs what they hold.
+      // Kill the nodes. Without a quorum they would not stop, and their data is not needed.
       await Promise.all(nodes.map(node => node.kill()))
       await rm(dataDir, { recursive: true, force: true })
     },
@@ -144,7 +152,7 @@ function nodeProperties(
   }
 }
 
-/** Replicated everywhere, and quick to notice that a node is gone: a leader moves after some three seconds. */
+/** Replicated internal topics, and short timeouts: a new leader is elected after about 3 s. */
 const ofThree: Readonly<Record<string, string>> = {
   'default.replication.factor': '3',
   'min.insync.replicas': '2',
@@ -159,7 +167,7 @@ const ofThree: Readonly<Record<string, string>> = {
   'replica.lag.time.max.ms': '5000',
 }
 
-/** Each broker has heard of all others: only then can a topic with that many replicas be made through any of them. */
+/** Waits until each broker knows all others. Before that, creating a replicated topic can fail. */
 async function untilComplete({ nodes }: Cluster): Promise<void> {
   const deadline = performance.now() + readyTimeoutMs
   for (const { address } of nodes) {
@@ -167,7 +175,7 @@ async function untilComplete({ nodes }: Cluster): Promise<void> {
     for (;;) {
       const found = await clusterMetadata('127.0.0.1', port).catch(() => undefined)
       if (found?.brokers.length === nodes.length) break
-      if (performance.now() > deadline) throw new Error(`broker ${address} knows ${found?.brokers ?? 'nobody'}`)
+      if (performance.now() > deadline) throw new Error(`broker ${address} knows ${found?.brokers ?? 'no broker'}`)
       await delay(50)
     }
   }

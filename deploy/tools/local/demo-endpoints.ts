@@ -4,12 +4,12 @@ import { createAuthority } from '../../../test/support/network/certificates.ts'
 import { type DemoDestination, destinations } from './demo-scenario.ts'
 import { freePorts } from './ports.ts'
 
-/** The customers' endpoints of the demo: real servers that verify what they get. */
+/** The endpoints of the demo: HTTP servers that verify signatures. */
 export interface DemoEndpoints {
-  /** By destination, in the order of its webhooks. */
+  /** The URLs of each destination, in the order of its webhooks. */
   readonly urls: ReadonlyMap<string, readonly string[]>
-  /** The same once `self-signed` has an endpoint that works. */
-  readonly mended: ReadonlyMap<string, readonly string[]>
+  /** The same, with a working endpoint for `self-signed`. */
+  readonly repaired: ReadonlyMap<string, readonly string[]>
   stop(): Promise<void>
 }
 
@@ -20,7 +20,7 @@ export async function startEndpoints(
   const urls = new Map<string, readonly string[]>()
 
   async function start({ id, secret }: DemoDestination, kind: DemoDestination['endpoints'][number]): Promise<string> {
-    // Nobody listens there: a port that was free a moment ago.
+    // No server listens on this port; it was free a moment ago.
     if (kind === 'nobody-listens') return `http://127.0.0.1:${await freePorts(1)}/hooks`
     const sink = createSink({
       secrets: [new Secret(secret)],
@@ -32,12 +32,12 @@ export async function startEndpoints(
     return `${await sink.start()}/hooks`
   }
 
-  const mended = new Map<string, readonly string[]>()
+  const repaired = new Map<string, readonly string[]>()
   for (const destination of destinations) {
     const started: string[] = []
     for (const kind of destination.endpoints) started.push(await start(destination, kind))
     urls.set(destination.id, started)
-    mended.set(destination.id, destination.id === 'self-signed' ? [await start(destination, 'ok')] : started)
+    repaired.set(destination.id, destination.id === 'self-signed' ? [await start(destination, 'ok')] : started)
   }
-  return { urls, mended, stop: async () => void (await Promise.all(sinks.map(sink => sink.stop()))) }
+  return { urls, repaired, stop: async () => void (await Promise.all(sinks.map(sink => sink.stop()))) }
 }

@@ -1,7 +1,7 @@
 import { type CallType, callTypes, type MessageType } from '../../../src/core/message/message.ts'
 import { app, appTypes, type DemoSource, web, webMessagesOfEachType } from './demo-scenario.ts'
 
-/** How a message comes in: over HTTP, straight onto the topic, or made by a deletion request. */
+/** How a message is sent: to the collector, directly to Kafka, or created by a deletion request. */
 export const ways = ['collector', 'kafka', 'deletion'] as const
 export type Way = (typeof ways)[number]
 
@@ -15,7 +15,7 @@ export interface DemoCall {
 const idOf = (source: DemoSource, type: MessageType, index: number): string =>
   `${source.id}-${type}-${String(index).padStart(3, '0')}`
 
-/** Half of what web sends comes in each way, and so do the messages that are shown. */
+/** Half of the messages of `web` go to the collector and half directly to Kafka. */
 export function wayOf(messageId: string): Way {
   const [source, type, index] = messageId.split('-')
   if (source === 'delete') return 'deletion'
@@ -45,7 +45,7 @@ const bodies: Record<CallType, (index: number) => object> = {
 
 const userOf = (index: number): string => `user-${index % 20}`
 
-/** The demo's calls of one type. */
+/** The calls of one type. */
 export function demoCalls(type: CallType): readonly DemoCall[] {
   const fromWeb = Array.from({ length: webMessagesOfEachType }, (_, index) => demoCall(web, type, index))
   return appTypes.includes(type) ? [...fromWeb, demoCall(app, type, 0)] : fromWeb
@@ -56,7 +56,10 @@ function demoCall(source: DemoSource, type: CallType, index: number): DemoCall {
   return { source, way: wayOf(messageId), fields: { ...bodies[type](index), messageId, userId: userOf(index) } }
 }
 
-/** Users of web that a deletion request names: it makes one delete message for each. They send nothing, so that nothing of theirs is dropped. */
+/**
+ * The users of the deletion request, which creates one delete message for each. They send no
+ * messages, so that none are dropped.
+ */
 export const deletedUsers: readonly string[] = Array.from(
   { length: webMessagesOfEachType },
   (_, index) => `former-user-${index}`,

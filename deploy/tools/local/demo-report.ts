@@ -1,23 +1,23 @@
 import { type Way, ways } from './demo-messages.ts'
 import { destinations, messageCount, sentTo } from './demo-scenario.ts'
 
-/** What was seen of one destination. */
+/** The measured figures of one destination. */
 export interface Seen {
   readonly delivered: number
   readonly retried: number
-  /** Calls made, also those that reached nobody. */
+  /** Webhook requests made, including failed connections. */
   readonly calls: number
   readonly deadLettered: number
-  /** Reasons of its dead letters, each once. */
+  /** The distinct reasons of its dead letters. */
   readonly reasons: readonly string[]
-  /** Requests that its endpoints got. */
+  /** Requests that its endpoints received. */
   readonly requests: number
   readonly badSignatures: number
-  /** Distinct messages that an endpoint answered with a success. */
+  /** Distinct messages with a successful response. */
   readonly messages: number
 }
 
-/** The table of the demo, and whether every number in it is the one that the configuration promises. */
+/** The table of the demo, and whether all its figures are as expected. */
 export function report(
   seen: ReadonlyMap<string, Seen>,
   entered: Readonly<Record<Way, number>>,
@@ -38,13 +38,13 @@ export function report(
   ]
   const wrong: string[] = []
   const came = ways.reduce((sum, way) => sum + entered[way], 0)
-  if (came !== messageCount) wrong.push(`messages that came in are ${came}, they should be ${messageCount}`)
+  if (came !== messageCount) wrong.push(`received messages: ${came}, expected ${messageCount}`)
   const rows = destinations.map(destination => {
     const { id, expect, shows } = destination
     const sent = sentTo(destination)
     const got = seen.get(id)
     const check = (what: string, value: unknown, expected: unknown): void => {
-      if (String(value) !== String(expected)) wrong.push(`${id}: ${what} is ${value}, it should be ${expected}`)
+      if (String(value) !== String(expected)) wrong.push(`${id}: ${what}: ${value}, expected ${expected}`)
     }
     const isDelivered = expect.becomes === 'delivered'
     check('delivered', got?.delivered, isDelivered ? sent : 0)
@@ -52,7 +52,7 @@ export function report(
     check('dead-lettered', got?.deadLettered, isDelivered ? 0 : sent)
     check('reason', got?.reasons.join(), expect.reason)
     if (expect.retriesOfEach !== undefined) check('retries', got?.retried, expect.retriesOfEach * sent)
-    check('messages never tried', Math.max(0, sent - (got?.calls ?? 0)), 0)
+    check('messages without an attempt', Math.max(0, sent - (got?.calls ?? 0)), 0)
     check('bad signatures', got?.badSignatures, 0)
     if (!isDelivered) check('requests that reached the endpoint', got?.requests, 0)
     const signatures =
@@ -69,7 +69,7 @@ export function report(
       .join('  ')
       .trimEnd()
   const { collector, kafka, deletion } = entered
-  const wayIn = `${came} messages came in: ${collector} through the collector, ${kafka} straight to Kafka, ${deletion} by a deletion request.`
+  const wayIn = `${came} messages received: ${collector} by the collector, ${kafka} directly by Kafka, ${deletion} from a deletion request.`
   const verdict = wrong.length === 0 ? [] : ['', ...wrong.map(each => `WRONG  ${each}`)]
   return {
     lines: [wayIn, '', line(header), line(widths.map(width => '-'.repeat(width))), ...rows.map(line), ...verdict],

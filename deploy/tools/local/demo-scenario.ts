@@ -1,11 +1,16 @@
 import { type CallType, messageTypes } from '../../../src/core/message/message.ts'
 
-/** Many of each type, from a source whose destinations show every way in which a delivery can end at once. */
+/**
+ * Messages of each type from source `web`. Its destinations show all results of a first attempt.
+ */
 export const webMessagesOfEachType = 50
-/** A few from a second one: what fails twice does so for most of a few attempts, which does not open its breaker. */
+/**
+ * Types from source `app`, one message each: few enough that two failures do not open the circuit
+ * breaker.
+ */
 export const appTypes: readonly CallType[] = ['identify', 'track', 'page', 'screen']
 
-/** Waits before the 2nd, 3rd and 4th attempt, and the window: short, so that the demo ends within a minute or so. Nothing else differs from a real installation. */
+/** Short retry delays and a short window, so that the demo takes about one minute. */
 export const delivery = { schedule: ['1s', '2s', '4s'], window: '30s' }
 
 export interface DemoSource {
@@ -20,10 +25,10 @@ export const web: DemoSource = {
   messages: webMessagesOfEachType * messageTypes.length,
 }
 export const app: DemoSource = { id: 'app', writeKey: 'demo-app-key', messages: appTypes.length }
-/** Sends nothing: its users are those of the audience, one of whom is deleted. */
+/** Sends no messages. Its users are the members of the audience, one of whom is deleted. */
 export const shop: DemoSource = { id: 'shop', writeKey: 'demo-shop-key', messages: 0 }
 
-/** What a destination's endpoint does, and what must become of every message. */
+/** A destination with the behaviour of its endpoints and the expected result of each message. */
 export interface DemoDestination {
   readonly id: string
   readonly sources: readonly DemoSource[]
@@ -32,9 +37,9 @@ export interface DemoDestination {
   readonly endpoints: readonly ('ok' | 'not-found' | 'fails-twice' | 'nobody-listens' | 'self-signed')[]
   readonly expect: {
     readonly becomes: 'delivered' | 'dead_lettered'
-    /** Of its dead letters. */
+    /** The expected reason of its dead letters. */
     readonly reason: string
-    /** Undefined: how many retries there are depends on when its breaker opens. */
+    /** `undefined` when the number of retries depends on when the circuit breaker opens. */
     readonly retriesOfEach: number | undefined
   }
 }
@@ -53,7 +58,7 @@ export const destinations: readonly DemoDestination[] = [
   {
     id: 'warehouse',
     sources: [web, shop],
-    shows: 'two webhooks, one answers 404: any success counts',
+    shows: 'two webhooks, one returns 404: one success is enough',
     secret: 'warehouse-secret',
     endpoints: ['not-found', 'ok'],
     expect: delivered,
@@ -61,7 +66,7 @@ export const destinations: readonly DemoDestination[] = [
   {
     id: 'flaky',
     sources: [app],
-    shows: 'fails twice with 503, then works',
+    shows: 'fails twice with 503, then succeeds',
     secret: 'flaky-secret',
     endpoints: ['fails-twice'],
     expect: { ...delivered, retriesOfEach: 2 },
@@ -69,7 +74,7 @@ export const destinations: readonly DemoDestination[] = [
   {
     id: 'dead',
     sources: [web],
-    shows: 'nobody listens: its breaker opens, each is tried, none is lost',
+    shows: 'connection refused: the circuit breaker opens, no message is lost',
     secret: 'dead-secret',
     endpoints: ['nobody-listens'],
     expect: { becomes: 'dead_lettered', reason: 'retry_window_over', retriesOfEach: undefined },
@@ -77,24 +82,24 @@ export const destinations: readonly DemoDestination[] = [
   {
     id: 'self-signed',
     sources: [web],
-    shows: 'HTTPS with a self-signed certificate: nothing is sent',
+    shows: 'self-signed HTTPS certificate: no request is sent',
     secret: 'self-signed-secret',
     endpoints: ['self-signed'],
     expect: { becomes: 'dead_lettered', reason: 'tls_untrusted', retriesOfEach: 0 },
   },
 ]
 
-/** Its members are nobody else in the demo. */
+/** The audience of the demo. Its members send no other messages. */
 export const audienceName = 'First time shopper'
 export const audienceProperty = 'first_time_shopper'
 export const shopperName = (index: number): string => `shopper-${String(index).padStart(2, '0')}`
 
-/** How many messages a destination is to get. */
+/** The number of messages for a destination. */
 export const sentTo = ({ sources }: DemoDestination): number => sources.reduce((sum, { messages }) => sum + messages, 0)
 export const deliveryCount = destinations.reduce((sum, destination) => sum + sentTo(destination), 0)
 export const messageCount = web.messages + app.messages
 
-/** The configuration file, given where each destination's endpoints listen. */
+/** The configuration file with the URLs of the endpoints. */
 export function demoConfiguration(place: {
   brokers: readonly string[]
   registry: string

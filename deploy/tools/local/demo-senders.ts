@@ -5,9 +5,9 @@ import { type DemoCall, deletedUsers, demoCalls, type Way } from './demo-message
 import { app, web } from './demo-scenario.ts'
 import { hookline } from './service-process.ts'
 
-/** Where messages go in. */
+/** The addresses and settings with which the demo sends messages. */
 export interface Entrances {
-  /** The configuration file, for commands. */
+  /** Path of the configuration file, for `hookline` commands. */
   readonly config: string
   /** URL of the collector. */
   readonly collector: string
@@ -19,10 +19,11 @@ export interface Entrances {
 export type Entered = Readonly<Record<Way, number>>
 
 /**
- * Sends every message of the demo and tells of each type. How many came in which way, by the senders' own counts.
- * @throws when one of them was not taken
+ * Sends all messages of the demo and prints a line for each type. Resolves with the senders'
+ * counts.
+ * @throws when a message was not accepted
  */
-export async function sendAll(to: Entrances, tell: (line: string) => void): Promise<Entered> {
+export async function sendAll(to: Entrances, print: (line: string) => void): Promise<Entered> {
   const clients = createClients(to)
   const clientOf = ({ way, source }: DemoCall): Analytics =>
     way === 'kafka' ? clients.straight : source === app ? clients.app : clients.web
@@ -35,19 +36,19 @@ export async function sendAll(to: Entrances, tell: (line: string) => void): Prom
     }
     await Promise.all(all.map(client => client.flush()))
     const straight = calls.filter(({ way }) => way === 'kafka').length
-    tell(`${calls.length - straight} ${type} to the collector, ${straight} straight to Kafka`)
+    print(`${calls.length - straight} ${type} to the collector, ${straight} directly to Kafka`)
   }
   await Promise.all(all.map(client => client.close()))
   const deletion = await requestDeletion(to)
-  tell(`${deletion} delete, made by a deletion request`)
+  print(`${deletion} delete, from a deletion request`)
   const sent = (client: Analytics): number => client.counts.sent
   return { collector: sent(clients.web) + sent(clients.app), kafka: sent(clients.straight), deletion }
 }
 
-/** The client library as others use it: with the write key of a source, or with a transport. */
+/** Clients with the write key of a source, and one with the Kafka transport. */
 function createClients({ collector: endpoint, brokers, registry, topicPrefix }: Entrances) {
   const onFailure = ({ reason, code, detail, messageIds }: Failure): void => {
-    throw new Error(`${messageIds.length} messages were not taken, ${reason} (${code}): ${detail}`)
+    throw new Error(`${messageIds.length} messages not delivered: ${reason} (${code}). ${detail}`)
   }
   const transport = kafkaTransport({ source: web.id, brokers, registry: { url: registry }, topicPrefix })
   return {
@@ -57,7 +58,7 @@ function createClients({ collector: endpoint, brokers, registry, topicPrefix }: 
   }
 }
 
-/** Nobody but a deletion request may make delete messages: others are dead-lettered. */
+/** Requests deletions. Only they may create delete messages; others would be dead-lettered. */
 async function requestDeletion({ config }: Entrances): Promise<number> {
   await hookline(config, ['delete-user', '--source', web.id, '--user', ...deletedUsers])
   return deletedUsers.length

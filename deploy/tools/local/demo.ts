@@ -15,15 +15,21 @@ import { playSequel } from './demo-sequel.ts'
 import { findOrStartKafka, findOrStartRegistry } from './infrastructure.ts'
 import { hookline, type RunningService, startService } from './service-process.ts'
 
-/* The main job, on real parts: what is printed here happened. Exits 0 only when every number is right. */
+/*
+ * `make demo`: runs the services against real Kafka and endpoints. Exits with 0 only if all figures
+ * are as expected.
+ */
 
-const patienceMs = 90_000
+const timeoutMs = 90_000
 const say = (line = ''): void => void process.stdout.write(`${line}\n`)
 const step = (what: string, detail: string): void => say(`  ${what.padEnd(12)} ${detail}`)
 const requests = new Map<string, SinkRequest[]>(destinations.map(({ id }) => [id, []]))
 const ends: (() => Promise<unknown>)[] = []
 
-/** Shows the first delivery of each type, and the whole life of one message at the flaky endpoint. */
+/**
+ * Prints the first delivery of each message type, and all attempts of one message at the flaky
+ * endpoint.
+ */
 function show(destination: string, request: SinkRequest): void {
   requests.get(destination)?.push(request)
   const { type, userId } = JSON.parse(request.body) as { type: string; userId?: string }
@@ -37,15 +43,15 @@ function show(destination: string, request: SinkRequest): void {
     say(`  ${time}  flaky  ${request.answer}  ${type.padEnd(8)}  ${signature}  ${messageId}`)
 }
 
-/** Everything goes in. What the collector says it took stands beside what its clients say they sent. */
+/** Sends all messages, and compares the collector's count with the count of its clients. */
 async function enter(service: RunningService, to: Omit<Entrances, 'collector'>): Promise<Entered> {
-  if (service.collector === undefined) throw new Error('no collector runs')
+  if (service.collector === undefined) throw new Error('the service has no collector')
   const entered = await sendAll({ ...to, collector: service.collector }, line => step('sent', line))
   const metrics = await service.metrics()
   const taken = [...metrics].filter(([name]) => /^hookline_collector_messages_total{.*result="accepted"/.test(name))
   const collector = taken.reduce((sum, [, messages]) => sum + messages, 0)
   if (collector !== entered.collector)
-    throw new Error(`the collector has taken ${collector} messages, its clients have sent ${entered.collector}`)
+    throw new Error(`the collector accepted ${collector} messages, but its clients sent ${entered.collector}`)
   return entered
 }
 
@@ -57,24 +63,24 @@ function callsTo(metrics: ReadonlyMap<string, number>, id: string): number {
   return own.reduce((sum, [, calls]) => sum + calls, 0)
 }
 
-/** Waits until every delivery has ended one way or the other. */
+/** Waits until every delivery is delivered or dead-lettered. */
 async function untilAllEnded(service: RunningService): Promise<void> {
   const total = deliveryCount
   const bar = process.stdout.isTTY
-    ? new SingleBar({ format: '  {bar} {value}/{total} deliveries ended' }, Presets.shades_classic)
+    ? new SingleBar({ format: '  {bar} {value}/{total} deliveries finished' }, Presets.shades_classic)
     : undefined
   bar?.start(total, 0)
-  const giveUpAt = clock.monotonic() + patienceMs
+  const deadline = clock.monotonic() + timeoutMs
   let ended = 0
-  for (let told = -1; ended < total && clock.monotonic() < giveUpAt; ) {
+  for (let printed = -1; ended < total && clock.monotonic() < deadline; ) {
     const metrics = await service.metrics()
     ended = destinations.reduce(
       (sum, { id }) => sum + settled(metrics, id, 'delivered') + settled(metrics, id, 'dead_lettered'),
       0,
     )
     bar?.update(ended)
-    if (bar === undefined && ended !== told) step('ended', `${ended} of ${total} deliveries`)
-    told = ended
+    if (bar === undefined && ended !== printed) step('finished', `${ended} of ${total} deliveries`)
+    printed = ended
     if (ended < total) await setTimeout(500)
   }
   bar?.stop()
@@ -104,11 +110,11 @@ async function seenOf(config: string, metrics: ReadonlyMap<string, number>): Pro
   )
 }
 
-/** A changed file is taken over within 5 seconds. */
+/** Waits until the service has reloaded the changed configuration, which takes up to 5 seconds. */
 async function untilReloaded(service: RunningService): Promise<void> {
-  const giveUpAt = clock.monotonic() + patienceMs
+  const deadline = clock.monotonic() + timeoutMs
   const reloads = async () => (await service.metrics()).get('hookline_config_reloads_total{result="applied"}') ?? 0
-  while ((await reloads()) === 0 && clock.monotonic() < giveUpAt) await setTimeout(200)
+  while ((await reloads()) === 0 && clock.monotonic() < deadline) await setTimeout(200)
 }
 
 async function main(): Promise<boolean> {
@@ -132,7 +138,7 @@ async function main(): Promise<boolean> {
   await configure(endpoints.urls)
   await hookline(config, ['topics', 'apply'])
   await hookline(config, ['schemas', 'register'])
-  step('topics', 'created; schemas registered')
+  step('topics', 'created, and schemas registered')
   const service = await startService(config, join(directory, 'service.log'))
   ends.push(service.stop)
   step('service', service.ready)
@@ -148,14 +154,14 @@ async function main(): Promise<boolean> {
   const wrong = await playSequel({
     ...{ config, directory, service, say: step },
     requestsTo: id => requests.get(id) ?? [],
-    async mend() {
-      await configure(endpoints.mended)
+    async repair() {
+      await configure(endpoints.repaired)
       await untilReloaded(service)
     },
   })
   for (const each of wrong) say(`WRONG  ${each}`)
   const allRight = result.allRight && wrong.length === 0
-  if (allRight) say('\nEvery number is right.')
+  if (allRight) say('\nAll figures are as expected.')
   return allRight
 }
 

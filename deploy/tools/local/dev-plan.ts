@@ -6,19 +6,19 @@ import { registryPath } from './registry.ts'
 type Environment = Readonly<Record<string, string | undefined>>
 
 export interface DevPlan {
-  /** Where to start what the environment does not name. */
+  /** Port on which to start Kafka. `undefined` when the environment has a cluster. */
   readonly kafkaPort: number | undefined
   readonly registryPort: number | undefined
-  /** The local Kafka is one broker, which can hold one replica; undefined: as the file says. */
+  /** 1 for the local broker. `undefined` means the value of the configuration. */
   readonly replicationFactor: 1 | undefined
 }
 
 export type Planned =
   | { readonly kind: 'planned'; readonly plan: DevPlan }
-  /** One line for each thing in the file that cannot be had on this machine: `kafka.brokers[0]: message`. */
+  /** One line for each setting that a local server cannot satisfy: `kafka.brokers[0]: message`. */
   | { readonly kind: 'refused'; readonly problems: readonly string[] }
 
-/** What is to be started so that the services find Kafka and the registry where the configuration says. */
+/** Plans which servers to start so that Kafka and the registry are at the configured addresses. */
 export function planDev(settings: Pick<Settings, 'kafka' | 'registry' | 'topics'>, env: Environment): Planned {
   const kafka = env['KAFKA_BROKERS'] ? {} : planKafka(settings.kafka)
   const registry = env['SCHEMA_REGISTRY_URL'] ? {} : planRegistry(settings.registry)
@@ -35,37 +35,37 @@ interface Part {
 
 function planKafka({ brokers, tls, sasl }: Settings['kafka']): Part {
   const address = brokers[0] ?? ''
-  const instead = 'to use an existing cluster set KAFKA_BROKERS'
+  const instead = 'to use an existing cluster, set KAFKA_BROKERS'
   const { hostname, port } = new URL(`kafka://${address}`)
   const problems = [
     ...(isHere(hostname) ? [] : [`kafka.brokers[0]: ${address} is not ${here}; ${instead}`]),
-    ...(tls === undefined ? [] : [`kafka.tls: the local Kafka speaks plain text; ${instead}`]),
-    ...(sasl === undefined ? [] : [`kafka.sasl: the local Kafka knows no users; ${instead}`]),
+    ...(tls === undefined ? [] : [`kafka.tls: the local Kafka does not support TLS; ${instead}`]),
+    ...(sasl === undefined ? [] : [`kafka.sasl: the local Kafka does not support SASL; ${instead}`]),
   ]
   return { port: Number(port), problems }
 }
 
 function planRegistry({ url }: Settings['registry']): Part {
-  const instead = 'to use an existing registry set SCHEMA_REGISTRY_URL'
+  const instead = 'to use an existing registry, set SCHEMA_REGISTRY_URL'
   const { protocol, hostname, port, pathname } = new URL(url)
   const problem =
     protocol !== 'http:'
-      ? 'the local registry speaks plain HTTP'
+      ? 'the local registry does not support HTTPS'
       : !isHere(hostname)
         ? `${hostname} is not ${here}`
         : pathname.replace(/\/$/, '') !== registryPath
-          ? `the local registry answers under ${registryPath}`
+          ? `the local registry is at path ${registryPath}`
           : undefined
   if (problem !== undefined) return { problems: [`registry.url: ${problem}; ${instead}`] }
   return { port: Number(port || 80) }
 }
 
-const here = '127.0.0.1 or localhost, the only place where we listen'
+const here = '127.0.0.1 or localhost, where local servers listen'
 const isHere = (host: string): boolean => host === 'localhost' || host === '127.0.0.1'
 
 /**
- * What CONFIG and DATA_DIR are relative to: make's own directory, unless it was sent elsewhere with -C (then `w` is among its flags), when
- * the shell's PWD is where the caller stands.
+ * The directory that CONFIG and DATA_DIR are relative to. With `make -C` (flag `w`) it is the PWD
+ * of the calling shell, otherwise the working directory of make.
  */
 export function callerDirectory(env: Environment, workingDirectory: string): string {
   const { MAKEFLAGS = '', CALLER_PWD } = env

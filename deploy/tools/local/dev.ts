@@ -6,15 +6,19 @@ import { type GuardedProcess, startGuarded } from './guarded-process.ts'
 import { findOrStartInfrastructure, type Infrastructure } from './infrastructure.ts'
 import { mallocSettings, nodeFlags } from './node-flags.ts'
 
-// `make dev`: Kafka and a registry where the configuration says, topics, schemas, then all services in the foreground.
+// `make dev`: starts Kafka and a registry at the configured addresses, then runs all services in
+// the foreground.
 
 const project = resolve(import.meta.dirname, '../../..')
-/** The services drain what is in flight before they end. */
-const servicePatienceMs = 30_000
-/** A first start downloads for longer than anybody waits after ctrl-C. What we leave then, the guards end. */
-const startPatienceMs = 10_000
+/** The services get this time to drain. */
+const serviceTimeoutMs = 30_000
+/**
+ * After ctrl-C a first start may still be downloading. After this time we exit; guards stop the
+ * rest.
+ */
+const startTimeoutMs = 10_000
 
-/** What runs, in the order in which it came up; it is stopped in reverse. */
+/** The running processes in the order of their start. They are stopped in reverse order. */
 const running: { stop(): Promise<void> }[] = []
 
 const say = (text: string): void => void process.stderr.write(`${text}\n`)
@@ -27,10 +31,10 @@ async function main(): Promise<number> {
   const planned = planDev(loaded.settings, process.env)
   if (planned.kind === 'refused') return refuse(planned.problems.map(problem => `${config}: ${problem}`))
 
-  // Guarded processes do not keep us alive by themselves.
+  // Guarded processes do not keep this process alive.
   const awake = setInterval(() => {}, 2 ** 30)
   const interrupt = interruption()
-  const patience = aborted(interrupt).then(() => delay(startPatienceMs, undefined, { ref: false }))
+  const patience = aborted(interrupt).then(() => delay(startTimeoutMs, undefined, { ref: false }))
   try {
     const end = await Promise.race([runUntilSomethingEnds(config, planned.plan, interrupt), patience])
     if (end !== undefined) say(`make dev: ${end}`)
@@ -46,7 +50,7 @@ function refuse(lines: readonly string[]): number {
   return 2
 }
 
-/** Resolves with what ended that should not have; undefined once the interruption comes. */
+/** Resolves with the name of a process that ended, or `undefined` after an interruption. */
 async function runUntilSomethingEnds(
   config: string,
   plan: DevPlan,
@@ -58,7 +62,7 @@ async function runUntilSomethingEnds(
   const hookline = (words: string, output: 'shared' | 'stderr'): GuardedProcess => {
     const args = [...nodeFlags, join(project, 'bin/hookline.js'), ...words.split(' '), '--config', config]
     const child = startGuarded({ command: process.execPath, args, env: { ...mallocSettings, ...env }, output })
-    up({ stop: () => child.stop(servicePatienceMs) })
+    up({ stop: () => child.stop(serviceTimeoutMs) })
     return child
   }
   const apply = plan.replicationFactor === undefined ? 'topics apply' : 'topics apply --replication-factor 1'
@@ -88,7 +92,7 @@ function up<T extends { stop(): Promise<void> }>(part: T): T {
   return part
 }
 
-/** Aborted by the first signal that asks us to end; the second ends us at once. */
+/** A signal that the first SIGINT, SIGTERM or SIGHUP aborts. The second one exits immediately. */
 function interruption(): AbortSignal {
   const controller = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {

@@ -3,16 +3,16 @@ import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 
-/** A broker takes 0.4 s to stop; one that has lost its quorum never stops by itself. */
+/** Time to stop after SIGTERM. A broker needs 0.4 s; without a quorum it never stops. */
 const usualPatienceMs = 5_000
 
 export interface GuardedProcess {
   readonly pid: number
-  /** Resolves with `exit code 1` or `signal SIGKILL` once it has ended, whoever ended it. */
+  /** Resolves with `exit code 1` or `signal SIGKILL` when the process ends. */
   readonly ended: Promise<string>
-  /** SIGTERM, and SIGKILL when that did not end it within `patienceMs` (five seconds); resolves when it is gone. */
+  /** Sends SIGTERM, and SIGKILL after `patienceMs` (5 s). Resolves when the process has ended. */
   stop(patienceMs?: number): Promise<void>
-  /** SIGKILL, as a crash; resolves when it is gone. */
+  /** Sends SIGKILL, to simulate a crash. Resolves when the process has ended. */
   kill(): Promise<void>
 }
 
@@ -21,15 +21,16 @@ export interface ProcessOptions {
   readonly args: readonly string[]
   readonly cwd?: string
   readonly env?: NodeJS.ProcessEnv
-  /** What it prints: into a file, onto our own streams, or all onto our stderr. */
+  /** Where its output goes: to a file, to our stdout and stderr, or all to our stderr. */
   readonly output: { readonly file: string } | 'shared' | 'stderr'
-  /** Removed when this process is killed before it could clean up. */
+  /** A directory to delete when this process is killed before it can clean up. */
   readonly throwAwayDir?: string
 }
 
 /**
- * Starts a process in a group of its own, so that a ctrl-C or a test runner that kills its group leaves the order of stopping to us.
- * A guard, a few lines of shell that wait for our end of a pipe to close, ends the process when we die in whatever way.
+ * Starts a child process in its own process group, so that ctrl-C does not reach it and we control
+ * the order of stopping. A guard, which is a shell script that reads from a pipe, stops the child
+ * when this process dies and its end of the pipe closes.
  */
 export function startGuarded(options: ProcessOptions): GuardedProcess {
   const log = typeof options.output === 'object' ? openSync(options.output.file, 'w') : undefined
@@ -40,7 +41,7 @@ export function startGuarded(options: ProcessOptions): GuardedProcess {
     stdio: ['ignore', log ?? (options.output === 'stderr' ? 2 : 1), log ?? 2],
   })
   if (log !== undefined) closeSync(log)
-  // It must not keep us alive: who waits for it to stop says so.
+  // The child must not keep this process alive.
   child.unref()
   const ended = endOf(child)
   const pid = child.pid ?? 0
@@ -63,15 +64,18 @@ export function startGuarded(options: ProcessOptions): GuardedProcess {
   }
 }
 
-/** Has a process of ours ended when we die in whatever way. `ended` settles when it has ended by itself; a `pid` of 0 never ran. */
+/**
+ * Starts a guard that stops a child when this process dies. `ended` settles when the child has
+ * ended by itself. A `pid` of 0 means that it was never started.
+ */
 export function endWithUs(pid: number, ended: Promise<unknown>, throwAwayDir = ''): void {
   if (pid === 0) return
   const guard = startGuard(pid, throwAwayDir)
-  // The guard must be gone before the id of what it guards can belong to another process.
+  // Kill the guard before the operating system can reuse the process id of the child.
   void ended.then(() => guard.kill('SIGKILL'))
 }
 
-/** The last lines of a log, for the error of a process that did not come up. */
+/** The last lines of a log, for the error of a failed start. */
 export async function tailOf(logFile: string, lines = 30): Promise<string> {
   const text = await readFile(logFile, 'utf8').catch(() => '')
   return text.trimEnd().split('\n').slice(-lines).join('\n')
@@ -86,7 +90,7 @@ async function endOf(child: ChildProcess): Promise<string> {
   }
 }
 
-/** Its arguments: what it guards, and what to remove then. */
+/** Arguments: the process id of the child, and a directory to delete. */
 const guardScript = `
 cat >/dev/null
 kill -TERM "$1" 2>/dev/null

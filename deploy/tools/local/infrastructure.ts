@@ -12,9 +12,11 @@ import { type Attempt, firstOpenWay, type Way } from './ways.ts'
 
 export interface Kafka {
   readonly brokers: readonly string[]
-  /** Resolves with how it ended when we started it and it ended; never for one that was found. */
+  /**
+   * Resolves with the cause when a server that we started ends. Never resolves for an existing one.
+   */
   readonly ended: Promise<string>
-  /** Ends it when we started it; what was found stays. */
+  /** Stops the server if we started it. */
   stop(): Promise<void>
 }
 
@@ -25,16 +27,17 @@ export interface SchemaRegistry {
 }
 
 export interface Place {
-  /** Where data is kept over restarts, and the port; without them: thrown away at the stop, on a free port. */
+  /** Directory for data that survives restarts. Without it, the data is deleted at the stop. */
   readonly dataDir?: string
+  /** Default: a free port. */
   readonly port?: number
   readonly env?: NodeJS.ProcessEnv
-  /** Told in one line what was taken, and why not what comes before it. */
+  /** Gets one line that says which option is used, and why not the ones before it. */
   readonly log?: (line: string) => void
 }
 
 export interface KafkaPlace extends Place {
-  /** More server properties for a broker that is started. */
+  /** Additional server properties for a broker that is started. */
   readonly properties?: Readonly<Record<string, string>>
 }
 
@@ -43,9 +46,10 @@ const found = { ended: never, stop: async () => {} }
 const installJava = `Install Java ${oldestJava} or newer and Maven (Debian, Ubuntu: apt-get install openjdk-17-jre-headless maven; macOS: brew install openjdk maven)`
 
 /**
- * A real Kafka: the cluster that KAFKA_BROKERS names, else a container, else Kafka's own jars on the local Java. HOOKLINE_KAFKA
- * (`environment`, `container`, `jars`) leaves only that one.
- * @throws NothingAvailable with what is missing, or the error of a broker that did not start.
+ * Finds or starts Kafka: the cluster of KAFKA_BROKERS, or else a container, or else Kafka's jars on
+ * the local Java. HOOKLINE_KAFKA (`environment`, `container`, `jars`) allows only that option.
+ * @throws NothingAvailable with the missing requirements, or the error of a broker that did not
+ * start
  */
 export async function findOrStartKafka(place: KafkaPlace = {}): Promise<Kafka> {
   const { env = process.env, log = say } = place
@@ -53,11 +57,14 @@ export async function findOrStartKafka(place: KafkaPlace = {}): Promise<Kafka> {
   const only = env['HOOKLINE_KAFKA']
   if (!only) return firstOpenWay('Kafka', Object.values(ways), log)
   const way = Object.entries(ways).find(([name]) => name === only)?.[1]
-  if (way === undefined) throw new Error(`HOOKLINE_KAFKA is ${only}; it may be ${Object.keys(ways).join(', ')}`)
+  if (way === undefined)
+    throw new Error(`HOOKLINE_KAFKA: unknown value '${only}' (one of ${Object.keys(ways).join(', ')})`)
   return firstOpenWay('Kafka', [way], log)
 }
 
-/** A schema registry: what SCHEMA_REGISTRY_URL names, else Apicurio on the local Java. Throws as `findOrStartKafka` does. */
+/**
+ * Finds the registry of SCHEMA_REGISTRY_URL, or else starts Apicurio. @throws as `findOrStartKafka`
+ */
 export async function findOrStartRegistry(place: Place = {}): Promise<SchemaRegistry> {
   const { env = process.env, log = say } = place
   return firstOpenWay('schema registry', [registryOf(env), apicurio(place)], log)
@@ -66,11 +73,11 @@ export async function findOrStartRegistry(place: Place = {}): Promise<SchemaRegi
 export interface Infrastructure {
   readonly kafka: Kafka
   readonly registry: SchemaRegistry
-  /** Ends what was started. */
+  /** Stops the servers that were started. */
   stop(): Promise<void>
 }
 
-/** Both at once. When one cannot be had the other is ended again, and the error tells of all that is missing. */
+/** Finds or starts both. If one fails, stops the other and throws an error with all problems. */
 export async function findOrStartInfrastructure(places: {
   readonly kafka?: KafkaPlace
   readonly registry?: Place
@@ -97,7 +104,7 @@ const kafkaOf = (env: NodeJS.ProcessEnv): Way<Kafka> => ({
       .split(',')
       .map(each => each.trim())
       .filter(Boolean)
-    if (brokers.length === 0) return closed('not set', 'Set it to a cluster that may be used: KAFKA_BROKERS=host:9092')
+    if (brokers.length === 0) return closed('not set', 'Set it to the brokers of a cluster: KAFKA_BROKERS=host:9092')
     return { kind: 'got', it: { ...found, brokers } }
   },
 })
@@ -150,11 +157,13 @@ const apicurio = (place: Place): Way<SchemaRegistry> => ({
 
 const closed = (why: string, remedy: string): Attempt<never> => ({ kind: 'unavailable', why, remedy })
 
-/** What the local Java lacks to run a server; Maven is needed only to fetch it. */
+/** What is missing to run a Java server. Maven is needed only for the download. */
 async function lackingForJava(isCached: boolean): Promise<string | undefined> {
   const search = await findJava()
   if (search.kind === 'missing') return search.why
-  return isCached || (await hasMaven()) ? undefined : `Java ${search.java.version} is here, but not Maven (mvn)`
+  return isCached || (await hasMaven())
+    ? undefined
+    : `Java ${search.java.version} is installed, but Maven (mvn) is missing`
 }
 
 const temporaryDirectory = (what: string): Promise<string> => mkdtemp(join(tmpdir(), `hookline-${what}-`))

@@ -7,30 +7,30 @@ import { type GuardedProcess, startGuarded, tailOf } from './guarded-process.ts'
 import { type Java, javaFlags } from './java.ts'
 import { makeOnce } from './user-cache.ts'
 
-/** Kafka takes five seconds on an idle machine; what cannot start ends by itself. */
+/** Start timeout. Kafka needs 5 s on an idle machine. A failed server exits by itself. */
 const startTimeoutMs = 180_000
-/** Writing a class archive takes 2.5 s on an idle machine. */
+/** Timeout for writing a class archive, which takes 2.5 s on an idle machine. */
 const archivePatienceMs = 60_000
 
 export interface JavaServerOptions {
-  /** As it is called in errors. */
+  /** The name in errors. */
   readonly name: string
   readonly java: Java
-  /** More flags for the JVM, then the class or jar and its arguments. */
+  /** Additional JVM flags, followed by the class or jar and its arguments. */
   readonly args: readonly string[]
   readonly cwd?: string
   readonly env?: Readonly<Record<string, string>>
   readonly dataDir: string
-  /** Remove the data directory at the stop, or when we are killed. */
+  /** Deletes the data directory at `stop`, or when this process is killed. */
   readonly throwAway?: boolean | undefined
-  /** Whether it does its work now; asked until it does. */
+  /** Whether the server is ready. Called repeatedly until it is. */
   readonly isReady: () => Promise<boolean>
 }
 
 /**
- * Starts a server on the local Java and resolves when it is ready. Its output goes to `server.log` in the data directory, its id
- * to `server.pid`.
- * @throws when it ends before, or is not ready within three minutes; the message ends with the end of its log.
+ * Starts a Java server and resolves when it is ready. Its output goes to `server.log` in the data
+ * directory, and its process id to `server.pid`.
+ * @throws when it exits, or is not ready within 3 minutes. The message includes the end of the log.
  */
 export async function startJavaServer(options: JavaServerOptions): Promise<GuardedProcess> {
   const { name, java, dataDir, throwAway } = options
@@ -73,8 +73,9 @@ async function untilReady(server: GuardedProcess, isReady: () => Promise<boolean
 }
 
 /**
- * The flag for a class archive (AppCDS), which halves a server's start. Made once for each build of Java by a server that is started and
- * stopped for it; an empty file marks a Java that cannot make one.
+ * The JVM flag for a class archive (AppCDS), which halves the start time. It is created once for
+ * each build of Java, by starting and stopping a server. An empty file marks a Java that cannot
+ * create one.
  */
 export async function classArchive(
   home: string,
@@ -87,7 +88,7 @@ export async function classArchive(
       const server = await start(dataDir, `-XX:ArchiveClassesAtExit=${temporary}`)
       await server.stop(archivePatienceMs)
     } catch {
-      // Slower starts are the whole damage; a real fault shows at the start that follows.
+      // Ignore the error. Starts are only slower, and a real problem shows at the next start.
     }
     await rm(dataDir, { recursive: true, force: true })
     if (!existsSync(temporary)) await writeFile(temporary, '')

@@ -5,13 +5,13 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/** What Kafka 4 and Apicurio 2.6 are compiled for. */
+/** The minimum Java version for Kafka 4 and Apicurio 2.6. */
 export const oldestJava = 17
 
 export interface Java {
   readonly command: string
   readonly version: number
-  /** Changes with every other build of Java: class archives fit only the one that made them. */
+  /** Identifies the build of Java. A class archive works only with the build that created it. */
   readonly fingerprint: string
 }
 
@@ -19,13 +19,16 @@ export type JavaSearch =
   | { readonly kind: 'found'; readonly java: Java }
   | { readonly kind: 'missing'; readonly why: string }
 
-/** The feature release (17, 21; 8 for `1.8.0_381`) out of what `java -version` prints; undefined when it is no Java's answer. */
+/**
+ * Parses the feature release (17, 21; 8 for `1.8.0_381`) from `java -version`. `undefined` if
+ * invalid.
+ */
 export function javaVersion(output: string): number | undefined {
   const match = /version "(?:1\.)?(\d+)/.exec(output)
   return match ? Number(match[1]) : undefined
 }
 
-/** The first Java that is new enough: `$JAVA_HOME/bin/java`, then `java` on the PATH. */
+/** Finds a Java that is new enough: `$JAVA_HOME/bin/java`, or else `java` on the PATH. */
 export async function findJava(env: NodeJS.ProcessEnv = process.env): Promise<JavaSearch> {
   const home = env['JAVA_HOME']
   const tooOld: string[] = []
@@ -52,7 +55,7 @@ async function versionOutput(command: string, env: NodeJS.ProcessEnv): Promise<s
 const fingerprint = (command: string, output: string): string =>
   createHash('sha256').update(`${command}\n${output}`).digest('hex').slice(0, 12)
 
-/** Quick to start rather than quick to run: the tests and a developer's machine start often and send little. */
+/** JVM flags for a fast start instead of high throughput, for tests and development. */
 export const javaFlags: readonly string[] = [
   '-Xms64m',
   '-Xmx256m',

@@ -7,9 +7,9 @@ import { clusterMetadata } from './metadata-probe.ts'
 import { asEnvironment, singleBroker } from './server-properties.ts'
 import type { Attempt } from './ways.ts'
 
-/** The image that the Kafka module of testcontainers is itself tested with. */
+/** The image that the Kafka module of testcontainers uses in its own tests. */
 const stockImage = 'confluentinc/cp-kafka:8.2.0'
-/** On which the module's broker talks to clients outside the container. */
+/** The broker's port for clients outside the container. */
 const clientPort = 9093
 const dataInside = '/var/lib/kafka/data'
 const daemonTimeoutMs = 10_000
@@ -18,38 +18,41 @@ const startTimeoutMs = 180_000
 
 export interface KafkaContainerOptions {
   readonly image?: string | undefined
-  /** On this machine; without it Docker chooses. */
+  /** Port on this machine. Default: chosen by Docker. */
   readonly port?: number | undefined
-  /** Keeps the data in a volume that belongs to this directory; without it the data goes with the container. */
+  /**
+   * Keeps the data in a Docker volume for this directory. Without it, the data is deleted at the
+   * stop.
+   */
   readonly dataDir?: string | undefined
   readonly properties?: Readonly<Record<string, string>> | undefined
 }
 
 export interface KafkaContainer {
   readonly address: string
-  /** Resolves with how it ended, whoever ended it. */
+  /** Resolves with the cause when the container ends. */
   readonly ended: Promise<string>
   stop(): Promise<void>
 }
 
 /**
- * Starts a broker in a container when a Docker daemon answers and has the image, or gets it within three minutes.
- * @throws when the container does not start or its broker does not answer within three minutes.
+ * Starts a broker in a container if a Docker daemon responds and has the image, or pulls it within
+ * 3 minutes.
+ * @throws when the container does not start, or its broker does not respond within 3 minutes
  */
 export async function tryKafkaContainer(options: KafkaContainerOptions): Promise<Attempt<KafkaContainer>> {
   const { image = stockImage } = options
   const docker = await dockerDaemon()
   if (docker === undefined) {
-    return closed('no Docker daemon answers', 'Install and start Docker; it is found as the docker command finds it')
+    return closed('no Docker daemon responds', 'Install and start Docker, so that the docker command works')
   }
   const refusal = await imageRefusal(docker, image)
   if (refusal !== undefined) {
-    return closed(`no image ${image}: ${refusal}`, 'Let Docker pull it, or name one that is here in KAFKA_TEST_IMAGE')
+    return closed(`no image ${image}: ${refusal}`, 'Allow Docker to pull it, or set KAFKA_TEST_IMAGE to a local image')
   }
   const reaperRefusal = await reaperProblem(docker)
   if (reaperRefusal !== undefined) {
-    const remedy =
-      'Let Docker pull testcontainers/ryuk, or do without its cleaning up: TESTCONTAINERS_RYUK_DISABLED=true'
+    const remedy = 'Allow Docker to pull testcontainers/ryuk, or disable it with TESTCONTAINERS_RYUK_DISABLED=true'
     return closed(`the reaper of testcontainers does not start: ${reaperRefusal}`, remedy)
   }
   return { kind: 'got', it: await start(docker, { ...options, image }) }
@@ -61,7 +64,7 @@ const oneLine = (error: unknown): string =>
     .split('\n')[0]!
     .trim()
 
-/** Loaded only when a container is wanted: it costs a quarter of a second. */
+/** Loads testcontainers only when needed, because that takes 0.25 s. */
 async function dockerDaemon(): Promise<ContainerRuntimeClient | undefined> {
   const { getContainerRuntimeClient } = await import('testcontainers')
   return Promise.race([
@@ -82,19 +85,22 @@ async function imageRefusal(docker: ContainerRuntimeClient, image: string): Prom
   }
 }
 
-/** Pulls through the daemon; the stream of its answer says in JSON lines how it goes, and breaking it off ends the pull. */
+/**
+ * Pulls an image through the Docker API. Its response streams JSON lines; aborting it cancels the
+ * pull.
+ */
 async function pull(docker: ContainerRuntimeClient, image: string): Promise<string> {
   const abortSignal = AbortSignal.timeout(pullTimeoutMs)
   try {
     let text = ''
     for await (const chunk of await docker.container.dockerode.pull(image, { abortSignal })) text += chunk
-    return /"error":"([^"]*)"/.exec(text)?.[1] ?? 'it was not there after the pull'
+    return /"error":"([^"]*)"/.exec(text)?.[1] ?? 'the image is missing after the pull'
   } catch (error) {
     return abortSignal.aborted ? `not pulled within ${pullTimeoutMs / 60_000} minutes` : oneLine(error)
   }
 }
 
-/** The container of testcontainers that removes ours when we are killed. */
+/** Starts the container of testcontainers that removes ours when this process is killed. */
 async function reaperProblem(docker: ContainerRuntimeClient): Promise<string | undefined> {
   const { getReaper } = await import('testcontainers')
   return getReaper(docker).then(() => undefined, oneLine)
@@ -124,7 +130,7 @@ async function start(
 
 async function define({ image, port, dataDir, properties }: KafkaContainerOptions & { image: string }) {
   const { KafkaContainer: Kafka } = await import('@testcontainers/kafka')
-  /** The module exposes its port anew before the start, whatever was asked for: the wish has to come last. */
+  /** Sets the port last, because the module resets its exposed ports before the start. */
   class KafkaOnPort extends Kafka {
     protected override async beforeContainerCreated(): Promise<void> {
       await super.beforeContainerCreated()
@@ -139,7 +145,9 @@ async function define({ image, port, dataDir, properties }: KafkaContainerOption
     : definition.withBindMounts([{ source: await volumeOf(dataDir), target: dataInside }])
 }
 
-/** testcontainers waits for the port alone, which Docker opens before Kafka does. */
+/**
+ * Waits for Kafka. testcontainers waits only for the port, which Docker opens before Kafka does.
+ */
 async function untilItAnswers(host: string, port: number, ended: Promise<string>): Promise<void> {
   const over = { how: '' }
   void ended.then(how => {
@@ -151,12 +159,13 @@ async function untilItAnswers(host: string, port: number, ended: Promise<string>
     if ((found?.brokers.length ?? 0) > 0) return
     await delay(50)
   }
-  throw new Error(`Kafka's container did not start: ${over.how || `no answer within ${startTimeoutMs / 1000} s`}`)
+  throw new Error(`Kafka's container did not start: ${over.how || `no response within ${startTimeoutMs / 1000} s`}`)
 }
 
 /**
- * A volume, because the files belong to the image's user, which in a directory of ours would be in the way. Its name is noted beside the
- * other data, so that `make clean` finds it.
+ * The name of the Docker volume for a data directory. Files in a bind mount would belong to the
+ * user of the image. The name is written to the data directory, so that `make clean` finds the
+ * volume.
  */
 async function volumeOf(dataDir: string): Promise<string> {
   const name = `hookline-${createHash('sha256').update(dataDir).digest('hex').slice(0, 12)}`

@@ -12,11 +12,11 @@ import { cacheDirectory, makeOnce } from './user-cache.ts'
 const run = promisify(execFile)
 const pom = join(import.meta.dirname, 'pom.xml')
 
-/** Kafka's own jars, and what a data directory of this Kafka version starts from. */
+/** Kafka's jars, and the template for data directories of this version. */
 export interface KafkaJars {
   readonly directory: string
   readonly classPath: string
-  /** The files of a freshly formatted log directory, without the identity of a cluster. */
+  /** The files of a newly formatted log directory, without a cluster id. */
   readonly formatted: string
 }
 
@@ -26,10 +26,10 @@ const directory = (): string => {
   return join(cacheDirectory(), `kafka-${version}-${createHash('sha256').update(text).digest('hex').slice(0, 8)}`)
 }
 
-/** Whether the jars are here already, so that neither Maven nor a network is needed. */
+/** Whether the jars are in the cache, so that Maven and network are not needed. */
 export const kafkaJarsAreCached = (): boolean => existsSync(directory())
 
-/** The jars in the user's cache, fetched with Maven (45 MB) when this is the first time. */
+/** The jars in the user's cache. Maven downloads them the first time (45 MB). */
 export async function kafkaJars(java: Java): Promise<KafkaJars> {
   const root = await makeOnce(directory(), async temporary => {
     await mkdir(temporary)
@@ -42,8 +42,9 @@ export async function kafkaJars(java: Java): Promise<KafkaJars> {
 }
 
 /**
- * Kafka's own tool formats one log directory, whose files are kept as the template of all others: they hold the feature levels (a
- * hand-written meta.properties alone leaves `group.version` at 0) and are the same for every cluster with static voters. Saves a JVM per broker.
+ * Formats a log directory with Kafka's tool. Its files are the template for all brokers, which
+ * saves a JVM start for each. They contain the feature levels; with a handwritten meta.properties
+ * alone, `group.version` would be 0. They are equal for all clusters with static voters.
  */
 async function format(java: Java, root: string): Promise<void> {
   const logDir = join(root, 'formatted')

@@ -7,11 +7,11 @@ import { cacheDirectory, withLock } from './user-cache.ts'
 
 const run = promisify(execFile)
 
-/** Pinned, so that a fetch does the same on every machine. */
+/** Pinned version of the Maven plugin, for reproducible downloads. */
 const dependencyPlugin = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1'
 const fetchTimeoutMs = 5 * 60_000
 
-/** Whether `mvn` can be run here. */
+/** Whether `mvn` is installed. */
 export async function hasMaven(): Promise<boolean> {
   return run('mvn', ['--version'], { timeout: 20_000 }).then(
     () => true,
@@ -19,19 +19,22 @@ export async function hasMaven(): Promise<boolean> {
   )
 }
 
-/** Fetches `what` with one goal of the dependency plugin, and says so, for it takes a while; an error carries Maven's own words. */
+/**
+ * Downloads `what` with a goal of the dependency plugin, and prints a line. @throws with Maven's
+ * output
+ */
 export async function fetchWithMaven(what: string, goal: string, args: readonly string[]): Promise<void> {
-  process.stderr.write(`fetching ${what} with Maven; it is kept in ${cacheDirectory()}\n`)
-  // Goals without a project leave directories named after it where they run.
+  process.stderr.write(`downloading ${what} with Maven to ${cacheDirectory()}\n`)
+  // Goals without a project create directories in the working directory.
   const cwd = await mkdtemp(join(tmpdir(), 'hookline-maven-'))
   try {
-    // Two Mavens at once can spoil the local repository that they share.
+    // Concurrent Maven processes can corrupt the shared local repository.
     await withLock(join(cacheDirectory(), 'maven.lock'), () =>
       run('mvn', ['--batch-mode', '--quiet', ...args, `${dependencyPlugin}:${goal}`], { cwd, timeout: fetchTimeoutMs }),
     )
   } catch (cause) {
     const { stdout = '', stderr = '' } = cause as { stdout?: string; stderr?: string }
-    throw new Error(`Maven could not fetch ${what}:\n${(stdout + stderr).trim() || cause}`, { cause })
+    throw new Error(`Maven could not download ${what}:\n${(stdout + stderr).trim() || cause}`, { cause })
   } finally {
     await rm(cwd, { recursive: true, force: true })
   }

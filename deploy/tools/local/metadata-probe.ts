@@ -2,14 +2,14 @@ import { connect } from 'node:net'
 
 export interface ClusterMetadata {
   readonly clusterId: string
-  /** `host:port` as each broker advertises itself. */
+  /** The advertised `host:port` of each broker. */
   readonly brokers: readonly string[]
 }
 
 const correlationId = 7
 const clientId = 'hookline-probe'
 
-/** Asks a broker for its cluster: Metadata v4, written out, so that starting a broker needs no client library. */
+/** Sends a Metadata v4 request, encoded here so that starting a broker needs no client library. */
 export function clusterMetadata(host: string, port: number, timeoutMs = 2_000): Promise<ClusterMetadata> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host, port })
@@ -18,7 +18,7 @@ export function clusterMetadata(host: string, port: number, timeoutMs = 2_000): 
       socket.destroy()
       reject(error)
     }
-    socket.setTimeout(timeoutMs, () => fail(new Error(`${host}:${port} did not answer within ${timeoutMs} ms`)))
+    socket.setTimeout(timeoutMs, () => fail(new Error(`${host}:${port} did not respond within ${timeoutMs} ms`)))
     socket.on('error', fail)
     socket.on('close', () => fail(new Error(`${host}:${port} closed the connection`)))
     socket.on('connect', () => socket.write(request()))
@@ -35,7 +35,10 @@ export function clusterMetadata(host: string, port: number, timeoutMs = 2_000): 
   })
 }
 
-/** Length, api key 3 (Metadata), version 4, correlation id, client id, no topics, no topic creation. */
+/**
+ * The request: length, API key 3, version 4, correlation id, client id, no topics, no topic
+ * creation.
+ */
 function request(): Buffer {
   const name = Buffer.from(clientId)
   const body = Buffer.alloc(2 + 2 + 4 + 2 + name.length + 4 + 1)
@@ -52,8 +55,8 @@ function request(): Buffer {
 }
 
 function parseAnswer(answer: Buffer): ClusterMetadata {
-  if (answer.readInt32BE(4) !== correlationId) throw new Error('the answer is not that of a Kafka broker')
-  // After the length and the correlation id comes the throttle time.
+  if (answer.readInt32BE(4) !== correlationId) throw new Error('the response is not from a Kafka broker')
+  // The throttle time follows the length and the correlation id.
   let at = 12
   const int32 = (): number => {
     at += 4

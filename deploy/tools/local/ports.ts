@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
-/** Below what Linux and macOS hand out to outgoing connections, so that a port stays free across a restart. */
+/** Below the ephemeral ports of Linux and macOS, so that a port stays free during a restart. */
 const lowest = 15_000
 const highest = 32_000
 
@@ -19,17 +19,17 @@ export async function isFree(port: number): Promise<boolean> {
   return true
 }
 
-/** The first of `count` neighbouring ports that nobody listens on. */
+/** The first of `count` consecutive free ports. */
 export async function freePorts(count: number): Promise<number> {
   for (let attempt = 0; attempt < 100; attempt++) {
     const first = randomInt(lowest, highest - count)
     const free = await Promise.all(Array.from({ length: count }, (_, index) => isFree(first + index)))
     if (free.every(Boolean)) return first
   }
-  throw new Error(`no ${count} neighbouring free ports between ${lowest} and ${highest}`)
+  throw new Error(`no ${count} consecutive free ports between ${lowest} and ${highest}`)
 }
 
-/** @throws when somebody listens on 127.0.0.1:`port`, which was meant for `what`. */
+/** @throws when the port on 127.0.0.1 is in use. `what` is the server that needs it. */
 export async function assertFree(port: number, what: string): Promise<void> {
   if (!(await isFree(port))) throw new Error(`${what} cannot listen on 127.0.0.1:${port}: the port is in use`)
 }

@@ -10,16 +10,16 @@ import { type Attempt, firstOpenWay, type Way } from './ways.ts'
 const run = promisify(execFile)
 const fetchTimeoutMs = 5 * 60_000
 
-/** The server, and the tool that checks and tests rules. */
+/** The paths of the Prometheus server and of promtool, which tests rules. */
 export interface Prometheus {
   readonly server: string
   readonly promtool: string
 }
 
 /**
- * Prometheus: what PROMETHEUS_HOME names, else what is on the PATH, else Debian's package, unpacked into the user's cache: so no service is
- * installed or started, and nobody has to be root.
- * @throws NothingAvailable with what is missing.
+ * Finds Prometheus in PROMETHEUS_HOME, or else on the PATH, or else unpacks the Debian package to
+ * the user's cache. This installs no service and needs no root rights.
+ * @throws NothingAvailable with the missing requirements
  */
 export async function findPrometheus(
   env: NodeJS.ProcessEnv = process.env,
@@ -59,24 +59,24 @@ const debianPackage = (env: NodeJS.ProcessEnv): Way<Prometheus> => ({
     try {
       return { kind: 'got', it: programsIn(join(await makeOnce(directory, unpack), 'usr', 'bin')) }
     } catch (error) {
-      return closed(`it cannot be fetched: ${(error as Error).message.trim()}`, remedy)
+      return closed(`download failed: ${(error as Error).message.trim()}`, remedy)
     }
   },
 })
 
 async function unpack(into: string): Promise<void> {
-  process.stderr.write(`fetching Prometheus (20 MB) with apt-get; it is kept in ${cacheDirectory()}\n`)
+  process.stderr.write(`downloading Prometheus (20 MB) with apt-get to ${cacheDirectory()}\n`)
   const cwd = await mkdtemp(join(tmpdir(), 'hookline-prometheus-'))
   const download = (): Promise<unknown> =>
     run('apt-get', ['download', '--quiet', 'prometheus'], { cwd, timeout: fetchTimeoutMs })
   try {
     await download().catch(async () => {
-      // A fresh machine has no lists of packages yet, and only root may fetch them.
+      // A new machine has no package lists yet. Only root may download them.
       await run('apt-get', ['update', '--quiet'], { timeout: fetchTimeoutMs })
       await download()
     })
     const archive = (await readdir(cwd)).find(name => name.endsWith('.deb'))
-    if (archive === undefined) throw new Error('apt-get has brought no package')
+    if (archive === undefined) throw new Error('apt-get downloaded no package')
     await mkdir(into)
     await run('dpkg-deb', ['--extract', join(cwd, archive), into])
   } finally {

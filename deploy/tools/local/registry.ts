@@ -10,39 +10,41 @@ import { cacheDirectory, makeOnce } from './user-cache.ts'
 const version = '2.6.13.Final'
 const artifact = `io.apicurio:apicurio-registry-app:${version}:tar.gz:all`
 const jar = `apicurio-registry-app-${version}-runner.jar`
-/** Under which Apicurio speaks Confluent's API. */
+/** The path of the Confluent-compatible API in Apicurio. */
 export const registryPath = '/apis/ccompat/v7'
 
 export interface RegistryOptions {
   readonly dataDir: string
-  /** On 127.0.0.1. */
+  /** Port on 127.0.0.1. */
   readonly port: number
-  /** `file` survives a restart on the same directory. */
+  /** With `file`, schemas survive a restart. */
   readonly store: 'memory' | 'file'
-  /** `stop` removes the data directory, and so does the guard when we are killed. */
+  /** Deletes the data directory at `stop`, or when this process is killed. */
   readonly throwAway?: boolean
 }
 
 export interface Registry {
-  /** With the path under which it speaks Confluent's API, no slash at the end. */
+  /** URL of the Confluent-compatible API, without a trailing slash. */
   readonly url: string
   readonly pid: number
-  /** Resolves with how the process ended, whoever ended it. */
+  /** Resolves with the cause when the process ends. */
   readonly ended: Promise<string>
-  /** SIGTERM, and SIGKILL when that did not end it within `patienceMs` (five seconds). */
+  /** Sends SIGTERM, and SIGKILL after `patienceMs` (5 s). */
   stop(patienceMs?: number): Promise<void>
-  /** SIGKILL: a crash. */
+  /** Sends SIGKILL, to simulate a crash. */
   kill(): Promise<void>
 }
 
 const directory = (): string => join(cacheDirectory(), `apicurio-${version}`)
 
-/** Whether the registry is here already, so that neither Maven nor a network is needed. */
+/** Whether the registry is in the cache, so that Maven and network are not needed. */
 export const registryIsCached = (): boolean => existsSync(directory())
 
 /**
- * Starts a schema registry, Apicurio fetched with Maven (142 MB the first time), and resolves when it answers.
- * @throws when no Java fits, the port is in use, or it does not come up within three minutes (the message ends with the end of its log).
+ * Starts the Apicurio schema registry, which Maven downloads the first time (142 MB). Resolves when
+ * it responds.
+ * @throws when Java is missing or too old, the port is in use, or the start takes longer than 3
+ * minutes. The message includes the end of the log.
  */
 export async function startRegistry(options: RegistryOptions): Promise<Registry> {
   const search = await findJava()
@@ -75,7 +77,7 @@ async function launch(java: Java, home: string, options: RegistryOptions, jvm: r
       '-jar',
       jar,
     ],
-    // It looks for its libraries beside itself.
+    // It loads its libraries from the working directory.
     cwd: home,
     env: {
       REGISTRY_DATASOURCE_URL:
@@ -98,12 +100,12 @@ const answers = (url: string): Promise<boolean> =>
     () => false,
   )
 
-/** Apicurio lets every schema follow every other one; Confluent's default is BACKWARD, and what is tested should meet the same. */
+/** Sets Confluent's default compatibility, BACKWARD. Apicurio's default accepts any schema. */
 async function checkAsConfluentDoes(url: string): Promise<void> {
   const response = await fetch(`${url}/config`, {
     method: 'PUT',
     headers: { 'content-type': 'application/json' },
     body: '{"compatibility":"BACKWARD"}',
   })
-  if (!response.ok) throw new Error(`The schema registry refused its compatibility level: ${await response.text()}`)
+  if (!response.ok) throw new Error(`The schema registry rejected the compatibility level: ${await response.text()}`)
 }

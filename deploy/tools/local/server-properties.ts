@@ -3,13 +3,16 @@ import { randomBytes } from 'node:crypto'
 export interface ServerProperties {
   readonly logDir: string
   readonly port: number
-  /** A cluster is not bound to it: alone in its quorum, a controller may have another port at every start. */
+  /** A single controller may have a different port at every start. */
   readonly controllerPort: number
-  /** Beats the properties below. */
+  /** Overrides the properties below. */
   readonly properties?: Readonly<Record<string, string>>
 }
 
-/** One broker can hold one replica; four partitions instead of fifty make the first use of a group or a transaction quick. */
+/**
+ * Internal topics of a single broker: one replica, and 4 partitions instead of 50 for a faster
+ * start.
+ */
 const internalTopics: Readonly<Record<string, string>> = {
   'offsets.topic.replication.factor': '1',
   'offsets.topic.num.partitions': '4',
@@ -21,27 +24,28 @@ const internalTopics: Readonly<Record<string, string>> = {
   'share.coordinator.state.topic.num.partitions': '4',
 }
 
-/** How a broker that is alone behaves, whether it runs here or in a container. */
+/** Properties of a single broker, as a local process or in a container. */
 export const singleBroker: Readonly<Record<string, string>> = {
-  // A topic that somebody forgot must fail, not appear with one partition.
+  // A missing topic must cause an error, not be created with one partition.
   'auto.create.topics.enable': 'false',
   'default.replication.factor': '1',
   'min.insync.replicas': '1',
   ...internalTopics,
-  // The first member of a group need not wait for others.
+  // The first member of a group does not wait for others.
   'group.initial.rebalance.delay.ms': '0',
-  // After a crash the controller lets it come back only when the session of its former life is over (9 s unless said).
+  // After a crash the controller accepts the broker only when its old session has expired (default
+  // 9 s).
   'broker.session.timeout.ms': '3000',
   'broker.heartbeat.interval.ms': '500',
   'num.network.threads': '2',
   'num.io.threads': '4',
   'background.threads': '2',
   'log.cleaner.dedupe.buffer.size': '16777216',
-  // Compacted topics are small here: the cleaner may look after them every second.
+  // Compacted topics are small here, so the cleaner can run every second.
   'log.cleaner.backoff.ms': '1000',
 }
 
-/** `server.properties` of a single broker that is its own controller, on the loopback interface only. */
+/** `server.properties` of a single broker and controller on the loopback interface. */
 export function serverProperties({ logDir, port, controllerPort, properties = {} }: ServerProperties): string {
   const all: Record<string, string> = {
     'process.roles': 'broker,controller',
@@ -61,21 +65,26 @@ export function serverProperties({ logDir, port, controllerPort, properties = {}
     .join('')
 }
 
-/** A backslash begins an escape in a Java properties file. */
+/** Escapes backslashes for a Java properties file. */
 const escapeValue = (value: string): string => value.replaceAll('\\', '\\\\')
 
-/** The same properties in the form that Kafka's images read: `num.io.threads` is KAFKA_NUM_IO_THREADS. */
+/**
+ * The properties as environment variables of Kafka images: `num.io.threads` is
+ * KAFKA_NUM_IO_THREADS.
+ */
 export function asEnvironment(properties: Readonly<Record<string, string>>): Record<string, string> {
   const name = (key: string): string => `KAFKA_${key.toUpperCase().replaceAll('.', '_')}`
   return Object.fromEntries(Object.entries(properties).map(([key, value]) => [name(key), value]))
 }
 
-/** `meta.properties`: what makes a formatted log directory this node of this cluster. */
+/** `meta.properties`, which assigns a formatted log directory to a node of a cluster. */
 export function metaProperties(clusterId: string, nodeId = 1): string {
   return `version=1\nnode.id=${nodeId}\ncluster.id=${clusterId}\ndirectory.id=${newId()}\n`
 }
 
-/** A Kafka id: 16 random bytes in base64url. Never with a leading `-`, which Kafka's command line would take for an option. */
+/**
+ * A random Kafka id. It never begins with `-`, which Kafka's command line would parse as an option.
+ */
 export function newId(): string {
   return randomBytes(16).toString('base64url').replace(/^-/, 'A')
 }

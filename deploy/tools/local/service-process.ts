@@ -8,7 +8,7 @@ import { mallocSettings, nodeFlags } from './node-flags.ts'
 
 const program = new URL('../../../bin/hookline.js', import.meta.url).pathname
 
-/** Runs one `hookline` command to its end and returns what it printed. @throws when it fails. */
+/** Runs a `hookline` command and returns its stdout. @throws when it fails */
 export async function hookline(config: string, words: readonly string[], env = process.env): Promise<string> {
   const child = spawn(process.execPath, [program, ...words, '--config', config], {
     env,
@@ -25,25 +25,25 @@ export async function hookline(config: string, words: readonly string[], env = p
 
 export interface RunningService {
   readonly pid: number
-  /** What it printed when it was ready. */
+  /** The line that it printed when it was ready. */
   readonly ready: string
-  /** Where the tracking API listens; undefined when no collector runs in it. */
+  /** URL of the tracking API. `undefined` without a collector. */
   readonly collector: string | undefined
-  /** Where the operator API listens; undefined when it does not. */
+  /** URL of the operator API. `undefined` when it does not listen. */
   readonly operator: string | undefined
-  /** `hookline_…{labels}` → value, as of now. */
+  /** The current metrics: `hookline_…{labels}` → value. */
   metrics(): Promise<ReadonlyMap<string, number>>
-  /** Status and text of a path of the operators' server. */
+  /** Requests a path of the ops server. Resolves with status and body. */
   ask(path: string): Promise<{ readonly status: number; readonly text: string }>
-  /** Resolves with its exit code, whatever ends it; null: a signal. */
+  /** Resolves with the exit code, or `null` after a signal. */
   readonly exited: Promise<number | null>
-  /** SIGTERM; resolves with its exit code. */
+  /** Sends SIGTERM. Resolves with the exit code. */
   stop(): Promise<number | null>
-  /** SIGKILL: a crash. */
+  /** Sends SIGKILL, to simulate a crash. */
   kill(): Promise<void>
 }
 
-/** `hookline run` as its own process, with these words behind it; its log goes to a file. */
+/** Starts `hookline run` with these arguments as a child process. Its log goes to a file. */
 export async function startService(
   config: string,
   logFile: string,
@@ -61,7 +61,7 @@ export async function startService(
   const ready = await Promise.race([
     once(createInterface({ input: child.stdout as Readable }), 'line').then(([line]) => line as string),
     exited.then(code => {
-      throw new Error(`hookline run ended with ${code} before it was ready; its log is ${logFile}`)
+      throw new Error(`hookline run exited with ${code} before it was ready; see its log ${logFile}`)
     }),
   ])
   const placeOf = (name: string): string | undefined => new RegExp(`\\b${name}=(\\S+)`).exec(ready)?.[1]
@@ -75,7 +75,7 @@ export async function startService(
     return exited
   }
   return {
-    // It has printed something: so it was started.
+    // It has printed a line, so it has a process id.
     pid: child.pid as number,
     exited,
     ready,
@@ -88,7 +88,7 @@ export async function startService(
   }
 }
 
-/** `hookline_…{labels}` → value, of an exposition in the text format. */
+/** Parses the Prometheus text format: `hookline_…{labels}` → value. */
 export function parseMetrics(text: string): ReadonlyMap<string, number> {
   const samples = text.split('\n').filter(line => line !== '' && !line.startsWith('#'))
   return new Map(

@@ -5,17 +5,18 @@ import { homedir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** A download that hangs must not hold up other clones for ever. */
+/** Maximum age of a lock, so that a hanging download does not block other clones forever. */
 const lockIsStaleAfterMs = 10 * 60_000
 
-/** Where every clone of this user keeps what is fetched once: `$XDG_CACHE_HOME/hookline`, else `~/.cache/hookline`. */
+/** The download cache of this user: `$XDG_CACHE_HOME/hookline`, or else `~/.cache/hookline`. */
 export function cacheDirectory(env: NodeJS.ProcessEnv = process.env): string {
   return join(env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'hookline')
 }
 
 /**
- * Fills `path` (a file or a directory) at most once: `make` writes to the temporary path it is given, a rename puts the whole in place.
- * Two processes at once are safe by the rename alone; the lock only spares the second one the work.
+ * Creates `path` (a file or a directory) at most once. `make` writes to a temporary path, which is
+ * then renamed. The rename alone makes concurrent processes safe; the lock only avoids duplicate
+ * work.
  */
 export async function makeOnce(path: string, make: (temporary: string) => Promise<void>): Promise<string> {
   if (existsSync(path)) return path
@@ -35,7 +36,7 @@ export async function makeOnce(path: string, make: (temporary: string) => Promis
   })
 }
 
-/** Runs `work` while no other process of this user does under the same lock file; a lock whose holder is gone is taken over. */
+/** Runs `work` while holding a lock file. The lock of a dead process is replaced. */
 export async function withLock<T>(file: string, work: () => Promise<T>): Promise<T> {
   await mkdir(dirname(file), { recursive: true })
   while (!(await createdLock(file))) {
@@ -65,7 +66,7 @@ async function isStale(file: string): Promise<boolean> {
   try {
     const [{ mtimeMs }, text] = await Promise.all([stat(file), readFile(file, 'utf8')])
     const ageMs = Date.now() - mtimeMs
-    // Just created: its holder has not written its id yet.
+    // The lock file is new, and its holder has not written its process id yet.
     if (text === '') return ageMs > 5_000
     return ageMs > lockIsStaleAfterMs || !isAlive(Number(text))
   } catch {
@@ -73,7 +74,7 @@ async function isStale(file: string): Promise<boolean> {
   }
 }
 
-/** What a process that was killed on the way has left beside `path`. */
+/** Deletes temporary files that a killed process left next to `path`. */
 async function removeLeftovers(path: string): Promise<void> {
   const start = `${basename(path)}.`
   for (const name of await readdir(dirname(path))) {
@@ -83,7 +84,7 @@ async function removeLeftovers(path: string): Promise<void> {
   }
 }
 
-/** Whether a process with this id exists, whoever owns it. */
+/** Whether a process with this id exists, even of another user. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)

@@ -1,21 +1,21 @@
 import { seriesBudget } from '../../../src/core/metrics/spec.ts'
 import { yamlText } from '../layout.ts'
-import { type AnyMetric, subjects } from './subjects.ts'
+import { type AnyMetric, metricGroups } from './metric-groups.ts'
 
-const head = `# Every metric of Hookline: what it is called, what it means, which labels it has and which values these can take.
-# Names, labels and meanings are promises: they change only with a note in CHANGELOG.md.
-# Made from src/core/metrics/ by \`npm run generate\`; tests hold rules and dashboards to this file.
+const head = `# All metrics of Hookline with their names, meanings, labels and label values.
+# Names, labels and meanings are stable: CHANGELOG.md announces every change.
+# Generated from src/core/metrics/ by \`npm run generate\`. Tests check the rules and dashboards against this file.
 #
-# use: alert (a rule needs it), dashboard (a panel shows it), debug (for whoever looks for a cause).
-# exemplar: in OpenMetrics its buckets name a kept trace, by this label.
-# A label with a list of values has no others; one with a text is as large as the configuration or the cluster makes it.
+# use: alert (an alerting rule uses it), dashboard (a panel shows it), debug (only for investigations).
+# exemplar: label with the id of a sampled trace, on the buckets in OpenMetrics.
+# A label has either a complete list of values, or a description of values that depend on the configuration or cluster.
 `
 
-/** `schemas/metrics.yaml` */
+/** Returns the text of `schemas/metrics.yaml`. */
 export function contractText(): string {
   const contract = {
     seriesBudget: { ...seriesBudget },
-    metrics: subjects.flatMap(({ metrics }) => metrics.map(entryOf)),
+    metrics: metricGroups.flatMap(({ metrics }) => metrics.map(entryOf)),
   }
   return `${head}${yamlText(contract)}`
 }

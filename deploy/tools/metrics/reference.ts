@@ -1,36 +1,37 @@
-import { foldedInto, openLabels, seriesBudget } from '../../../src/core/metrics/spec.ts'
-import { type AnyMetric, subjects } from './subjects.ts'
+import { openLabels, overflowLabelValue, seriesBudget } from '../../../src/core/metrics/spec.ts'
+import { type AnyMetric, metricGroups } from './metric-groups.ts'
 
 const number = (value: number): string => value.toLocaleString('en-US')
 
 const head = `# Metrics
 
-What \`GET /metrics\` on \`ops.listen\` shows, in Prometheus' text format or, to whoever asks for it (\`Accept: application/openmetrics-text\`), in OpenMetrics 1.0, the same series. For programs the same is in \`schemas/metrics.yaml\`. This page is made from the code
+This page lists all metrics that \`GET /metrics\` on \`ops.listen\` returns. The format is Prometheus' text format, or OpenMetrics 1.0 with \`Accept: application/openmetrics-text\`. \`schemas/metrics.yaml\` is the same list for programs. This page is generated from the code
 (\`npm run generate\`).
 
-- Units are seconds, bytes and counts, never milliseconds. What ends in \`_timestamp_seconds\` is a point in time: \`time() - x\` is its age.
-- No label holds a URL, a user, an event's name or anything else that a sender or a customer chose.
-- A label with a closed set has these values and no others. The others are as many as the configuration and the cluster have:
+- Units are seconds, bytes and counts, never milliseconds. A metric that ends in \`_timestamp_seconds\` is a Unix time: \`time() - x\` is its age.
+- No label contains a URL, a user, an event name or other data from senders and customers.
+- A label with a list of values has no other values. The number of values of these labels depends on the configuration and the cluster:
 
 ${Object.entries(openLabels)
   .map(([name, { values }]) => `  - \`${name}\`: ${values}`)
   .join('\n')}
 
-## How many series
-A process should show no more than ${number(seriesBudget.inProcess)} series, which take it some five milliseconds and half a megabyte at each scrape. So those with ids from the configuration are bounded.
-From ${number(seriesBudget.detailed)} of them on a new one keeps its destination, and its webhook becomes \`${foldedInto}\`; from ${number(seriesBudget.folding)} on the destination or source becomes \`${foldedInto}\` too.
-Sums stay right. What was shown once stays shown until the process ends. \`hookline_metrics_series_folded_total\` says that it happens, and the alert
-\`HooklineSeriesFolded\` what to do. \`hookline_breaker_open\` has no \`${foldedInto}\`: there, what has no room is not shown.
+## Limits of the number of series
+A process should expose at most ${number(seriesBudget.inProcess)} series; a scrape of these takes about five milliseconds and half a megabyte. Series with ids from the configuration are therefore limited.
+Above ${number(seriesBudget.detailed)} of them, the webhook label of a new series is \`${overflowLabelValue}\`. Above ${number(seriesBudget.folding)}, the destination or source label is \`${overflowLabelValue}\` too.
+Sums stay correct. A series stays until the process exits. \`hookline_metrics_series_folded_total\` counts the replaced label values, and the alert
+\`HooklineSeriesFolded\` reports them. \`hookline_breaker_open\` has no value \`${overflowLabelValue}\`: it does not show further destinations.
 
-## What \`use\` says
-\`alert\`: a rule in \`deploy/helm/hookline/files/rules/\` needs it. \`dashboard\`: a panel in \`deploy/tools/dashboards/\` shows it, no rule. \`debug\`: neither; it helps to find a cause.
+## Meaning of \`use\`
+\`alert\`: a rule in \`deploy/helm/hookline/files/rules/\` uses the metric. \`dashboard\`: only a panel in \`deploy/tools/dashboards/\` shows it. \`debug\`: neither; use it to investigate a problem.
 `
 
-/** `docs/reference/metrics.md` */
+/** Returns the text of `docs/reference/metrics.md`. */
 export function referenceText(): string {
-  return [head, ...subjects.map(({ title, metrics }) => `## ${title}\n\n${metrics.map(sectionOf).join('\n')}`)].join(
-    '\n',
-  )
+  return [
+    head,
+    ...metricGroups.map(({ title, metrics }) => `## ${title}\n\n${metrics.map(sectionOf).join('\n')}`),
+  ].join('\n')
 }
 
 function sectionOf({ name, kind, unit, use, help, labels, buckets, exemplar }: AnyMetric): string {
@@ -38,7 +39,7 @@ function sectionOf({ name, kind, unit, use, help, labels, buckets, exemplar }: A
   for (const [label, values] of Object.entries(labels))
     lines.push(`- \`${label}\`: ${'folds' in values ? values.values : values.map(value => `\`${value}\``).join(', ')}`)
   if (buckets.length > 0) lines.push(`- buckets up to ${buckets.map(bound => `\`${bound}\``).join(', ')}`)
-  if (exemplar) lines.push('- exemplars in OpenMetrics: `trace_id`, where traces are kept')
+  if (exemplar) lines.push('- exemplars in OpenMetrics: `trace_id` of a sampled trace')
   return `${lines.join('\n')}\n`
 }
 

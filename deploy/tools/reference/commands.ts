@@ -2,31 +2,33 @@ import { PassThrough, Writable } from 'node:stream'
 import type { Argument, Command, Option } from 'commander'
 import type { CommandIo } from '../../../src/app/command.ts'
 import { commandEntries } from '../../../src/app/program.ts'
-import { code, madeFrom, plain, table } from './markdown.ts'
+import { code, generatedFrom, plain, table } from './markdown.ts'
 
-/** What commands read from the environment, beside what the configuration file puts in from it. */
+/**
+ * The environment variables of the commands, besides those that the configuration file refers to.
+ */
 export const variables = {
-  HOOKLINE_CONFIG: 'The configuration file, where `--config` is not given.',
-  HOOKLINE_LOG_LEVEL: 'The least level that `hookline run` logs, where `--log-level` is not given.',
-  HOOKLINE_DEBUG: 'Not empty: a failure is told with its stack and its causes.',
-  KAFKA_BROKERS: '`host:port,…`: beats `kafka.brokers`.',
-  SCHEMA_REGISTRY_URL: 'Beats `registry.url`.',
+  HOOKLINE_CONFIG: 'Configuration file, without `--config`.',
+  HOOKLINE_LOG_LEVEL: 'Minimum log level of `hookline run`, without `--log-level`.',
+  HOOKLINE_DEBUG: 'If not empty, errors include the stack trace and the causes.',
+  KAFKA_BROKERS: 'Bootstrap brokers, `host:port,…`; overrides `kafka.brokers`.',
+  SCHEMA_REGISTRY_URL: 'URL of the schema registry; overrides `registry.url`.',
 } as const
 
 const head = `# Commands
 
-\`hookline <command>\` in the container, \`npx hookline <command>\` in a checkout. ${madeFrom('the commands themselves')}
-\`hookline help <command>\` shows the same in a terminal.
+The commands of the \`hookline\` program with their options. Use \`hookline <command>\` in the container and \`npx hookline <command>\` in a checkout.
+\`hookline help <command>\` prints the same text. ${generatedFrom('the commands')}
 
-Data goes to stdout, everything else to stderr. \`--json\` prints data for programs. A mistyped command or option is told with the nearest right one.
+Data goes to stdout, messages go to stderr. \`--json\` prints JSON for programs. For an unknown command or option, the error suggests the nearest one.
 
 ## Exit codes
 ${table(
   ['code', ''],
   [
-    ['0', 'Done.'],
-    ['1', 'Failed, or not all of it was done; one line on stderr says why.'],
-    ['2', 'What was typed, or the configuration, cannot be used: nothing was done.'],
+    ['0', 'Success.'],
+    ['1', 'Failure, or incomplete; one line on stderr has the reason.'],
+    ['2', 'Usage or configuration error; nothing was done.'],
   ],
 )}
 
@@ -43,7 +45,7 @@ export async function commandsText(): Promise<string> {
   return [head, ...commands.map(({ command, help }) => sectionsOf(command, help))].join('\n')
 }
 
-/** Every command with a function that takes down what it shows as help. */
+/** All commands, each with a function that returns its help text. */
 export async function loadedCommands(): Promise<readonly { command: Command; help: (of: Command) => string }[]> {
   return Promise.all(
     [...commandEntries]
@@ -110,8 +112,8 @@ function optionRow({ flags, description, argChoices, defaultValue, envVar, manda
   return [code(flags), [sentence(plain(description)), ...choices, ...standard, ...variable, ...need].join(' ')]
 }
 
-/** A text of the help as a sentence of a page. */
+/** Converts a help text to a sentence: a capital letter first, a period last. */
 const sentence = (text: string): string => {
-  const begun = text.charAt(0).toUpperCase() + text.slice(1)
-  return /[.:)]$/.test(begun) && !/[^.]\)$/.test(begun) ? begun : `${begun}.`
+  const capitalised = text.charAt(0).toUpperCase() + text.slice(1)
+  return /[.:)]$/.test(capitalised) && !/[^.]\)$/.test(capitalised) ? capitalised : `${capitalised}.`
 }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { liveKeys } from '../../../src/core/settings/differences.ts'
 import { duration, id } from '../../../src/core/settings/fields.ts'
 import { configuration } from '../../../src/core/settings/schema.ts'
-import { code, madeFrom, plain, table } from './markdown.ts'
+import { code, generatedFrom, plain, table } from './markdown.ts'
 import { configurationRules } from './rules.ts'
 
 interface Node {
@@ -25,7 +25,7 @@ interface Node {
 const jsonSchema = (schema: z.ZodType): Node => z.toJSONSchema(schema, { io: 'input' }) as Node
 const schema = jsonSchema(configuration)
 
-/** Forms of text that have a name of their own. */
+/** String formats with their own names. */
 const forms = new Map([
   [jsonSchema(duration).pattern, 'duration'],
   [jsonSchema(id).pattern, 'id'],
@@ -33,27 +33,27 @@ const forms = new Map([
 
 const head = `# Configuration
 
-One YAML (or JSON) file, named by \`--config\` or \`HOOKLINE_CONFIG\`. ${madeFrom('the schema in `src/core/settings/schema.ts`')}
+One YAML (or JSON) file, named by \`--config\` or \`HOOKLINE_CONFIG\`. ${generatedFrom('the schema in `src/core/settings/schema.ts`')}
 
-- \`deploy/local/hookline.yaml\` is a commented example. \`schemas/config.schema.json\` is the same for editors: \`# yaml-language-server: $schema=…\` in the first line.
-- \`npx hookline check-config\` tells everything that is wrong, by file, line, column and key, with a hint. An unknown key is a mistake.
-- **Live**: taken over within five seconds of saving, in every process. **Restart**: read at the start; a change is told in the log and waits.
-  A file with a mistake is refused whole, and what ran before goes on; a bad file of \`destinationsFrom\` is left out, and everything else is in use.
-  With \`destinationsFrom\`, a destination that audiences or the canary name and no file has is held, and everything else is in use.
-- \`\${NAME}\` and \`\${NAME:-default}\` are put in from the environment, in any value but those of files in \`destinationsFrom\`; \`$\${\` is a literal \`\${\`. A list of texts may be one variable, cut at its commas.
-- Every secret can be given as itself or, under the key with \`File\`, as the name of a file that holds it; a line break at the file's end does not count. Names of files are relative to the
-  configuration file, in a file of \`destinationsFrom\` to its directory. A changed file is a changed configuration.
-- A process reads only the files that its services need, and the others may be absent: the collector those of \`sources\`, \`operator\` and \`collector\`, the dispatcher those of
-  \`destinations\` and \`network\`, and every process those of \`kafka\` and \`registry\`. So do \`check-config\` and \`doctor\` with \`--services\`. Other commands read those of \`kafka\` and
-  \`registry\`, \`send\` the collector's too, \`preview\` the dispatcher's.
-- \`KAFKA_BROKERS\` and \`SCHEMA_REGISTRY_URL\` in the environment beat \`kafka.brokers\` and \`registry.url\`.
-- A duration is a whole number with \`ms\`, \`s\`, \`m\` or \`h\`. An id is 1 to 63 letters, digits, \`.\`, \`_\` or \`-\`, begins with a letter or digit, and not with \`hookline.\`.
+- \`deploy/local/hookline.yaml\` is a commented example. \`schemas/config.schema.json\` is the JSON Schema for editors: add \`# yaml-language-server: $schema=…\` as the first line.
+- \`npx hookline check-config\` lists all errors with file, line, column, key and a hint. An unknown key is an error.
+- **Live**: every process applies a change within five seconds. **Restart**: a process reads the value only at its start; it logs a change and keeps the old value until it restarts.
+  If the file has an error, the processes refuse it and keep the previous configuration. If a file of \`destinationsFrom\` has an error, only that file is excluded.
+  With \`destinationsFrom\`, \`audiences.list\` and \`canary\` may name a destination that has no file. That destination is held: audience changes, canary messages and retries wait for it until the file exists. The rest of the configuration is used.
+- \`\${NAME}\` and \`\${NAME:-default}\` are replaced by environment variables, except in files of \`destinationsFrom\`. \`$\${\` is a literal \`\${\`. A list of strings may be one variable with comma-separated values.
+- Every secret can be set directly or, with the suffix \`File\` on its key, as the path of a file. A line break at the end of the file is ignored. Paths are relative to the
+  configuration file, or to the directory of a \`destinationsFrom\` file. A change of this file counts as a change of the configuration.
+- A process reads only the files that its services need; the others may be missing. The collector reads those of \`sources\`, \`operator\` and \`collector\`, the dispatcher those of
+  \`destinations\` and \`network\`, and every process those of \`kafka\` and \`registry\`. \`check-config\` and \`doctor\` with \`--services\` do the same. Other commands read those of \`kafka\` and
+  \`registry\`. \`send\` also reads those of the collector, and \`preview\` those of the dispatcher.
+- \`KAFKA_BROKERS\` and \`SCHEMA_REGISTRY_URL\` in the environment override \`kafka.brokers\` and \`registry.url\`.
+- A duration is a whole number with \`ms\`, \`s\`, \`m\` or \`h\`. An id is 1 to 63 letters, digits, \`.\`, \`_\` or \`-\`, starts with a letter or digit, and does not start with \`hookline.\`.
 `
 
-/** `docs/reference/configuration.md` */
+/** Returns the text of `docs/reference/configuration.md`. */
 export function configurationText(): string {
   const sections = Object.entries(schema.properties ?? {}).filter(([key]) => key !== '$schema')
-  const rules = `## Rules across keys\nWhat one value alone does not show. Each is told at the key that is at fault.\n\n${Object.values(
+  const rules = `## Rules across keys\nThese rules concern several values. An error names the key that violates the rule.\n\n${Object.values(
     configurationRules,
   )
     .map(rule => `- ${rule}`)
@@ -65,14 +65,15 @@ function sectionOf(key: string, node: Node): string {
   const isRequired = schema.required?.includes(key) ?? false
   const rows = rowsOf(node, key, isRequired)
   const effect = isLive(key) ? 'Live.' : 'Restart.'
-  // A mapping's own row would say nothing, and the heading of anything else what its row says.
+  // A mapping needs no row of its own, and the heading of any other key needs no repetition of its
+  // row.
   const isMapping = node.type === 'object'
   const said = isMapping ? [plain(node.description ?? ''), effect, ...(isRequired ? ['Required.'] : [])] : [effect]
   const shown = isMapping ? rows.slice(1) : rows
-  return `## ${key}\n${said.join(' ')}\n\n${table(['key', 'type', 'default', ''], shown)}\n`
+  return `## ${key}\n${said.join(' ')}\n\n${table(['key', 'type', 'default', 'description'], shown)}\n`
 }
 
-/** What the files of `destinationsFrom` hold are destinations. */
+/** The files of `destinationsFrom` contain destinations. */
 const isLive = (key: string): boolean => key === 'destinationsFrom' || liveKeys.some(live => live === key)
 
 function rowsOf(node: Node, path: string, isRequired: boolean): readonly (readonly string[])[] {
@@ -93,7 +94,7 @@ function typeOf(node: Node): string {
     case 'array':
       return `list${bounds(node.minItems, node.maxItems)} of ${pluralOf(items ?? {})}`
     case 'object':
-      return typeof additionalProperties === 'object' ? 'mapping of texts' : 'mapping'
+      return typeof additionalProperties === 'object' ? 'mapping of strings' : 'mapping'
     case 'integer':
       return `whole number${bounds(node.minimum, node.maximum)}`
     case 'number':
@@ -107,7 +108,7 @@ function typeOf(node: Node): string {
 
 const pluralOf = (node: Node): string => `${typeOf(node)}s`.replace(/\bwhole number(.*)s$/, 'whole numbers$1')
 
-/** What zod takes for no bound is none. */
+/** zod represents a missing bound by an extreme number. */
 function bounds(least = 0, most = Number.MAX_SAFE_INTEGER): string {
   if (most < Number.MAX_SAFE_INTEGER) return ` (${least} to ${most.toLocaleString('en-US')})`
   return least > 0 ? ` (at least ${least})` : ''
@@ -120,7 +121,7 @@ function defaultOf(node: Node, isRequired: boolean): string {
   return code(Array.isArray(standard) ? `[${standard.map(textOf).join(', ')}]` : textOf(standard))
 }
 
-/** A default may have been parsed already. */
+/** The default may be a parsed value. */
 function textOf(value: unknown): string {
   if (typeof value === 'object') return JSON.stringify(value)
   return String(value)

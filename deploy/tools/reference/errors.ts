@@ -1,4 +1,4 @@
-import { type ProblemCode, problemStatus } from '../../../src/adapters/http/answers.ts'
+import { type ProblemCode, problemStatus } from '../../../src/adapters/http/responses.ts'
 import {
   type DeadLetterReason,
   type DeferralCause,
@@ -12,218 +12,246 @@ import {
 } from '../../../src/core/delivery/outcome.ts'
 import { type ReplayRefusal, replayRefusals } from '../../../src/core/delivery/replay-target.ts'
 import { rejectionCodes } from '../../../src/core/message/message.ts'
-import { code, madeFrom, table } from './markdown.ts'
-import { type Meanings, ofRejections } from './rejections.ts'
+import { code, generatedFrom, table } from './markdown.ts'
+import { type Meanings, rejectionMeanings } from './rejections.ts'
 
-const ofOutcomes: Meanings<Outcome> = {
-  delivered: ['The answer was 200 to 299.', ''],
-  http_408: ['The endpoint waited too long for the request.', 'Look for a proxy between.'],
+const outcomeMeanings: Meanings<Outcome> = {
+  delivered: ['The response status was 200 to 299.', 'Nothing.'],
+  http_408: [
+    'The endpoint did not receive the complete request in time.',
+    'Check for a proxy between Hookline and the endpoint.',
+  ],
   http_429: [
-    'The endpoint asks for fewer requests. `Retry-After` is kept to.',
+    'The endpoint asks for fewer requests. Hookline respects its `Retry-After`.',
     'Lower `delivery.perWebhook`, or wait.',
   ],
-  http_5xx: ['The endpoint failed: 500 to 599.', 'The customer’s to mend.'],
+  http_5xx: ['The endpoint failed with a status of 500 to 599.', 'The owner of the endpoint has to fix it.'],
   timeout: [
-    'No complete head of an answer within `delivery.timeout`, name lookup and TLS included.',
-    'An endpoint that needs longer answers 2xx first and works then.',
+    'The response headers did not arrive within `delivery.timeout`, which includes DNS lookup and TLS handshake.',
+    'An endpoint that needs more time should respond with 2xx before it processes the message.',
   ],
   dns: [
-    'The name of the endpoint has no address, or its name servers do not answer.',
-    'Check the URL; look the name up where Hookline runs.',
+    'The host name of the endpoint has no address, or its name servers do not respond.',
+    'Check the URL. Look up the name on the machine where Hookline runs.',
   ],
-  connect: ['No connection to any address of the endpoint.', 'Firewall, port, a server that is down.'],
+  connect: [
+    'Hookline could not connect to any address of the endpoint.',
+    'Check firewalls, the port, and whether the server runs.',
+  ],
   reset: [
-    'The connection broke, or was closed before an answer was complete.',
-    'A proxy’s idle time-out, a server that restarts.',
+    'The connection was closed before the response was complete.',
+    'Check the idle timeout of proxies, and whether the server restarts.',
   ],
   tls_other: [
-    'The TLS handshake failed for another reason than trust.',
-    'Protocol versions, ciphers, a certificate asked of us.',
+    'The TLS handshake failed for a reason other than an untrusted certificate.',
+    'Check protocol versions, ciphers, and whether the endpoint requires a client certificate.',
   ],
   bad_response: [
-    'What came back is no HTTP, its head is over 16 KiB, or its status is none.',
-    'Something else listens there.',
+    'The response is not HTTP, its headers have more than 16 KiB, or its status is invalid.',
+    'Check whether another server listens on this address.',
   ],
-  internal: ['Our own fault. It alarms.', 'Look in the log of that time; a bug report is welcome.'],
+  internal: ['Hookline itself failed. An alert fires.', 'Check the log at that time, and report the bug.'],
   http_3xx: [
-    'A redirect. None is followed: the request would go where nobody configured it.',
+    'The endpoint responded with a redirect. Hookline follows none, because the target is not configured.',
     'Configure the final URL.',
   ],
   http_4xx: [
-    'Refused: 400 to 499 but for 408 and 429.',
-    '401 and 403: the secret or a static header. 404, 410: the URL. 413, 422: the receiver does not take this message.',
+    'The endpoint rejected the message with a status of 400 to 499, except 408 and 429.',
+    '401 and 403: check the secret and the static headers. 404 and 410: check the URL. 413 and 422: the endpoint does not accept this message.',
   ],
   tls_untrusted: [
-    'The certificate is expired, self-signed, of another name or an authority that is not trusted. No byte of the request was sent.',
-    'Renew it; a private authority goes into `network.caFile`.',
+    'The certificate is expired, self-signed, for another name, or from an untrusted authority. No byte of the request was sent.',
+    'Renew the certificate. Add a private authority to `network.caFile`.',
   ],
   blocked_address: [
-    'The name resolves to private or metadata addresses only, or the port is not allowed.',
-    '`network.allow`, `network.ports`, if it is meant.',
+    'The name resolves only to private or metadata addresses, or the port is not allowed.',
+    'If the address is intended, add it to `network.allow` or the port to `network.ports`.',
   ],
 }
 
-const refusedLike = 'Every webhook refused; of several the first one’s in configuration order.'
-const ofReasons: Meanings<DeadLetterReason> = {
-  http_3xx: [refusedLike, 'As the outcome.'],
-  http_4xx: [refusedLike, 'As the outcome.'],
-  tls_untrusted: [refusedLike, 'As the outcome.'],
-  blocked_address: [refusedLike, 'As the outcome.'],
-  retries_exhausted: ['The last attempt of the schedule failed too.', 'Mend the endpoint, then put it back.'],
+const permanentFailure =
+  'Every webhook failed permanently. This is the outcome of the first one in configuration order.'
+const deadLetterMeanings: Meanings<DeadLetterReason> = {
+  http_3xx: [permanentFailure, 'See the outcome of the same name.'],
+  http_4xx: [permanentFailure, 'See the outcome of the same name.'],
+  tls_untrusted: [permanentFailure, 'See the outcome of the same name.'],
+  blocked_address: [permanentFailure, 'See the outcome of the same name.'],
+  retries_exhausted: ['The last attempt of the schedule failed too.', 'Fix the endpoint, then replay.'],
   retry_window_over: [
-    'The next attempt would begin after the window, or the destination was paused to its end.',
-    'Put it back.',
+    'The next attempt would begin after the retry window, or the destination was paused until its end.',
+    'Replay it.',
   ],
   retry_after_exceeds_window: [
-    'The endpoint asked for a pause that is longer than what is left of the window.',
-    'Put it back when the pause is over.',
+    'The endpoint asked for a delay that is longer than the rest of the retry window.',
+    'Replay after that delay.',
   ],
   undecodable: [
-    'The bytes are not an event: damaged, a schema id that the registry does not know, another schema, a compressed batch of over 64 MiB or one that cannot be unpacked; or the record is marked canonical and is not, or is a delete that nobody asked for.',
-    'Find who writes it; `hookline dead-letters --json` has its place and headers.',
+    'Hookline cannot read the record as an event. It is damaged, its schema is unknown or not the schema of events, or it is a compressed batch that cannot be decompressed or has more than 64 MiB. Also: the record is marked `canonical` but breaks a rule, it is a delete message that no deletion request asked for, or a bug of Hookline stopped its processing.',
+    'Find the producer. `hookline dead-letters --json` shows the offset and headers.',
   ],
   invalid_message: [
-    'An event that a foreign producer wrote breaks a rule; the code of the rule is in `outcomes`.',
-    'Mend the producer. Put back unchanged it fails again.',
+    'The event comes from another producer and violates a rule for messages. `outcomes` contains the rejection code.',
+    'Fix the producer. A replay of the unchanged event fails again.',
   ],
-  unknown_source: ['No source of the configuration has the event’s `sourceId`.', 'Configure it, then put it back.'],
+  unknown_source: ['No source of the configuration has the event’s `sourceId`.', 'Configure the source, then replay.'],
   unknown_destination: [
-    'The destination was removed while this waited, or an event names one that there is not.',
-    'Configure it under the same id, then put it back.',
+    'The destination was removed while the delivery waited, or an event names an unknown destination.',
+    'Configure the destination under the same id, then replay.',
   ],
   record_too_large: [
-    'It has to wait for its next attempt, and the retry topic does not take a record of its size.',
-    '`hookline topics check` shows which topics take less than they need.',
+    'The delivery needs a retry, but its record is too large for the retry topic.',
+    '`hookline topics check` shows topics whose size limit is too small.',
   ],
 }
 
-const ofDrops: Meanings<DropReason> = {
-  disabled: ['The destination has `enabled: false`.', '`paused: true` would let it wait.'],
-  not_selected: ['The message’s `integrations` leave out `Webhooks`, or `All`.', 'It is the sender’s choice.'],
-  no_destination: ['No destination is connected to the source.', 'Name the source in `destinations[].sources`.'],
-  user_deleted: ['It was received before its user was deleted.', ''],
-  suppressed: ['Its user is suppressed.', '`hookline unsuppress-user` lifts that.'],
+const dropMeanings: Meanings<DropReason> = {
+  disabled: ['The destination has `enabled: false`.', 'Use `paused: true` to make messages wait instead.'],
+  not_selected: [
+    'The field `integrations` of the message has `Webhooks: false`, or `All: false` without `Webhooks`.',
+    'Nothing: the sender chose this.',
+  ],
+  no_destination: ['No destination is connected to the source.', 'Add the source to `destinations[].sources`.'],
+  user_deleted: ['The message was received before its user was deleted.', 'Nothing.'],
+  suppressed: [
+    'The user was deleted with `--suppress` or `suppress`, and the suppression is still active.',
+    '`hookline unsuppress-user` removes the suppression.',
+  ],
 }
 
-const ofDeferrals: Meanings<DeferralCause> = {
+const deferralMeanings: Meanings<DeferralCause> = {
   lane_full: [
-    'The destination takes less than comes for it, and others on the partition would wait.',
-    'A faster endpoint; `delivery.perWebhook`.',
+    'The destination queue is full, because the endpoint is slower than the messages arrive. Other destinations of the partition would have to wait.',
+    'Speed up the endpoint, or raise `delivery.perWebhook`.',
   ],
   breaker_open: [
-    'Most of its deliveries of the last minute failed: it is tried twice a minute until one succeeds.',
-    'See the outcomes of its calls.',
+    'The circuit breaker is open, because most deliveries of the last minute failed. Hookline sends one test delivery every 30 s. When it succeeds, the circuit breaker closes.',
+    'Check the outcomes of its requests.',
   ],
-  not_before: ['It came up before its time, because tiers are no longer than the wait.', ''],
-  paused: ['`paused: true`.', ''],
+  not_before: [
+    'The record was read before its due time: the wait, for example from `Retry-After`, is longer than the delay of its retry topic.',
+    'Nothing.',
+  ],
+  paused: ['The destination has `paused: true`.', 'Remove it to resume deliveries.'],
   handover: [
-    'Its partition was given to another process, its other destinations were done, and the commit had no room to say so.',
-    '',
+    'The partition was revoked while this delivery waited and other deliveries of the same record were done. The metadata of the offset commit had no space left for the list of finished deliveries.',
+    'Nothing.',
   ],
   unconfigured: [
-    'Its source or destination is not in the configuration of the process that read it, which may be about to change.',
-    'After about two minutes it is a dead letter: `unknown_source` or `unknown_destination`.',
+    'The source or destination is not in the configuration of the process, which may be about to change.',
+    'Configure it. After about two minutes the delivery is dead-lettered as `unknown_source` or `unknown_destination`.',
   ],
 }
 
-const ofReplays: Meanings<ReplayRefusal> = {
+const replayMeanings: Meanings<ReplayRefusal> = {
   unknown_destination: [
-    'The destination is not in the configuration that the command was given.',
-    'Configure it under the same id.',
+    'The destination is not in the configuration that the command uses.',
+    'Configure the destination under the same id.',
   ],
-  disabled: ['The destination has `enabled: false`, which would drop it.', '`enabled: true`, or `paused: true`.'],
+  disabled: [
+    'The destination has `enabled: false`, so the message would be dropped.',
+    'Set `enabled: true` or `paused: true`.',
+  ],
   not_connected: [
-    'The source of the event is not connected to the destination any more.',
-    'Connect them again, or `--even-disconnected`.',
+    'The source of the event is no longer connected to the destination.',
+    'Connect them again, or use `--even-disconnected`.',
   ],
   truncated: [
-    'It is larger than the dead-letter topic takes: only its first 64 KiB are there.',
-    'The whole record is at its origin for as long as the events topic keeps it (7 days).',
+    'The record was too large for the dead-letter topic, which keeps only the first 64 KiB of it.',
+    'The events topic keeps the whole record for 7 days.',
   ],
   unreadable: [
-    'Its headers do not tell what it was: something else wrote it.',
-    '`hookline dead-letters --json` shows all there is.',
+    'The headers do not identify a delivery: Hookline did not write the record.',
+    '`hookline dead-letters --json` shows the record.',
   ],
 }
 
-const again = 'Send the same again, with the same ids.'
-const ofAnswers: Meanings<ProblemCode> = {
-  invalid_json: ['The body is not JSON.', 'Mend the sender.'],
-  invalid_body: ['JSON, but not what this path takes.', '`message` says what to send.'],
-  rejected: ['Strict mode: at least one message is rejected, and none is taken.', 'Mend those that `rejected` lists.'],
-  unknown_source: ['A deletion names a source that is not configured.', 'Operators’ API.'],
-  invalid_write_key: ['No source has this write key, or there is none.', 'The write key of a source.'],
-  invalid_operator_key: ['The operator key is missing or wrong.', '`operator.keys`.'],
-  forbidden: ['The operator key has the role `read`, and the request is a change.', 'A key with the role `operate`.'],
-  not_found: ['No such path, or nothing of that name.', ''],
-  unknown_audience: ['`audiences.list` has no audience of this name.', 'Operators’ API.'],
-  method_not_allowed: ['`Allow` has the methods of the path.', ''],
-  payload_too_large: ['Over a [limit](tracking-api.md#answers) of bytes or messages.', 'Smaller batches.'],
-  rate_limited: ['Over `collector.ratePerSource`.', 'Wait as long as `Retry-After` says. SDKs do.'],
-  unavailable: ['Kafka does not take messages, or the share of memory for bodies is full.', again],
-  malformed_request: ['No valid HTTP/1.1.', 'The connection closes.'],
-  request_timeout: ['The request came too slowly.', again],
-  expectation_failed: ['An `Expect` other than `100-continue`.', ''],
-  headers_too_large: ['Over 16 KiB of header, or over 200 fields.', ''],
-  internal_error: ['Our fault; it is in the log.', again],
+const sendAgain = 'Send the same request again, with the same message ids.'
+const problemMeanings: Meanings<ProblemCode> = {
+  invalid_json: ['The body is not JSON.', 'Fix the sender.'],
+  invalid_body: ['The body is JSON, but not of the form that this path requires.', '`message` says what to send.'],
+  rejected: ['Strict mode: at least one message is invalid, so none is accepted.', 'Fix the messages in `rejected`.'],
+  unknown_source: ['A deletion names a source that is not configured.', 'Use a configured source.'],
+  invalid_write_key: ['The write key is missing or belongs to no source.', 'Use the write key of a source.'],
+  invalid_operator_key: ['The operator key is missing or wrong.', 'Use a key of `operator.keys`.'],
+  forbidden: [
+    'The operator key has the role `read`, but the request makes a change.',
+    'Use a key with the role `operate`.',
+  ],
+  not_found: ['The path, or the object that it names, does not exist.', 'Check the path.'],
+  unknown_audience: ['`audiences.list` has no audience of this name.', 'Use a configured audience.'],
+  method_not_allowed: ['The path does not support this method.', 'Use a method of the `Allow` header.'],
+  payload_too_large: [
+    'The request exceeds a [limit](tracking-api.md#answers) of bytes or messages.',
+    'Send smaller batches.',
+  ],
+  rate_limited: ['The source exceeds `collector.ratePerSource`.', 'Wait for the time in `Retry-After`, as SDKs do.'],
+  unavailable: ['Writes to Kafka fail, or the memory for request bodies is full.', sendAgain],
+  malformed_request: ['The request is not valid HTTP/1.1. The connection is closed.', 'Fix the client.'],
+  request_timeout: ['The request was received too slowly.', sendAgain],
+  expectation_failed: ['The request has an `Expect` header other than `100-continue`.', 'Remove the header.'],
+  headers_too_large: [
+    'The request has more than 16 KiB of headers or more than 200 header fields.',
+    'Send fewer headers.',
+  ],
+  internal_error: ['Hookline failed; the log has the error.', sendAgain],
 }
 
 const head = `# Errors and outcomes
 
-Every word that Hookline gives a failure. They are closed sets: the same word is the metric's label, the field of the log, the header of the record and the option of a command.
-${madeFrom('those sets in the code')}
+All codes that Hookline uses for failures, with their meaning and what to do. The same code appears as metric label, log field, record header and command option. Each list is complete.
+${generatedFrom('the lists in the code')}
 `
 
-/** `docs/reference/errors.md` */
+/** Returns the text of `docs/reference/errors.md`. */
 export function errorsText(): string {
   const isRetried = (outcome: string): boolean => retryableOutcomes.some(each => each === outcome)
-  const effect = (outcome: Outcome): string => (isRetried(outcome) ? 'tried again' : 'refused')
+  const effect = (outcome: Outcome): string => (isRetried(outcome) ? 'retried' : 'permanent failure')
   return [
     head,
     section(
-      'Outcomes of a call',
-      `What one POST to one webhook came to: \`hookline_webhook_calls_total{outcome}\`, \`hookline dead-letters --outcome\`. What *tried again* and *refused*
+      'Outcomes of a request',
+      `The result of one POST request to one webhook: \`hookline_webhook_calls_total{outcome}\`, \`hookline dead-letters --outcome\`. What *retried* and *permanent failure*
 mean for the delivery: [retries and dead letters](../explanation/retries-and-dead-letters.md).`,
-      ['outcome', 'then', '', 'look for'],
-      outcomes.map(each => [code(each), each === 'delivered' ? 'done' : effect(each), ...ofOutcomes[each]]),
+      ['outcome', 'effect', 'meaning', 'what to do'],
+      outcomes.map(each => [code(each), each === 'delivered' ? 'done' : effect(each), ...outcomeMeanings[each]]),
     ),
     section(
       'Dead-letter reasons',
-      'Why a record stands on `hookline.dead-letter`: its header `reason`, `hookline_dead_letters_total{reason}`, `hookline dead-letters --reason`. It stays for 30 days; [put it back](../how-to/replay.md).',
-      ['reason', '', 'what to do'],
-      deadLetterReasons.map(each => [code(each), ...ofReasons[each]]),
+      'Why a record is in the topic `hookline.dead-letter`: its header `reason`, `hookline_dead_letters_total{reason}`, `hookline dead-letters --reason`. The topic keeps it for 30 days, in which you can [replay](../how-to/replay.md) it.',
+      ['reason', 'meaning', 'what to do'],
+      deadLetterReasons.map(each => [code(each), ...deadLetterMeanings[each]]),
     ),
     section(
       'Drops',
-      'A delivery that is rightly not made: `hookline_drops_total{reason}`, and a line of the log at debug. Nothing is kept.',
-      ['reason', '', ''],
-      dropReasons.map(each => [code(each), ...ofDrops[each]]),
+      'Why Hookline drops a delivery, because of the configuration, the message or a deletion: `hookline_drops_total{reason}`, and a log line of the level debug. Dropped deliveries are not kept.',
+      ['reason', 'meaning', 'what to do'],
+      dropReasons.map(each => [code(each), ...dropMeanings[each]]),
     ),
     section(
       'Deferrals',
-      'Why a delivery waits in a retry topic without having been attempted: `hookline_deferrals_total{cause}`.',
-      ['cause', '', ''],
-      deferralCauses.map(each => [code(each), ...ofDeferrals[each]]),
+      'Why a delivery waits in a retry topic without an attempt: `hookline_deferrals_total{cause}`.',
+      ['cause', 'meaning', 'what to do'],
+      deferralCauses.map(each => [code(each), ...deferralMeanings[each]]),
     ),
     section(
-      'What a replay leaves',
-      'Why `hookline replay` leaves a dead letter where it is, and ends with 1.',
-      ['', 'why', 'what to do'],
-      replayRefusals.map(each => [code(each), ...ofReplays[each]]),
+      'Dead letters that cannot be replayed',
+      'Why `hookline replay` does not replay a dead letter and exits with code 1.',
+      ['reason', 'meaning', 'what to do'],
+      replayRefusals.map(each => [code(each), ...replayMeanings[each]]),
     ),
     section(
-      'Answers of the collector',
-      'Status and `code` of an answer that is no success: `hookline_collector_answers_total{code}`. What SDKs get: [tracking API](tracking-api.md).',
-      ['status', 'code', '', ''],
+      'Error responses of the HTTP APIs',
+      'Status and `code` of an error response: `hookline_collector_answers_total{code}`. For SDKs see the [tracking API](tracking-api.md).',
+      ['status', 'code', 'meaning', 'what to do'],
       answerRows(),
     ),
     section(
       'Rejected messages',
-      'Why one message of a batch is not taken, in `rejected` of the answer and on `hookline.rejected`; of an event on Kafka it is the `outcomes` of a dead letter with the reason `invalid_message`.',
-      ['code', '', ''],
-      rejectionCodes.map(each => [code(each), ...ofRejections[each]]),
+      'Why one message of a batch is rejected: in `rejected` of the response and in the topic `hookline.rejected`. For an event in Kafka, the code is in `outcomes` of a dead letter with the reason `invalid_message`.',
+      ['code', 'meaning', 'what to do'],
+      rejectionCodes.map(each => [code(each), ...rejectionMeanings[each]]),
     ),
-    `## Of the client library\nIts error classes, codes and reasons are in [send messages from Node](../how-to/send-from-node.md#errors).\n`,
+    `## Client library\nFor its error classes, codes and reasons see [send messages from Node](../how-to/send-from-node.md#errors).\n`,
   ].join('\n')
 }
 
@@ -231,7 +259,7 @@ function answerRows(): readonly (readonly string[])[] {
   const codes = Object.keys(problemStatus) as ProblemCode[]
   return codes
     .toSorted((a, b) => problemStatus[a] - problemStatus[b])
-    .map(each => [String(problemStatus[each]), code(each), ...ofAnswers[each]])
+    .map(each => [String(problemStatus[each]), code(each), ...problemMeanings[each]])
 }
 
 const section = (

@@ -1,22 +1,22 @@
-/** A table; cells may hold anything but line breaks. */
+/** Formats a Markdown table. Cells may contain anything except line breaks. */
 export function table(titles: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]): string => `| ${cells.map(cell).join(' | ')} |`
   return [line(titles), `|${titles.map(() => '---').join('|')}|`, ...rows.map(line)].join('\n')
 }
 
-/** GitHub's tables take `|` for the end of a cell, within backquotes too. */
+/** GitHub treats `|` as the end of a cell, even within backquotes. */
 const cell = (text: string): string => text.replaceAll('|', '\\|')
 
 export const code = (text: string): string => `\`${text}\``
 
-/** Plain text as Markdown: what stands between `<` and `>` would be taken for HTML. */
+/** Escapes plain text for Markdown, which would treat text between `<` and `>` as HTML. */
 export const plain = (text: string): string =>
   text
     .split(/(`[^`]*`)/)
     .map((part, index) => (index % 2 === 0 ? part.replaceAll('<', '\\<') : part))
     .join('')
 
-/** A page with the text between the marks of a name replaced. @throws Error when the page has lost the marks */
+/** Replaces the text between two marks in a page. @throws Error when a mark is missing */
 export function withBlock(page: string, name: string, text: string): string {
   const [start, end] = [`<!-- ${name} -->`, `<!-- end of ${name} -->`]
   const [from, to] = [page.indexOf(start), page.indexOf(end)]
@@ -24,5 +24,5 @@ export function withBlock(page: string, name: string, text: string): string {
   return `${page.slice(0, from)}${start}\n${text}\n${page.slice(to)}`
 }
 
-/** The line that says of a page that nobody edits it. */
-export const madeFrom = (source: string): string => `This page is made from ${source} (\`npm run generate\`).`
+/** The line that marks a page as generated. */
+export const generatedFrom = (source: string): string => `This page is generated from ${source} (\`npm run generate\`).`

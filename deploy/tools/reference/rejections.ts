@@ -1,20 +1,23 @@
 import type { RejectionCode } from '../../../src/core/message/message.ts'
 
-/** What a word means, and what whoever meets it does. */
+/** The meaning of each value, and what to do about it. */
 export type Meanings<Word extends string> = Readonly<Record<Word, readonly [meaning: string, remedy: string]>>
 
-export const ofRejections: Meanings<RejectionCode> = {
-  invalid_json: ['This element of the batch is not JSON.', 'Python’s `NaN`, a stray comma.'],
-  not_an_object: ['A number, a text, null or a list where a message should be.', ''],
-  unknown_type: ['`type` is no call.', 'identify, track, page, screen, group, alias.'],
-  missing_user_id: ['alias without `userId`.', ''],
-  missing_previous_id: ['alias without `previousId`.', ''],
-  missing_group_id: ['group without `groupId`.', ''],
-  missing_event: ['track without `event`.', ''],
-  missing_id: ['Neither `userId` nor `anonymousId`.', ''],
-  invalid_timestamp: ['`timestamp` is no time in the years 1 to 9999.', 'ISO 8601, or milliseconds since 1970.'],
-  message_too_large: ['Over 32,768 bytes of compact JSON.', ''],
-  too_many_messages: ['Beyond the first 2,500 of a batch.', 'Send it in several.'],
-  too_deep: ['Over 100 levels.', ''],
-  non_finite_number: ['Beyond ±1.8e308.', ''],
+export const rejectionMeanings: Meanings<RejectionCode> = {
+  invalid_json: ['This element of the batch is not JSON.', 'Common causes: `NaN` from Python, a stray comma.'],
+  not_an_object: ['The message is a number, a string, a list or null.', 'Send a JSON object.'],
+  unknown_type: ['`type` is missing or not a message type.', 'Use identify, track, page, screen, group or alias.'],
+  missing_user_id: ['An alias message has no `userId`.', 'Send one.'],
+  missing_previous_id: ['An alias message has no `previousId`.', 'Send one.'],
+  missing_group_id: ['A group message has no `groupId`.', 'Send one.'],
+  missing_event: ['A track message has no `event`.', 'Send one.'],
+  missing_id: ['The message has neither `userId` nor `anonymousId`.', 'Send one of them.'],
+  invalid_timestamp: [
+    '`timestamp` is not a valid time in the years 1 to 9999.',
+    'Use ISO 8601, or milliseconds since 1970.',
+  ],
+  message_too_large: ['The message has more than 32,768 bytes of compact JSON.', 'Send less in it, or split it.'],
+  too_many_messages: ['The message is not among the first 2,500 of its batch.', 'Send several smaller batches.'],
+  too_deep: ['Objects and lists are nested in more than 100 levels.', 'Flatten them.'],
+  non_finite_number: ['A number is beyond ±1.8e308.', 'Send a string instead.'],
 }

@@ -1,22 +1,25 @@
-/** What the rules in `src/core/settings/draft.ts` hold, by their names. */
+/** The rules of `src/core/settings/draft.ts` by name. */
 export const configurationRules = {
-  uniqueNames: 'No two sources have one id, nor two destinations; no two audiences one name.',
+  uniqueNames: 'Ids of sources, ids of destinations and names of audiences are unique.',
   distinctProperties:
-    'An audience’s name becomes a property (`First time shopper`: `first_time_shopper`): it has a letter or a digit, and no two become the same.',
-  uniqueWebhookLabels: 'Within a destination no two webhooks have one label: the id, else the position (`0` to `4`).',
-  knownNames: '`destinations[].sources` name sources, `audiences.list[].destinations` name destinations, each once.',
-  readableFiles:
-    'Every file that is named and needed is there, and holds what it should: a secret, certificates, a key.',
-  clientCertificate: '`kafka.tls.certFile` and `kafka.tls.keyFile` come together and belong together.',
-  uniqueWriteKeys: 'No two sources have one write key.',
-  uniqueOperatorKeys: 'No two entries of `operator.keys` have one name or one key.',
-  uniqueUrls: 'Within a destination no URL stands twice.',
+    'The trait names of audiences are unique. They are derived from the names (`First time shopper` becomes `first_time_shopper`), so each name contains a letter or a digit.',
+  uniqueWebhookLabels:
+    'Webhook labels are unique within a destination. The label is the id, or the position (`0` to `4`) without one.',
+  knownNames:
+    '`destinations[].sources` contains ids of sources, and `audiences.list[].destinations` ids of destinations, without repetition.',
+  readableFiles: 'Every required file exists and has valid content: a secret, certificates or a key.',
+  clientCertificate:
+    '`kafka.tls.certFile` and `kafka.tls.keyFile` are set together, and the key matches the certificate.',
+  uniqueWriteKeys: 'Write keys are unique.',
+  uniqueOperatorKeys: 'Names and keys in `operator.keys` are unique.',
+  uniqueUrls: 'URLs are unique within a destination.',
   allowedTargets:
-    'A URL with a literal address has one that may be called, and every URL a port that `network.ports` lets through.',
+    'A literal IP address in a URL is an allowed address, and the port of every URL is in `network.ports`.',
   allowedHeaders:
-    'Static headers are valid in HTTP, at most 4,096 bytes each and 8,192 together, and none of those that Hookline or HTTP sets itself: `Host`, `Content-*` of the body, `User-Agent`, `X-Signature`, `X-Message-Id`, `webhook-*`, `proxy-*` and those of the connection; beside `traceHeaders` neither `traceparent` nor `tracestate`.',
-  keptSchedule: '`delivery.schedule` never decreases, and all its waits and attempts fit into `delivery.window`.',
+    'Static headers are valid HTTP headers with at most 4,096 bytes each and 8,192 bytes together. Headers that Hookline or HTTP sets are not allowed: `Host`, `Content-*` of the body, `User-Agent`, `X-Signature`, `X-Message-Id`, `webhook-*`, `proxy-*` and those of the connection, and with `traceHeaders` also `traceparent` and `tracestate`.',
+  scheduleFitsWindow:
+    'The delays in `delivery.schedule` never decrease, and all delays and attempts fit into `delivery.window`.',
   distinctListeners: '`collector.listen`, `operator.listen` and `ops.listen` differ.',
   secretsGivenOnce:
-    'A secret is given as itself or as a file, not both. Write keys are required, and so is a password with its user name.',
+    'A secret is set either directly or as a file, not both. Write keys are required, and a user name requires a password.',
 } as const

@@ -2,7 +2,10 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { released } from './release.ts'
 
-/* Run by `npm run release` once package.json has the new version: the other places get it too. */
+/*
+ * Run by `npm run release` after it has changed package.json: writes the version to the other
+ * files.
+ */
 
 const root = join(import.meta.dirname, '../../..')
 const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string }

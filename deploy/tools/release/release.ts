@@ -1,11 +1,14 @@
-/** A file does not look as expected: it would go on to name another version. */
+/** A file does not have the expected form, so its version cannot be replaced. */
 export class NotReleasable extends Error {
   override readonly name = 'NotReleasable'
 }
 
-/** Files that say which version this is and that neither `changeset version` nor a generator makes, each with what a release does to its text. */
+/**
+ * Files that contain the version and that neither `changeset version` nor a generator updates, each
+ * with the function that sets the version.
+ */
 export const released: Readonly<Record<string, (text: string, version: string) => string>> = {
-  // The lockfile names the service twice: at its top, and as the first of what is installed.
+  // The lockfile contains the version twice: at its top, and as the first installed package.
   'package-lock.json': (text, version) =>
     [
       /(?<=^\{\n {2}"name": "hookline",\n {2}"version": ")[^"]*/g,
@@ -21,6 +24,6 @@ export const released: Readonly<Record<string, (text: string, version: string) =
 
 function replaced(text: string, place: RegExp, by: string): string {
   const places = text.match(place)?.length ?? 0
-  if (places !== 1) throw new NotReleasable(`${place} stands ${places} times where it should stand once`)
+  if (places !== 1) throw new NotReleasable(`${place} occurs ${places} times; expected exactly once`)
   return text.replace(place, by)
 }

@@ -1,5 +1,5 @@
 import process from 'node:process'
-import { createEventCodec } from '../../../src/adapters/avro/avro.ts'
+import { createEventCodec } from '../../../src/adapters/avro/event-codec.ts'
 import { createRegistry } from '../../../src/adapters/avro/schema-registry.ts'
 import { systemClock as clock } from '../../../src/adapters/clock/clock.ts'
 import { createKafka } from '../../../src/adapters/kafka/kafkajs/client.ts'
@@ -13,14 +13,20 @@ import { createKafkaTransport, type EventsTopic } from './kafka-transport.ts'
 import type { KafkaTransportOptions } from './kafka-transport-options.ts'
 import { kafkaTransportSettings } from './kafka-transport-settings.ts'
 
-/* The Kafka transport of the client library, `@hookline/client-kafka`: it writes to the events topic itself. */
+/*
+ * The Kafka transport of the client library, `@hookline/client-kafka`. It writes to the events
+ * topic.
+ */
 
 export type { KafkaTransportOptions } from './kafka-transport-options.ts'
 
 /**
- * A transport for sources of high volume: `new Analytics({ transport: kafkaTransport({ source, brokers, registry }) })`. Messages are
- * checked, normalised, encoded and partitioned as the collector does it, and sent when all in-sync replicas have them. Connects with the
- * first message. @throws ConfigError, and KafkaError `LIBRARY_VERSION`
+ * A transport that writes to the events topic, for sources with many messages:
+ * `new Analytics({ transport: kafkaTransport({ source, brokers, registry }) })`.
+ *
+ * It validates, normalises, encodes and partitions messages like the collector. A message is sent
+ * when all in-sync replicas have it. It connects at the first message.
+ * @throws ConfigError; KafkaError `LIBRARY_VERSION` for an unsupported version of kafkajs
  */
 export function kafkaTransport(options: KafkaTransportOptions): Transport {
   const { sourceId, topicPrefix, ...settings } = kafkaTransportSettings(options)
@@ -38,13 +44,19 @@ export function kafkaTransport(options: KafkaTransportOptions): Transport {
     }
   }
 
-  return createKafkaTransport({ sourceId, open, close: () => producer.stop(), now: clock.now, hold: clientClock.hold })
+  return createKafkaTransport({
+    sourceId,
+    open,
+    close: () => producer.stop(),
+    now: clock.now,
+    hold: clientClock.keepAlive,
+  })
 }
 
-/** What goes wrong comes back as the result of a batch; the rest is told with `DEBUG=analytics` (B4.2). */
+/** The logger for kafkajs, only with `DEBUG=analytics`. Failures are results of batches. */
 function debugLogger(): Logger {
   const debugging = isDebugging(process.env['DEBUG'])
   const log = createLog({ write: line => process.stderr.write(line), clock: clientClock, debugging })
-  const tell = (fields: object, line: string): void => log.debug(() => `${line} ${JSON.stringify(fields)}`)
-  return { isLevelEnabled: () => debugging, debug: tell, info: tell, warn: tell, error: tell }
+  const write = (fields: object, line: string): void => log.debug(() => `${line} ${JSON.stringify(fields)}`)
+  return { isLevelEnabled: () => debugging, debug: write, info: write, warn: write, error: write }
 }

@@ -1,24 +1,24 @@
-/** Where Kafka is and as whom to write: the words are those of the service's configuration. */
+/** The options of `kafkaTransport`. They have the names of the service configuration. */
 export interface KafkaTransportOptions {
-  /** The id of the source that the messages come from. */
+  /** The id of the source of the messages. */
   readonly source: string
-  /** Brokers to begin with, each `host:port`. */
+  /** Bootstrap brokers, each `host:port`. */
   readonly brokers: readonly string[]
-  /** The schema registry; the schema of events is registered there by `hookline schemas register`. */
+  /** The schema registry. `hookline schemas register` registers the schema of events there. */
   readonly registry: {
     readonly url: string
     readonly username?: string | undefined
     readonly password?: string | undefined
   }
-  /** `topics.prefix` of the installation: default `hookline`. */
+  /** `topics.prefix` of the installation. Default `hookline`. */
   readonly topicPrefix?: string | undefined
-  /** Name of this client in the broker's logs and quotas: default `hookline-client`. */
+  /** Client id in the logs and quotas of the brokers. Default `hookline-client`. */
   readonly clientId?: string | undefined
-  /** Speak TLS; `{}` is enough for brokers with a public certificate. Texts are PEM. */
+  /** Enables TLS. `{}` is enough for brokers with a public certificate. Values are PEM texts. */
   readonly tls?:
     | { readonly ca?: string | undefined; readonly cert?: string | undefined; readonly key?: string | undefined }
     | undefined
-  /** Absent: anonymous. */
+  /** Without it, the connection is not authenticated. */
   readonly sasl?:
     | {
         readonly mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512'

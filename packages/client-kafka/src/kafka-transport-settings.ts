@@ -8,7 +8,7 @@ import { Secret } from '../../../src/core/units.ts'
 import { ConfigError } from '../../client/src/errors.ts'
 import type { KafkaTransportOptions } from './kafka-transport-options.ts'
 
-/** What the adapters need of them. */
+/** The validated options, in the form that the adapters use. */
 export interface KafkaTransportSettings extends Pick<Settings, 'kafka' | 'registry'> {
   readonly sourceId: string
   readonly topicPrefix: string
@@ -37,7 +37,7 @@ const options = z.strictObject({
   sasl: sasl.optional(),
 } satisfies Record<keyof KafkaTransportOptions, z.ZodType>)
 
-/** The settings that there are at each place. */
+/** The setting names at each path. */
 const names: Readonly<Record<string, readonly string[]>> = {
   '': Object.keys(options.shape),
   registry: Object.keys(registry.shape),
@@ -45,10 +45,13 @@ const names: Readonly<Record<string, readonly string[]>> = {
   sasl: Object.keys(sasl.shape),
 }
 
-/** Checks every option, by the rules of the configuration. @throws ConfigError for the first that cannot be used */
+/**
+ * Validates the options like the service configuration. @throws ConfigError for the first invalid
+ * one
+ */
 export function kafkaTransportSettings(given: KafkaTransportOptions): KafkaTransportSettings {
   const result = options.safeParse(given, { error: issue => issueText(issue) })
-  if (!result.success) throw refused(result.error.issues[0] as z.core.$ZodIssue)
+  if (!result.success) throw configErrorOf(result.error.issues[0] as z.core.$ZodIssue)
   const { source, registry, brokers, clientId, tls, sasl, topicPrefix } = result.data
   return {
     sourceId: source,
@@ -74,7 +77,7 @@ function credentialsOf({
   return { username: new Secret(username), password: new Secret(password) }
 }
 
-function refused(issue: z.core.$ZodIssue): ConfigError {
+function configErrorOf(issue: z.core.$ZodIssue): ConfigError {
   const path = issue.path as Path
   if (issue.code !== 'unrecognized_keys') {
     const name = formatPath(path) || 'source'
@@ -84,6 +87,6 @@ function refused(issue: z.core.$ZodIssue): ConfigError {
   const name = formatPath([...path, key])
   const known = names[formatPath(path)] ?? []
   const near = nearestName(key, known)
-  const advice = near === undefined ? `the settings there are ${known.join(', ')}.` : `did you mean '${near}'?`
-  return new ConfigError(name, `'${name}' is no setting: ${advice}`)
+  const advice = near === undefined ? `one of ${known.join(', ')}` : `did you mean '${near}'?`
+  return new ConfigError(name, `unknown setting '${name}' (${advice})`)
 }

@@ -1,41 +1,48 @@
 import { type Event, keyOf } from '../../../src/core/message/event.ts'
 import { normalise } from '../../../src/core/message/normalise.ts'
 import type { Cancel } from '../../client/src/clock.ts'
-import type { Trouble } from '../../client/src/failure.ts'
+import type { FailureCause } from '../../client/src/failure.ts'
 import type { Batch, RejectedMessage, SendResult, StopSignal, Transport } from '../../client/src/transport.ts'
 import { library } from '../../client/src/version.ts'
 
-/** The events topic, as far as a writer needs it. */
+/** Encodes and appends records for the events topic. */
 export interface EventsTopic {
-  /** An event as the bytes of a record. */
+  /** Encodes an event as the value of a record. */
   encode(event: Event): Buffer
-  /** Queues a record; `onAck` is called once, without error only when all in-sync replicas have it. */
+  /**
+   * Queues a record. Calls `onAck` once, without an error only when all in-sync replicas have it.
+   */
   append(key: Buffer, value: Buffer, onAck: (error: Error | undefined) => void): void
-  /** What was queued goes now, and does not wait for more. */
+  /** Sends the queued records without waiting for a larger batch. */
   flush(): void
 }
 
 export interface KafkaTransportDeps {
-  /** The source that all messages come from. */
+  /** The source of all messages. */
   readonly sourceId: string
-  /** Called before the first record, and again after it has failed. */
+  /** Connects. Called before the first record, and again after a failed call. */
   readonly open: () => Promise<EventsTopic>
-  /** Ends the connections, if there are any, once everything under way is answered. */
+  /** Closes the connections after all records in progress are acknowledged or failed. */
   readonly close: () => Promise<void>
-  /** Milliseconds since 1970. */
+  /** Unix time in milliseconds. */
   readonly now: () => Event['receivedAt']
-  /** Keeps the process alive until it is cancelled: the connections do not. */
+  /**
+   * Keeps the process alive until the returned function is called. Connections do not keep it
+   * alive.
+   */
   readonly hold: () => Cancel
 }
 
-/** A message as a record, with its position in the batch. */
+/** The record of a message, with its position in the batch. */
 interface Outgoing {
   readonly index: number
   readonly key: Buffer
   readonly value: Buffer
 }
 
-/** How far a batch has come. The bytes are made once; on a retry only what is not known to be stored is written again. */
+/**
+ * The state of a batch. Messages are encoded once; a retry writes only records not acknowledged.
+ */
 interface Progress {
   left: readonly Outgoing[]
   readonly rejected: readonly RejectedMessage[]
@@ -46,15 +53,15 @@ interface NotStored {
   readonly error: Error
 }
 
-/** What the body of an HTTP batch says for all of its messages: by whichever way it comes, a message is the same. */
+/** The batch context, as in the body of an HTTP batch. Both transports give the same message. */
 const batchContext = { library }
 
-/** Writes batches straight to the events topic, by the rules by which a collector takes messages in. */
+/** Writes batches to the events topic, with the same validation and format as the collector. */
 export function createKafkaTransport({ sourceId, open, close, now, hold }: KafkaTransportDeps): Transport {
   const begun = new WeakMap<Batch, Progress>()
   let opened: Promise<EventsTopic> | undefined
   let closed: Promise<void> | undefined
-  let underWay = 0
+  let inProgress = 0
 
   function topic(): Promise<EventsTopic> {
     opened ??= open().catch((error: unknown) => {
@@ -94,7 +101,7 @@ export function createKafkaTransport({ sourceId, open, close, now, hold }: Kafka
     try {
       to = await topic()
     } catch (error) {
-      return mayPass(error) ? again(error) : { kind: 'refused', trouble: troubleOf(error) }
+      return isTemporary(error) ? retryResult(error) : { kind: 'refused', trouble: troubleOf(error) }
     }
     const progress = begun.get(batch) ?? begin(batch, to.encode)
     begun.set(batch, progress)
@@ -108,10 +115,10 @@ export function createKafkaTransport({ sourceId, open, close, now, hold }: Kafka
     async send(batch, _retry, signal) {
       const stopped = abortOf(signal)
       const release = hold()
-      underWay += 1
-      // What is given up goes on behind: nothing takes a record back.
+      inProgress += 1
+      // After an abort the write continues in the background. A queued record cannot be withdrawn.
       const writing = write(batch).finally(() => {
-        underWay -= 1
+        inProgress -= 1
       })
       try {
         return await Promise.race([writing, stopped.result])
@@ -121,24 +128,24 @@ export function createKafkaTransport({ sourceId, open, close, now, hold }: Kafka
       }
     },
     async close() {
-      // It has nothing to report: every record has been answered, or given up.
+      // Ignore errors of closing. Every batch already has its result.
       closed ??= close().catch(() => {})
-      if (underWay === 0) await closed
+      if (inProgress === 0) await closed
     },
   }
 }
 
-/** Resolves when each record is answered, with those that are not stored. */
+/** Appends records. Resolves with the ones that failed, when all are acknowledged or failed. */
 function appendAll(topic: EventsTopic, records: readonly Outgoing[]): Promise<readonly NotStored[]> {
   return new Promise(resolve => {
     const notStored: NotStored[] = []
-    let unanswered = records.length
-    if (unanswered === 0) resolve(notStored)
+    let pending = records.length
+    if (pending === 0) resolve(notStored)
     for (const record of records)
       topic.append(record.key, record.value, error => {
         if (error !== undefined) notStored.push({ record, error })
-        unanswered -= 1
-        if (unanswered === 0) resolve(notStored)
+        pending -= 1
+        if (pending === 0) resolve(notStored)
       })
     topic.flush()
   })
@@ -149,8 +156,8 @@ function resultOf(
   rejected: readonly RejectedMessage[],
   notStored: readonly NotStored[],
 ): SendResult {
-  const passing = notStored.find(({ error }) => mayPass(error))
-  if (passing !== undefined) return again(passing.error)
+  const temporary = notStored.find(({ error }) => isTemporary(error))
+  if (temporary !== undefined) return retryResult(temporary.error)
   const [first] = notStored
   if (first !== undefined && notStored.length === messages.length)
     return { kind: 'refused', trouble: troubleOf(first.error) }
@@ -158,26 +165,39 @@ function resultOf(
   return { kind: 'taken', rejected: [...rejected, ...refused] }
 }
 
-const again = (error: unknown): SendResult => ({ kind: 'retry', trouble: troubleOf(error), retryAfterMs: undefined })
+const retryResult = (error: unknown): SendResult => ({
+  kind: 'retry',
+  trouble: troubleOf(error),
+  retryAfterMs: undefined,
+})
 
-/** What somebody has to change something for is final; whatever else it is, the messages are worth another try. */
-function mayPass(error: unknown): boolean {
+/**
+ * Whether a retry may succeed. Errors that need a change by an operator, such as a missing schema,
+ * are permanent.
+ */
+function isTemporary(error: unknown): boolean {
   const { code, retriable } = error as { code?: unknown; retriable?: unknown }
   return retriable !== false && code !== 'schema_not_registered'
 }
 
-const remedies: Readonly<Record<string, string>> = { TOPIC_MISSING: ': create it with `hookline topics apply`' }
+const remedies: Readonly<Record<string, string>> = { TOPIC_MISSING: '; create it with: hookline topics apply' }
 
-function troubleOf(error: unknown): Trouble {
+function troubleOf(error: unknown): FailureCause {
   const { code, message } = error as { code?: unknown; message?: unknown }
   const name = typeof code === 'string' ? code : 'internal'
-  return { code: name, detail: `Kafka did not take it: ${String(message ?? error)}${remedies[name] ?? ''}.` }
+  return {
+    code: name,
+    detail: `Kafka did not acknowledge the message: ${String(message ?? error)}${remedies[name] ?? ''}.`,
+  }
 }
 
-/** Resolves when the signal says so; `forget` it, or a signal of many tries collects listeners. */
+/**
+ * Resolves with a `retry` result when the signal is aborted. Call `forget` after each attempt, or
+ * the signal collects listeners.
+ */
 function abortOf(signal: StopSignal): { readonly result: Promise<SendResult>; readonly forget: () => void } {
   const { promise, resolve } = Promise.withResolvers<SendResult>()
-  const stop = (): void => resolve(again(new Error('it was given up')))
+  const stop = (): void => resolve(retryResult(new Error('the client stopped waiting')))
   signal.addEventListener('abort', stop)
   if (signal.aborted) stop()
   return { result: promise, forget: () => signal.removeEventListener('abort', stop) }

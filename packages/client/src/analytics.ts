@@ -6,7 +6,7 @@ import type { Counts } from './counts.ts'
 import { ConfigError } from './errors.ts'
 import { guardExit } from './exit.ts'
 import { createHttpTransport } from './http.ts'
-import { type ClientLog, createLog, isDebugging } from './log.ts'
+import { type ClientLog, createLog, isDebugging, messageCount } from './log.ts'
 import {
   type AnalyticsOptions,
   isOverTransport,
@@ -19,26 +19,34 @@ import { Sender } from './sender.ts'
 import type { Transport } from './transport.ts'
 
 export interface CloseOptions {
-  /** Milliseconds; what is not sent by then has failed (`out_of_time`). Without it: as long as the retries take. */
+  /**
+   * Time limit in milliseconds. Messages not sent by then fail with `out_of_time`. Without it,
+   * `close` waits for all retries.
+   */
   readonly timeoutMs?: number | undefined
 }
 
 /**
- * Sends messages to a collector, or over another transport. A call checks its message, queues it and returns; batches go out behind it. Calls throw
- * `FieldError`, `MessageTooLarge`, `QueueFull` and `Closed` at once. The promise that they return needs no awaiting: it
- * waits only with `onFull: 'wait'`, and never fails.
+ * Sends messages to a collector, or over another transport. A call validates its message, queues it
+ * and returns; batches are sent in the background.
+ *
+ * Calls throw `FieldError`, `MessageTooLarge`, `QueueFull` and `Closed` synchronously. Their
+ * promise never rejects. Await it only with `onFull: 'wait'`; otherwise it is already resolved.
  */
 export class Analytics {
   readonly #sender: Sender
   readonly #transport: Transport
   readonly #log: ClientLog
 
-  /** Opens nothing: no timer and no connection before the first call. Throws `ConfigError`. */
+  /**
+   * Creates a client that sends to a collector. It starts no timer and opens no connection before
+   * the first call. @throws ConfigError
+   */
   constructor(writeKey: string, options: AnalyticsOptions)
-  /** Over another transport than HTTP: what tells the source belongs to that. Throws `ConfigError`. */
+  /** Creates a client with another transport, which identifies the source. @throws ConfigError */
   constructor(options: TransportOptions)
   constructor(first: string | TransportOptions, options?: AnalyticsOptions) {
-    const { settings, transport } = wayOut(first, options)
+    const { settings, transport } = resolve(first, options)
     this.#transport = transport
     this.#log = createLog({
       write: line => process.stderr.write(line),
@@ -48,42 +56,48 @@ export class Analytics {
     this.#sender = createSender(settings, transport, systemClock, this.#log)
   }
 
-  /** Who a user is, and what is known of them. Needs `userId` or `anonymousId`. */
+  /** Records who a user is, with traits. Needs `userId` or `anonymousId`. */
   identify(call: Identify): Promise<void> {
     return this.#queue('identify', call)
   }
 
-  /** What a user did. Needs `event`, and `userId` or `anonymousId`. */
+  /** Records an action of a user. Needs `event`, and `userId` or `anonymousId`. */
   track(call: Track): Promise<void> {
     return this.#queue('track', call)
   }
 
-  /** A page that was seen. Needs `userId` or `anonymousId`. */
+  /** Records a page view. Needs `userId` or `anonymousId`. */
   page(call: Page): Promise<void> {
     return this.#queue('page', call)
   }
 
-  /** A screen of an app that was seen. Needs `userId` or `anonymousId`. */
+  /** Records a view of an app screen. Needs `userId` or `anonymousId`. */
   screen(call: Screen): Promise<void> {
     return this.#queue('screen', call)
   }
 
-  /** The group that a user belongs to. Needs `groupId`, and `userId` or `anonymousId`. */
+  /** Records the group of a user. Needs `groupId`, and `userId` or `anonymousId`. */
   group(call: Group): Promise<void> {
     return this.#queue('group', call)
   }
 
-  /** A new id for a user. Needs `userId` and `previousId`. */
+  /** Records a new id of a user. Needs `userId` and `previousId`. */
   alias(call: Alias): Promise<void> {
     return this.#queue('alias', call)
   }
 
-  /** Sends what is queued. Resolves when all of it, and what is queued meanwhile, is sent or reported as failed. */
+  /**
+   * Sends all queued messages. Resolves when they, and the messages queued during this flush, are
+   * sent or reported as failed.
+   */
   flush(): Promise<void> {
     return this.#sender.flush()
   }
 
-  /** Sends what is queued and ends the client; a call after it throws `Closed`. Resolves like `flush`; may be called again. */
+  /**
+   * Sends all queued messages and closes the client. Later calls throw `Closed`. Resolves like
+   * `flush` and can be called again. @throws ConfigError for an invalid `timeoutMs`
+   */
   async close({ timeoutMs }: CloseOptions = {}): Promise<void> {
     const isTime =
       timeoutMs === undefined || (typeof timeoutMs === 'number' && timeoutMs >= 0 && timeoutMs <= longestTimerMs)
@@ -93,7 +107,7 @@ export class Analytics {
     this.#log.debug(() => `closed ${JSON.stringify(this.counts)}`)
   }
 
-  /** What became of all messages; always `queued = sent + failed + dropped + waiting`. */
+  /** The number of messages in each state: `queued = sent + failed + dropped + waiting`. */
   get counts(): Counts {
     return this.#sender.counts
   }
@@ -107,12 +121,12 @@ export class Analytics {
   }
 }
 
-interface WayOut {
+interface Resolved {
   readonly settings: QueueSettings
   readonly transport: Transport
 }
 
-function wayOut(first: string | TransportOptions, options: AnalyticsOptions | undefined): WayOut {
+function resolve(first: string | TransportOptions, options: AnalyticsOptions | undefined): Resolved {
   if (isOverTransport(first)) return { settings: transportSettingsOf(first), transport: first.transport }
   const settings = settingsOf(first, options as AnalyticsOptions)
   return { settings, transport: createHttpTransport({ ...settings, now: systemClock.now }) }
@@ -125,31 +139,33 @@ function createSender(settings: QueueSettings, transport: Transport, clock: Clie
     clock,
     transport,
     onSent(messages) {
-      log.debug(() => `sent ${messages.length}`)
-      if (onSent !== undefined) tell(log, () => onSent(messages.map(message => message.messageId)))
+      log.debug(() => `sent ${messageCount(messages.length)}`)
+      if (onSent !== undefined) notify(log, () => onSent(messages.map(message => message.messageId)))
     },
     onFailure(failure) {
       log.debug(
-        () => `not delivered ${failure.messageIds.length}, ${failure.reason} (${failure.code}): ${failure.detail}`,
+        () =>
+          `${messageCount(failure.messageIds.length)} not delivered: ${failure.reason} (${failure.code}). ${failure.detail}`,
       )
       if (onFailure === undefined) log.failure(failure)
-      else tell(log, () => onFailure(failure))
+      else notify(log, () => onFailure(failure))
     },
-    onRetry: ({ code, detail }, delayMs) => log.debug(() => `again in ${Math.round(delayMs)} ms (${code}): ${detail}`),
+    onRetry: ({ code, detail }, delayMs) => log.debug(() => `retry in ${Math.round(delayMs)} ms (${code}): ${detail}`),
     onBusy: busy => guardExit(exit, busy),
   })
   const exit = {
     finish: () => void sender.drain(exitTimeoutMs),
-    lost: () => log.warn(`${sender.counts.waiting} lost: the process was ended before close() was done.`),
+    lost: () =>
+      log.warn(`${messageCount(sender.counts.waiting)} lost: the process exited before close() had resolved.`),
   }
   return sender
 }
 
-/** A listener's fault is not the queue's. */
-function tell(log: ClientLog, listener: () => unknown): void {
+/** Calls a listener and logs what it throws, so that its error does not stop the queue. */
+function notify(log: ClientLog, listener: () => unknown): void {
   try {
     listener()
   } catch (error) {
-    log.warn(`a listener threw: ${error instanceof Error ? error.stack : String(error)}`)
+    log.warn(`a listener threw an error: ${error instanceof Error ? error.stack : String(error)}`)
   }
 }

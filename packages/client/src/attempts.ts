@@ -1,18 +1,19 @@
 import { retryDelayMs } from './backoff.ts'
 import type { ClientClock } from './clock.ts'
-import type { Trouble } from './failure.ts'
+import type { FailureCause } from './failure.ts'
 import type { Batch, SendResult, Transport } from './transport.ts'
 
 export interface AttemptDeps {
   readonly transport: Transport
   readonly clock: ClientClock
   readonly maxRetries: number
-  readonly onRetry: (trouble: Trouble, delayMs: number) => void
+  readonly onRetry: (trouble: FailureCause, delayMs: number) => void
 }
 
 /**
- * Tries until the result is final; `retry` when the last retry failed too. Nothing else is sent meanwhile, so a pause that the
- * endpoint asked for is one of the whole client. Ends early, with whatever came last, when the signal says so.
+ * Sends a batch with retries until the result is final. Returns `retry` when the last retry failed
+ * too. The client sends one batch at a time, so a `Retry-After` delay applies to all its messages.
+ * An aborted signal ends the retries with the latest result.
  */
 export async function attempt(batch: Batch, deps: AttemptDeps, signal: AbortSignal): Promise<SendResult> {
   const { clock, maxRetries, onRetry } = deps
@@ -30,7 +31,7 @@ async function tryOnce(batch: Batch, retry: number, transport: Transport, signal
   try {
     return await transport.send(batch, retry, signal)
   } catch (error) {
-    // Transports do not throw. If one does, its messages are accounted for all the same.
+    // Transports should not throw. If one does, its messages still get a result.
     return { kind: 'retry', trouble: { code: 'internal', detail: String(error) }, retryAfterMs: undefined }
   }
 }

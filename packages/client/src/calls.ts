@@ -8,29 +8,33 @@ import {
 } from '../../../src/core/message/identifiers.ts'
 import { isObject, type JsonObject } from '../../../src/core/message/json.ts'
 import type { CallType } from '../../../src/core/message/message.ts'
-import { maxMessageBytes } from '../../../src/core/message/parts.ts'
+import { maxMessageBytes } from '../../../src/core/message/message-parts.ts'
 import { isTimestamp, parseTimestamp, toIsoTimestamp } from '../../../src/core/message/timestamp.ts'
 import { FieldError, MessageTooLarge } from './errors.ts'
 import type { Entry } from './queue.ts'
 
-/** A number or bigint stands for its digits. */
+/** An id. A number or bigint is converted to its decimal digits. */
 export type Id = string | number | bigint
-/** Anything that `JSON.stringify` can write. */
+/** An object that `JSON.stringify` can serialise. */
 export type Fields = Readonly<Record<string, unknown>>
 
-/** What every call may carry. */
+/** The optional fields of every call. */
 export interface CommonFields {
-  /** When it happened; default: now. A number is milliseconds (from 10^11 on) or seconds since 1970. */
+  /**
+   * Time of the event. Default: now. A number is Unix time: milliseconds if >= 10^11, else seconds.
+   */
   readonly timestamp?: Date | string | number | undefined
-  /** Circumstances, such as the device or the IP address; no attributes of the user. */
+  /**
+   * Facts about the device or network, such as the IP address. Attributes of the user are traits.
+   */
   readonly context?: Fields | undefined
-  /** Which destinations may have the message; `All` is the default for the others. */
+  /** Destinations that may get the message. `All` is the default for destinations not listed. */
   readonly integrations?: Fields | undefined
-  /** Default: a new one. What comes twice under one id counts once. */
+  /** Default: a new id. Receivers treat messages with the same id as duplicates. */
   readonly messageId?: string | undefined
 }
 
-/** Whom the message is about; one of the two is needed. */
+/** The user of the message. At least one of the two ids is required. */
 export interface UserFields extends CommonFields {
   readonly userId?: Id | undefined
   readonly anonymousId?: Id | undefined
@@ -52,7 +56,7 @@ export interface Screen extends UserFields {
 }
 
 export interface Page extends Screen {
-  /** Another name of `properties`. */
+  /** Alias of `properties`. */
   readonly traits?: Fields | undefined
 }
 
@@ -64,7 +68,7 @@ export interface Group extends UserFields {
 export interface Alias extends CommonFields {
   /** The new id. */
   readonly userId: Id
-  /** The id it replaces. */
+  /** The id that `userId` replaces. */
   readonly previousId: Id
 }
 
@@ -73,7 +77,7 @@ export interface CallDeps {
   readonly newId: () => string
 }
 
-/** Checks a call and writes it, once. Throws `FieldError` or `MessageTooLarge`. */
+/** Validates a call and serialises it to JSON. @throws FieldError, MessageTooLarge */
 export function entryOf(type: CallType, call: unknown, { now, newId }: CallDeps): Entry {
   if (!isObject(call)) throw new FieldError('not_an_object', `Pass an object: ${type}({ userId, … }).`)
   const identifiers = identifiersOf(call)
@@ -101,7 +105,10 @@ function identifiersOf(call: JsonObject): Identifiers {
 
 const objectFields = ['properties', 'traits', 'context', 'integrations'] as const
 
-/** The free-form parts under the names they are sent by. What is no object would be ignored by the collector. */
+/**
+ * Validates the object fields and renames the alias `traits` of a page. Other types are rejected
+ * here, because the collector would ignore them.
+ */
 function objectsOf(type: CallType, call: JsonObject): JsonObject {
   for (const name of objectFields) {
     const value = call[name]
@@ -109,7 +116,7 @@ function objectsOf(type: CallType, call: JsonObject): JsonObject {
       throw new FieldError('not_an_object', `'${name}' must be an object.`)
   }
   if (type !== 'page' || !isObject(call['traits'])) return {}
-  // Page.Traits is another name of the properties (B2.3).
+  // `traits` of a page is an alias of `properties`.
   return { traits: undefined, properties: { ...call['traits'], ...(call['properties'] as JsonObject | undefined) } }
 }
 
@@ -119,7 +126,7 @@ function timestampOf(value: unknown, now: () => number): string {
   if (isTimestamp(at)) return toIsoTimestamp(at)
   throw new FieldError(
     'invalid_timestamp',
-    "'timestamp' is no time: pass a Date, or a date of the years 0001 to 9999 in ISO 8601 (2015-02-02T10:00:00.000Z).",
+    "'timestamp' is invalid: pass a Date, or an ISO 8601 time of the years 0001 to 9999 (2015-02-02T10:00:00.000Z).",
   )
 }
 
@@ -128,7 +135,7 @@ function write(message: JsonObject): string {
     return JSON.stringify(message)
   } catch (cause) {
     const name = Object.keys(message).find(key => !canBeWritten(message[key])) ?? 'message'
-    // V8 draws a picture of a circle in the lines after the first.
+    // For a circular structure, V8 appends lines with a diagram. Keep only the first line.
     const [reason] = (cause as Error).message.split('\n')
     throw new FieldError('not_serialisable', `'${name}' cannot be written as JSON: ${reason}.`, cause)
   }

@@ -2,23 +2,23 @@ import { randomUUID } from 'node:crypto'
 
 export type Cancel = () => void
 
-/** Time and chance as the client sees them. */
+/** Clock, timers, random numbers and ids of the client. Tests pass their own. */
 export interface ClientClock {
-  /** Milliseconds since 1970; may jump. */
+  /** Unix time in milliseconds. May jump. */
   now(): number
-  /** Milliseconds that only ever grow. */
+  /** Monotonic time in milliseconds. */
   monotonic(): number
-  /** Does not keep the process alive. */
+  /** Calls `run` after a delay. The timer does not keep the process alive. */
   after(delayMs: number, run: () => void): Cancel
-  /** Keeps the process alive until it is cancelled. */
-  hold(): Cancel
-  /** From 0 to below 1. */
+  /** Keeps the process alive until the returned function is called. */
+  keepAlive(): Cancel
+  /** A random number >= 0 and < 1. */
   random(): number
   /** A new unique id. */
   id(): string
 }
 
-/** The longest delay that a Node timer takes; above it would fire at once. */
+/** The maximum delay of a Node timer. A timer with a longer delay fires immediately. */
 export const longestTimerMs = 2 ** 31 - 1
 
 export const systemClock: ClientClock = {
@@ -28,7 +28,7 @@ export const systemClock: ClientClock = {
     const timer = setTimeout(run, Math.min(delayMs, longestTimerMs)).unref()
     return () => clearTimeout(timer)
   },
-  hold() {
+  keepAlive() {
     const timer = setInterval(() => {}, longestTimerMs)
     return () => clearInterval(timer)
   },

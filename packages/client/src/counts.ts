@@ -1,11 +1,11 @@
-/** What became of the messages; always `queued = sent + failed + dropped + waiting`. */
+/** The number of messages in each state: `queued = sent + failed + dropped + waiting`. */
 export interface Counts {
-  /** Taken by a call. */
+  /** Accepted by a call. */
   readonly queued: number
   readonly sent: number
   readonly failed: number
-  /** Given up for newer ones. */
+  /** Dropped for newer messages, with `onFull: 'drop-oldest'`. */
   readonly dropped: number
-  /** In the queue or under way. */
+  /** In the queue, or in the batch that is being sent. */
   readonly waiting: number
 }

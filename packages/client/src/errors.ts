@@ -1,10 +1,10 @@
 import type { RejectionCode } from '../../../src/core/message/message.ts'
 
-/** A setting that cannot be used; thrown by `new Analytics`. */
+/** An invalid setting. Thrown by `new Analytics`. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
   readonly code = 'invalid_config'
-  /** The setting at fault: `endpoint`, `size`, … */
+  /** The name of the setting: `endpoint`, `size`, … */
   readonly field: string
 
   constructor(field: string, message: string) {
@@ -13,10 +13,10 @@ export class ConfigError extends Error {
   }
 }
 
-/** A call whose fields cannot be used; thrown by the call itself, nothing was queued. */
+/** A call with invalid fields. Thrown by the call; nothing was queued. */
 export class FieldError extends Error {
   override readonly name = 'FieldError'
-  /** The codes that the collector gives for the same fault, and `not_serialisable`. */
+  /** The code of the collector for the same error, or `not_serialisable`. */
   readonly code: RejectionCode | 'not_serialisable'
 
   constructor(code: RejectionCode | 'not_serialisable', message: string, cause?: unknown) {
@@ -25,37 +25,37 @@ export class FieldError extends Error {
   }
 }
 
-/** A message of more UTF-8 bytes than a call may have (B8); nothing was queued. */
+/** A message above the size limit in UTF-8 bytes. Thrown by the call; nothing was queued. */
 export class MessageTooLarge extends Error {
   override readonly name = 'MessageTooLarge'
   readonly code = 'message_too_large'
   readonly bytes: number
 
   constructor(bytes: number, maxBytes: number) {
-    super(`The message has ${bytes} bytes of JSON; at most ${maxBytes} are taken: send less in it, or split it.`)
+    super(`The message has ${bytes} bytes of JSON; the limit is ${maxBytes}. Remove fields or split the message.`)
     this.bytes = bytes
   }
 }
 
-/** The queue is at its bound and the message was not taken. */
+/** The queue is full. Thrown by the call; the message was not queued. */
 export class QueueFull extends Error {
   override readonly name = 'QueueFull'
   readonly code = 'queue_full'
 
   constructor(messages: number, bytes: number) {
     super(
-      `The queue is full (${messages} messages, ${bytes} bytes wait): the endpoint is slow or down. ` +
-        "Send less, raise maxQueueMessages or maxQueueBytes, or choose another 'onFull'.",
+      `The queue is full (${messages} messages, ${bytes} bytes): the endpoint is slow or unavailable. ` +
+        "Send fewer messages, raise 'maxQueueMessages' or 'maxQueueBytes', or set another 'onFull'.",
     )
   }
 }
 
-/** A call after `close()`. */
+/** A call after `close()`. Nothing was queued. */
 export class Closed extends Error {
   override readonly name = 'Closed'
   readonly code = 'closed'
 
   constructor() {
-    super('This client was closed: nothing can be sent with it any more.')
+    super('The client is closed. Create a new client to send messages.')
   }
 }

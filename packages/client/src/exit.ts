@@ -1,18 +1,21 @@
 import process from 'node:process'
 
-/** A client with something to send, as the end of the process sees it. */
-export interface Sending {
-  /** The process has nothing else to do: send what is left, in limited time. */
+/** The callbacks of a client with unsent messages, for the end of the process. */
+export interface UnsentClient {
+  /** Called when the event loop is empty. The client sends the rest within its time limit. */
   finish(): void
-  /** The process ends here and now. */
+  /** Called when the process exits and unsent messages are lost. */
   lost(): void
 }
 
-const sending = new Set<Sending>()
+const sending = new Set<UnsentClient>()
 let isListening = false
 
-/** Called when a client has something to send and when it has nothing left. Nothing happens before the first call. */
-export function guardExit(client: Sending, isBusy: boolean): void {
+/**
+ * Registers a client while it has unsent messages, and removes it afterwards. The first call
+ * installs the process listeners.
+ */
+export function guardExit(client: UnsentClient, isBusy: boolean): void {
   if (!isBusy) {
     sending.delete(client)
     return
@@ -20,7 +23,8 @@ export function guardExit(client: Sending, isBusy: boolean): void {
   sending.add(client)
   if (isListening) return
   isListening = true
-  // Timers do not keep the process alive, so this comes as soon as only they are left; and again after what it started.
+  // The client's timers do not keep the process alive, so Node emits this event while they are
+  // pending. It emits it again after the work that a listener started.
   process.on('beforeExit', () => {
     for (const client of sending) client.finish()
   })

@@ -1,42 +1,45 @@
 import type { JsonObject } from '../../../src/core/message/json.ts'
 import type { Entry } from './queue.ts'
 
-/** Why it did not work: a short code for programs (`http_503`, `ECONNREFUSED`) and a sentence for people. */
-export interface Trouble {
+/** The cause of a failed attempt: a code for programs (`http_503`) and a sentence for people. */
+export interface FailureCause {
   readonly code: string
   readonly detail: string
 }
 
 /**
- * Why messages will not be sent any more:
- * rejected           the endpoint took the batch, but not this message
- * refused            a final answer, such as 400 or 401
+ * Why messages were not delivered:
+ * rejected           the endpoint accepted the batch, but not this message
+ * refused            a response that is not retried, such as 400 or 401
  * too_large          413 for a batch of one message
  * retries_exhausted  the last retry failed too
- * queue_full         dropped for newer ones (`onFull: 'drop-oldest'`)
- * out_of_time        `close({ timeoutMs })` or the end of the process came first
+ * queue_full         dropped for newer messages (`onFull: 'drop-oldest'`)
+ * out_of_time        the time limit of `close` or of the process exit was reached
  */
 export type FailureReason = 'rejected' | 'refused' | 'too_large' | 'retries_exhausted' | 'queue_full' | 'out_of_time'
 
-/** Messages that were not delivered. After `retries_exhausted` and `out_of_time` it may be that they arrived all the same. */
+/**
+ * Messages that were not delivered. After `retries_exhausted` and `out_of_time` they may have
+ * arrived, because a response was lost or late.
+ */
 export interface Failure {
   readonly reason: FailureReason
-  /** `http_401`, `ECONNREFUSED`, or the endpoint's own code for a rejected message. */
+  /** `http_401`, `ECONNREFUSED`, or the code of the endpoint for a rejected message. */
   readonly code: string
   /** One sentence. */
   readonly detail: string
   readonly messageIds: readonly string[]
-  /** The messages as they were queued, fit to be kept and sent again. */
+  /** The queued messages. You can store them and send them again. */
   readonly messages: readonly JsonObject[]
 }
 
-export function failureOf(reason: FailureReason, { code, detail }: Trouble, entries: readonly Entry[]): Failure {
+export function failureOf(reason: FailureReason, { code, detail }: FailureCause, entries: readonly Entry[]): Failure {
   return {
     reason,
     code,
     detail,
     messageIds: entries.map(entry => entry.messageId),
-    // Read again only when somebody looks.
+    // Parse the JSON only when the property is read.
     get messages() {
       return entries.map(entry => JSON.parse(entry.text) as JsonObject)
     },

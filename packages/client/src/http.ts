@@ -1,24 +1,32 @@
 import http, { type IncomingMessage } from 'node:http'
 import https from 'node:https'
-import type { Trouble } from './failure.ts'
+import type { FailureCause } from './failure.ts'
+import { type HttpResponse, resultOf } from './response-result.ts'
 import type { Batch, SendResult, Transport } from './transport.ts'
-import { type HttpAnswer, verdictOf } from './verdict.ts'
 import { library } from './version.ts'
 
 export interface HttpTransportOptions {
   readonly url: string
   readonly writeKey: string
-  /** For one try, from its start until the answer is complete. */
+  /** Time limit for one request, from its start to the end of the response. */
   readonly timeoutMs: number
   readonly now: () => number
 }
 
-/** 2,500 rejections fit; nobody has more to say. */
-const maxAnswerBytes = 1_048_576
-/** Endpoints keep idle connections for five seconds and more; a request must not meet the end of one. */
+/**
+ * The part of a response body that is read. The rejections of a full batch of 2500 messages fit.
+ */
+const maxResponseBytes = 1_048_576
+/**
+ * How long an idle connection is kept. Servers keep them for 5 s or longer, so a request is not
+ * sent on a connection that the server is closing.
+ */
 const idleMs = 4_000
 
-/** Sends batches by POST over kept-alive connections. With Node's own client: `fetch` takes three times its CPU for a request. */
+/**
+ * Sends batches by POST over kept-alive connections. It uses `node:http`, because `fetch` takes
+ * three times its CPU time per request.
+ */
 export function createHttpTransport({ url, writeKey, timeoutMs, now }: HttpTransportOptions): Transport {
   const target = new URL(url)
   const { request, Agent } = target.protocol === 'https:' ? https : http
@@ -30,7 +38,7 @@ export function createHttpTransport({ url, writeKey, timeoutMs, now }: HttpTrans
     'user-agent': `${library.name}/${library.version}`,
   }
 
-  /** Resolves with the head of the answer. */
+  /** Sends a request. Resolves with the status line and headers of the response. */
   function exchange(body: Buffer, retry: number, signal: AbortSignal): Promise<IncomingMessage> {
     const count = retry === 0 ? {} : { 'x-retry-count': String(retry) }
     return new Promise((resolve, reject) => {
@@ -42,24 +50,24 @@ export function createHttpTransport({ url, writeKey, timeoutMs, now }: HttpTrans
       })
       outgoing.once('response', resolve)
       outgoing.on('error', error => reject(signal.aborted ? signal.reason : error))
-      // An answer that is none, such as a switch of protocols, ends it without an error.
-      outgoing.once('close', () => reject(new Error('the connection was closed without an answer')))
+      // Without a usable response, such as after 101 Switching Protocols, there is no error event.
+      outgoing.once('close', () => reject(new Error('the connection was closed without a response')))
       outgoing.end(body)
     })
   }
 
   async function post(batch: Batch, retry: number, signal: AbortSignal): Promise<SendResult> {
     const response = await exchange(Buffer.from(bodyOf(batch, now())), retry, signal)
-    const answer: HttpAnswer = {
+    const answer: HttpResponse = {
       status: response.statusCode ?? 0,
       retryAfter: response.headers['retry-after'] ?? null,
       body: await startOf(response),
     }
-    return verdictOf(answer, batch.messages, now())
+    return resultOf(answer, batch.messages, now())
   }
 
   return {
-    // Ids and times are always of the same length.
+    // Ids and times have a fixed length.
     envelopeBytes: Buffer.byteLength(bodyOf({ id: emptyId, messages: [] }, 0)),
     async send(batch, retry, signal) {
       const ending = new AbortController()
@@ -83,7 +91,7 @@ export function createHttpTransport({ url, writeKey, timeoutMs, now }: HttpTrans
 
 const emptyId = '00000000-0000-0000-0000-000000000000'
 
-/** The body of a request; `sentAt` is the time of this try. */
+/** Returns a function that writes the body of a request. `sentAt` is the time of this attempt. */
 function createEnvelope(writeKey: string): (batch: Batch, sentAt: number) => string {
   const end = `,"writeKey":${JSON.stringify(writeKey)},"context":${JSON.stringify({ library })}}`
   return ({ id, messages }, sentAt) => {
@@ -92,7 +100,10 @@ function createEnvelope(writeKey: string): (batch: Batch, sentAt: number) => str
   }
 }
 
-/** The head has decided already: whatever happens to the body, the answer counts. */
+/**
+ * Reads the start of a response body. Never rejects: the status already decides the result, so a
+ * broken body does not matter.
+ */
 async function startOf(response: IncomingMessage): Promise<string> {
   const decoder = new TextDecoder()
   let text = ''
@@ -100,11 +111,11 @@ async function startOf(response: IncomingMessage): Promise<string> {
   try {
     for await (const chunk of response as AsyncIterable<Buffer>) {
       bytes += chunk.length
-      if (bytes > maxAnswerBytes) break
+      if (bytes > maxResponseBytes) break
       text += decoder.decode(chunk, { stream: true })
     }
   } catch {
-    // Cut off or too slow: what was read is what there is.
+    // The connection broke or the time limit was reached. Return what was read.
   }
   return text + decoder.decode()
 }
@@ -113,13 +124,13 @@ class TimedOut extends Error {
   readonly code = 'timeout'
 
   constructor(timeoutMs: number) {
-    super(`no answer within ${timeoutMs} ms`)
+    super(`no response within ${timeoutMs} ms`)
   }
 }
 
-function troubleOf(error: unknown): Trouble {
+function troubleOf(error: unknown): FailureCause {
   const { code, message } = error as { code?: unknown; message?: unknown }
-  // The failure of several addresses has no message of its own.
+  // An AggregateError for several addresses has no message.
   const detail = typeof message === 'string' && message !== '' ? message : String(code ?? error)
-  return { code: typeof code === 'string' ? code : 'network', detail: `The endpoint was not reached: ${detail}.` }
+  return { code: typeof code === 'string' ? code : 'network', detail: `The request failed: ${detail}.` }
 }

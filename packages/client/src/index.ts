@@ -1,4 +1,4 @@
-/* The client library, `@hookline/client`. It needs nothing but Node. */
+/* The client library, `@hookline/client`. It has no dependencies. */
 export { Analytics, type CloseOptions } from './analytics.ts'
 export type {
   Alias,

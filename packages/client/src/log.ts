@@ -3,18 +3,21 @@ import type { Failure } from './failure.ts'
 
 const quietMs = 60_000
 
-/** What the client says by itself. */
+/** The log of the client, on stderr. */
 export interface ClientLog {
-  /** Only with `DEBUG=analytics` (B4.2). The text is made only then. */
+  /** Writes a line with `DEBUG=analytics`. Otherwise `line` is not called. */
   debug(line: () => string): void
-  /** Messages that were not delivered and that nobody else hears of: once a minute for each kind. */
+  /** Warns of undelivered messages, once per minute for each reason and code. */
   failure(failure: Failure): void
   warn(line: string): void
 }
 
-/** `DEBUG=analytics`; other names may stand beside it, separated by commas or spaces. */
+/** Whether DEBUG contains `analytics` or `*`. Its names are separated by commas or spaces. */
 export const isDebugging = (debug: string | undefined): boolean =>
   (debug ?? '').split(/[\s,]+/).some(name => name === 'analytics' || name === '*')
+
+/** `1 message`, `2 messages` */
+export const messageCount = (count: number): string => `${count} message${count === 1 ? '' : 's'}`
 
 export interface LogDeps {
   readonly write: (line: string) => void
@@ -23,7 +26,7 @@ export interface LogDeps {
 }
 
 export function createLog({ write, clock, debugging }: LogDeps): ClientLog {
-  const kinds = new Map<string, { quietUntil: number; unsaid: number }>()
+  const kinds = new Map<string, { quietUntil: number; suppressed: number }>()
   const warn = (line: string): void => write(`hookline analytics: ${line}\n`)
   return {
     debug: line => {
@@ -32,17 +35,19 @@ export function createLog({ write, clock, debugging }: LogDeps): ClientLog {
     warn,
     failure({ reason, code, detail, messageIds }) {
       const kind = `${reason} ${code}`
-      const known = kinds.get(kind) ?? { quietUntil: Number.NEGATIVE_INFINITY, unsaid: 0 }
-      // The endpoint chooses codes; it must not choose how much is remembered.
+      const known = kinds.get(kind) ?? { quietUntil: Number.NEGATIVE_INFINITY, suppressed: 0 }
+      // The endpoint determines the codes. The limit keeps it from filling the memory.
       if (kinds.size < 100 || kinds.has(kind)) kinds.set(kind, known)
       if (clock.monotonic() < known.quietUntil) {
-        known.unsaid += messageIds.length
+        known.suppressed += messageIds.length
         return
       }
-      const more = known.unsaid === 0 ? '' : ` ${known.unsaid} more before that, for the same reason.`
-      warn(`${messageIds.length} not delivered, ${reason} (${code}). ${detail}${more} Listen with 'onFailure'.`)
+      const more = known.suppressed === 0 ? '' : ` ${known.suppressed} more before that, for the same reason.`
+      warn(
+        `${messageCount(messageIds.length)} not delivered: ${reason} (${code}). ${detail}${more} Set 'onFailure' to handle them.`,
+      )
       known.quietUntil = clock.monotonic() + quietMs
-      known.unsaid = 0
+      known.suppressed = 0
     },
   }
 }

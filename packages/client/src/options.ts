@@ -1,56 +1,63 @@
-import { maxMessageBytes } from '../../../src/core/message/parts.ts'
+import { maxMessageBytes } from '../../../src/core/message/message-parts.ts'
 import { longestTimerMs } from './clock.ts'
 import { ConfigError } from './errors.ts'
 import type { Failure } from './failure.ts'
 import { maxBatchMessages } from './queue.ts'
 import type { Transport } from './transport.ts'
 
-/** What becomes of a call when the queue is at its bound. */
+/** What a call does when the queue is full. */
 export type OnFull = 'error' | 'drop-oldest' | 'wait'
 
-/** How messages wait, and who hears what became of them; times are in milliseconds. */
+/** The options of the queue and its listeners. Times are in milliseconds. */
 export interface QueueOptions {
-  /** So many queued messages start a flush, and so many go in a request: 1 to 2,500, default 20. */
+  /** Queued messages that start a flush, and messages per request. From 1 to 2500, default 20. */
   readonly size?: number | undefined
-  /** Another name of `size`. */
+  /** Alias of `size`. */
   readonly flushAt?: number | undefined
-  /** Since the last flush: default 5,000. */
+  /** Time since the last flush that starts a flush. Default 5000. */
   readonly flushAfter?: number | undefined
-  /** Another name of `flushAfter`. */
+  /** Alias of `flushAfter`. */
   readonly interval?: number | undefined
-  /** Default 10. */
+  /** Maximum retries of a request. Default 10. */
   readonly maxRetries?: number | undefined
-  /** How long a process that has nothing else to do stays to send what is queued: default 10,000. */
+  /** How long an otherwise finished process stays alive to send queued messages. Default 10000. */
   readonly exitTimeoutMs?: number | undefined
-  /** Messages that may wait: default 50,000. */
+  /** Maximum messages in the queue. Default 50000. */
   readonly maxQueueMessages?: number | undefined
-  /** UTF-8 bytes of the messages that may wait: at least 32,768, default 67,108,864. */
+  /** Maximum UTF-8 bytes of the messages in the queue. At least 32768, default 67108864. */
   readonly maxQueueBytes?: number | undefined
-  /** `error`: the call throws `QueueFull` (default). `drop-oldest`: the oldest fails. `wait`: the call's promise waits for room. */
+  /**
+   * What a call does when the queue is full. `error` (default): it throws `QueueFull`.
+   * `drop-oldest`: it drops the oldest message. `wait`: its promise resolves when the queue has
+   * room.
+   */
   readonly onFull?: OnFull | undefined
-  /** Messages that will not be delivered. Without it they are logged on stderr. */
+  /** Called with messages that were not delivered. Without it, failures are logged on stderr. */
   readonly onFailure?: ((failure: Failure) => void) | undefined
-  /** Message ids that the endpoint took. */
+  /** Called with the ids of the messages that the endpoint accepted. */
   readonly onSent?: ((messageIds: readonly string[]) => void) | undefined
 }
 
 /** The settings of a client that sends to a collector. */
 export interface AnalyticsOptions extends QueueOptions {
-  /** Where the collector is: a base URL, to which `/v1/batch` is added, or a full one. Required. */
+  /** URL of the collector: a base URL, to which `/v1/batch` is added, or a full URL. Required. */
   readonly endpoint: string
-  /** For one request, in milliseconds: default 10,000. */
+  /** Time limit of one request in milliseconds. Default 10000. */
   readonly timeoutMs?: number | undefined
 }
 
-/** The settings of a client with another way out than a collector. */
+/** The settings of a client that does not send to a collector. */
 export interface TransportOptions extends QueueOptions {
-  /** `kafkaTransport(…)` of `@hookline/client-kafka`. It belongs to this one client. */
+  /**
+   * A transport such as `kafkaTransport(…)` of `@hookline/client-kafka`. Use it for one client
+   * only.
+   */
   readonly transport: Transport
 }
 
 type Given<Name extends keyof QueueOptions> = NonNullable<QueueOptions[Name]>
 
-/** Options that were checked, under one name each. */
+/** The validated options, with aliases and defaults resolved. */
 export interface QueueSettings {
   readonly size: number
   readonly flushAfter: number
@@ -87,7 +94,7 @@ const transportNames: readonly string[] = ['transport'] satisfies (keyof Transpo
 const policies: readonly unknown[] = ['error', 'drop-oldest', 'wait'] satisfies OnFull[]
 const maxWriteKeyLength = 1_000
 
-/** Checks every setting; throws `ConfigError` for the first that cannot be used. */
+/** Validates the settings. @throws ConfigError for the first invalid one */
 export function settingsOf(writeKey: string, options: AnalyticsOptions): Settings {
   if (typeof writeKey !== 'string' || writeKey === '' || writeKey.length > maxWriteKeyLength)
     throw new ConfigError(
@@ -97,7 +104,7 @@ export function settingsOf(writeKey: string, options: AnalyticsOptions): Setting
   const given: unknown = options
   if (typeof given !== 'object' || given === null)
     throw new ConfigError('endpoint', "'endpoint' is required: new Analytics(writeKey, { endpoint: 'https://…' }).")
-  refuseUnknown(options, httpNames)
+  rejectUnknown(options, httpNames)
   return {
     ...queueSettingsOf(options),
     writeKey,
@@ -106,13 +113,13 @@ export function settingsOf(writeKey: string, options: AnalyticsOptions): Setting
   }
 }
 
-/** Whether this is the one argument of a client that brings its own transport. */
+/** Whether the first argument of `new Analytics` has a transport. */
 export const isOverTransport = (given: unknown): given is TransportOptions =>
   typeof given === 'object' && given !== null && 'transport' in given
 
-/** Like `settingsOf`, for a client that brings its own transport. */
+/** Validates the settings of a client with its own transport. @throws ConfigError */
 export function transportSettingsOf(options: TransportOptions): QueueSettings {
-  refuseUnknown(options, transportNames)
+  rejectUnknown(options, transportNames)
   const { transport } = options as { transport: Partial<Transport> | undefined }
   if (typeof transport?.send !== 'function' || typeof transport.envelopeBytes !== 'number')
     throw new ConfigError(
@@ -140,13 +147,13 @@ function queueSettingsOf(options: QueueOptions): QueueSettings {
   }
 }
 
-function refuseUnknown(options: object, ownNames: readonly string[]): void {
+function rejectUnknown(options: object, ownNames: readonly string[]): void {
   const names = [...ownNames, ...queueNames]
   const unknown = Object.keys(options).find(name => !names.includes(name))
   if (unknown === undefined) return
-  const meant = names.find(name => name.toLowerCase() === unknown.toLowerCase())
-  const advice = meant === undefined ? `the settings are ${names.join(', ')}` : `did you mean '${meant}'?`
-  throw new ConfigError(unknown, `'${unknown}' is no setting: ${advice}`)
+  const similar = names.find(name => name.toLowerCase() === unknown.toLowerCase())
+  const advice = similar === undefined ? `one of ${names.join(', ')}` : `did you mean '${similar}'?`
+  throw new ConfigError(unknown, `unknown setting '${unknown}' (${advice})`)
 }
 
 type NumberName =
@@ -160,20 +167,22 @@ type NumberName =
   | 'maxQueueMessages'
   | 'maxQueueBytes'
 
-/** Reads whole numbers; two names of one setting may both be there when they agree (B2.3). */
+/**
+ * Returns a reader for integer settings. A setting and its alias may both be set if they are equal.
+ */
 const numbersOf =
   (options: { readonly [name in NumberName]?: number | undefined }) =>
-  (aliases: readonly [NumberName, ...NumberName[]], fallback: number, least: number, most: number): number => {
+  (aliases: readonly [NumberName, ...NumberName[]], fallback: number, minimum: number, maximum: number): number => {
     const given = aliases.filter(name => options[name] !== undefined)
     const name = given[0] ?? aliases[0]
     if (given.some(other => !Object.is(options[other], options[name])))
       throw new ConfigError(
         name,
-        `'${given.join("' and '")}' are two names of one setting and differ: give one of them.`,
+        `'${given.join("' and '")}' are names of the same setting with different values: use one of them.`,
       )
     const value = options[name] ?? fallback
-    if (Number.isInteger(value) && value >= least && value <= most) return value
-    throw new ConfigError(name, `'${name}' must be a whole number from ${least} to ${most}.`)
+    if (Number.isInteger(value) && value >= minimum && value <= maximum) return value
+    throw new ConfigError(name, `'${name}' must be an integer from ${minimum} to ${maximum}.`)
   }
 
 function listener<Name extends 'onFailure' | 'onSent'>(name: Name, value: QueueOptions[Name]) {
@@ -182,16 +191,16 @@ function listener<Name extends 'onFailure' | 'onSent'>(name: Name, value: QueueO
 }
 
 function urlOf(endpoint: unknown): string {
-  const refuse = (message: string): never => {
+  const reject = (message: string): never => {
     throw new ConfigError('endpoint', message)
   }
   if (typeof endpoint !== 'string' || !URL.canParse(endpoint))
-    return refuse("'endpoint' must be the collector's URL, such as https://events.example.com.")
+    return reject("'endpoint' must be the collector's URL, such as https://events.example.com.")
   const url = new URL(endpoint)
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
-    return refuse("'endpoint' must begin with http:// or https://.")
+    return reject("'endpoint' must begin with http:// or https://.")
   if (url.username !== '' || url.password !== '')
-    return refuse("'endpoint' must not hold credentials: the write key is what the client is known by.")
+    return reject("'endpoint' must not contain credentials: the write key identifies the client.")
   if (url.pathname === '/') url.pathname = '/v1/batch'
   url.hash = ''
   return url.href

@@ -1,9 +1,9 @@
-/** A request's body, the envelope included (B8). */
+/** The maximum size of a request body in bytes, with the envelope. */
 export const maxBatchBytes = 500_000
-/** What the collector takes in one batch. */
+/** The maximum number of messages in one batch. */
 export const maxBatchMessages = 2_500
 
-/** A message as it will be sent: written once, measured once. */
+/** A message, serialised and measured once. */
 export interface Entry {
   readonly messageId: string
   readonly text: string
@@ -11,15 +11,15 @@ export interface Entry {
   readonly bytes: number
 }
 
-/** An entry with its place: 1, 2, … in the order of the calls. */
+/** An entry with its sequence number: 1, 2, … in the order of the calls. */
 export interface Queued extends Entry {
   readonly place: number
 }
 
-/** How much a batch may hold. */
+/** The limits of a batch. */
 export interface BatchLimits {
   readonly messages: number
-  /** All messages and the commas between them. */
+  /** UTF-8 bytes of all messages and the commas between them. */
   readonly bytes: number
 }
 
@@ -28,7 +28,7 @@ interface Link {
   next: Link | undefined
 }
 
-/** What waits to be sent, oldest first. Every operation takes constant time for each entry that it touches. */
+/** The queue of unsent messages, oldest first: a linked list with constant time per entry. */
 export class MessageQueue {
   #first: Link | undefined
   #last: Link | undefined
@@ -45,22 +45,22 @@ export class MessageQueue {
     return this.#bytes
   }
 
-  /** What all messages would take in one batch, the commas included. */
+  /** The size of all messages in one batch, with the commas. */
   get joinedBytes(): number {
     return this.#bytes + Math.max(0, this.#length - 1)
   }
 
-  /** The place of the last entry ever pushed; 0 before the first. */
+  /** The place of the newest entry ever pushed. 0 before the first. */
   get lastPlace(): number {
     return this.#places
   }
 
-  /** The place of the oldest entry that waits. */
+  /** The place of the oldest entry in the queue. */
   get firstPlace(): number | undefined {
     return this.#first?.entry.place
   }
 
-  /** Whether one more of this size stays within both bounds. */
+  /** Whether one more message of this size stays within both limits. */
   fits(bytes: number, maxMessages: number, maxBytes: number): boolean {
     return this.#length < maxMessages && this.#bytes + bytes <= maxBytes
   }
@@ -84,7 +84,9 @@ export class MessageQueue {
     return link.entry
   }
 
-  /** The oldest entries, as many as the limits let through, and at least one unless the queue is empty. */
+  /**
+   * Removes the oldest entries within the limits. Returns at least one unless the queue is empty.
+   */
   take(limits: BatchLimits): Queued[] {
     const batch: Queued[] = []
     let bytes = -1

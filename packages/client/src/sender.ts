@@ -1,15 +1,15 @@
 import { type AttemptDeps, attempt } from './attempts.ts'
-import { Awaited } from './awaited.ts'
 import type { Cancel } from './clock.ts'
 import type { Counts } from './counts.ts'
 import { Closed, QueueFull } from './errors.ts'
-import { type Failure, type FailureReason, failureOf, type Trouble } from './failure.ts'
+import { type Failure, type FailureCause, type FailureReason, failureOf } from './failure.ts'
+import { FlushWaiters } from './flush-waiters.ts'
 import type { QueueSettings } from './options.ts'
 import { type BatchLimits, type Entry, MessageQueue, maxBatchBytes, maxBatchMessages, type Queued } from './queue.ts'
 import type { RejectedMessage, SendResult } from './transport.ts'
 
-/** With so many batches waiting the client is falling behind: a request then carries as much as it may. */
-const behindBatches = 10
+/** Queued batches above which the client sends the largest possible requests to catch up. */
+const catchUpBatches = 10
 
 export interface SenderDeps extends Omit<AttemptDeps, 'maxRetries'> {
   readonly settings: Pick<
@@ -18,23 +18,29 @@ export interface SenderDeps extends Omit<AttemptDeps, 'maxRetries'> {
   >
   readonly onSent: (messages: readonly Entry[]) => void
   readonly onFailure: (failure: Failure) => void
-  /** True when there is something to send again, false when there is nothing left. */
+  /** Called with `true` when the first message is queued, and `false` when none is left. */
   readonly onBusy: (busy: boolean) => void
 }
 
-const taken = Promise.resolve()
+const resolved = Promise.resolve()
 
-/** Moves messages from calls to the transport: one batch at a time, in order, each message settled exactly once. */
+/**
+ * Sends queued messages over the transport: one batch at a time, in order. Each message is reported
+ * exactly once, as sent, failed or dropped.
+ */
 export class Sender {
   readonly #deps: SenderDeps
   readonly #queue = new MessageQueue()
-  readonly #awaited: Awaited
-  /** Out of the queue and not settled; the first is under way, a second is the other half of a batch that was too large. */
+  readonly #awaited: FlushWaiters
+  /**
+   * Batches taken from the queue without a result. The first is being sent. A second one is the
+   * other half of a batch that was too large.
+   */
   #inHand: (readonly Queued[])[] = []
   #abort: AbortController | undefined
   #running = false
   #closed = false
-  /** Everything up to this place is to go out now. */
+  /** Messages up to this place are sent without waiting for the timer. */
   #flushTo = 0
   #lastFlushAt = Number.NEGATIVE_INFINITY
   #cancelTimer: Cancel | undefined
@@ -44,7 +50,7 @@ export class Sender {
 
   constructor(deps: SenderDeps) {
     this.#deps = deps
-    this.#awaited = new Awaited(() => deps.clock.hold())
+    this.#awaited = new FlushWaiters(() => deps.clock.keepAlive())
   }
 
   get counts(): Counts {
@@ -53,7 +59,9 @@ export class Sender {
     return { queued: this.#queue.lastPlace, sent: this.#sent, failed: this.#failed, dropped: this.#dropped, waiting }
   }
 
-  /** UTF-8 bytes of the messages in the queue; the batch under way (at most 500,000) comes on top. */
+  /**
+   * UTF-8 bytes of the messages in the queue, without the batch that is being sent (max. 500 000).
+   */
   get queuedBytes(): number {
     return this.#queue.bytes
   }
@@ -62,7 +70,10 @@ export class Sender {
     if (this.#closed) throw new Closed()
   }
 
-  /** Takes a message or throws `QueueFull`. With `onFull: 'wait'` the promise resolves when there is room again. */
+  /**
+   * Queues a message. With `onFull: 'wait'` the promise resolves when the queue has room again.
+   * @throws QueueFull, Closed
+   */
   add(entry: Entry): Promise<void> {
     this.assertOpen()
     this.#makeRoom(entry.bytes)
@@ -70,24 +81,24 @@ export class Sender {
     this.#queue.push(entry)
     if (wasIdle) this.#deps.onBusy(true)
     this.#wake()
-    return this.#hasRoom ? taken : this.#awaited.room()
+    return this.#hasRoom ? resolved : this.#awaited.room()
   }
 
-  /** Resolves when all that was queued before, and what comes while that is being sent, is settled. */
+  /** Resolves when all queued messages, and those queued during the flush, are sent or failed. */
   flush(): Promise<void> {
-    if (this.#isIdle) return taken
+    if (this.#isIdle) return resolved
     this.#flushTo = this.#queue.lastPlace
     this.#wake()
     return this.#awaited.flush(this.#flushTo)
   }
 
-  /** Takes no more messages. Resolves when all are settled; what is not sent in time has failed. */
+  /** Rejects new messages and drains the queue. */
   close(timeoutMs?: number): Promise<void> {
     this.#closed = true
     return this.drain(timeoutMs)
   }
 
-  /** Like `flush`, for at most so long. */
+  /** Flushes the queue. After `timeoutMs`, messages without a result fail with `out_of_time`. */
   async drain(timeoutMs: number | undefined): Promise<void> {
     const { clock } = this.#deps
     const cancel = timeoutMs === undefined ? undefined : clock.after(timeoutMs, () => this.#abandon(timeoutMs))
@@ -107,16 +118,16 @@ export class Sender {
   #makeRoom(bytes: number): void {
     const { maxQueueMessages, maxQueueBytes, onFull } = this.#deps.settings
     if (this.#queue.fits(bytes, maxQueueMessages, maxQueueBytes)) return
-    // A full queue does not wait for the timer.
+    // Send a full queue immediately, without waiting for the timer.
     this.#flushTo = this.#queue.lastPlace
     this.#wake()
-    // Who is told to wait and does not must not fill the memory either.
+    // A caller that ignores the promise of `onFull: 'wait'` must not fill the memory.
     const factor = onFull === 'wait' ? 2 : 1
     while (!this.#queue.fits(bytes, maxQueueMessages * factor, maxQueueBytes * factor)) {
       const oldest = onFull === 'drop-oldest' ? this.#queue.shift() : undefined
       if (oldest === undefined) throw new QueueFull(this.#queue.length, this.#queue.bytes)
       this.#dropped += 1
-      const detail = 'The queue was full: the oldest message was dropped for a newer one.'
+      const detail = 'The queue was full, so the oldest message was dropped.'
       this.#deps.onFailure(failureOf('queue_full', { code: 'queue_full', detail }, [oldest]))
     }
   }
@@ -134,7 +145,10 @@ export class Sender {
     else if (this.#queue.length > 0) this.#armTimer()
   }
 
-  /** A flush is due so long after the last one (B2.3), or after the first message when there was none for that long. */
+  /**
+   * Starts the flush timer. A flush is due `flushAfter` after the last one, or after the first
+   * message if the last one is older.
+   */
   #armTimer(): void {
     if (this.#cancelTimer !== undefined) return
     const { clock, settings } = this.#deps
@@ -150,8 +164,8 @@ export class Sender {
     this.#running = true
     this.#cancelTimer?.()
     this.#cancelTimer = undefined
-    // The caller goes on first; what it queues in the same turn goes along.
-    await taken
+    // Let the caller continue first. Messages it queues synchronously join the same batch.
+    await resolved
     while (this.#isDue) {
       this.#lastFlushAt = this.#deps.clock.monotonic()
       this.#inHand = [this.#queue.take(this.#batchLimits)]
@@ -164,7 +178,7 @@ export class Sender {
 
   get #batchLimits(): BatchLimits {
     const { size } = this.#deps.settings
-    const isBehind = this.#queue.length > behindBatches * size
+    const isBehind = this.#queue.length > catchUpBatches * size
     const bytes = maxBatchBytes - this.#deps.transport.envelopeBytes
     return { messages: isBehind ? maxBatchMessages : size, bytes }
   }
@@ -175,7 +189,7 @@ export class Sender {
     this.#abort = abort
     const batch = { id: deps.clock.id(), messages }
     const result = await attempt(batch, { ...deps, maxRetries: settings.maxRetries }, abort.signal)
-    // Then everything has been reported already.
+    // After an abort, `#abandon` has already reported all messages as failed.
     if (!abort.signal.aborted) this.#conclude(messages, result)
   }
 
@@ -208,18 +222,18 @@ export class Sender {
     for (const { index, ...trouble } of rejected) this.#fail('rejected', trouble, [messages[index] as Queued])
   }
 
-  #fail(reason: FailureReason, trouble: Trouble, messages: readonly Queued[]): void {
+  #fail(reason: FailureReason, trouble: FailureCause, messages: readonly Queued[]): void {
     this.#failed += messages.length
     this.#deps.onFailure(failureOf(reason, trouble, messages))
   }
 
-  /** Reports all that is not settled as failed, also what is under way. */
+  /** Reports all messages without a result as failed, including the batch that is being sent. */
   #abandon(timeoutMs: number): void {
     const everything = { messages: Number.POSITIVE_INFINITY, bytes: Number.POSITIVE_INFINITY }
     const all = [...this.#inHand.flat(), ...this.#queue.take(everything)]
     this.#inHand = []
     this.#abort?.abort()
-    const detail = `Not sent within ${timeoutMs} ms, and there was no more time.`
+    const detail = `Not sent within the time limit of ${timeoutMs} ms.`
     if (all.length > 0) this.#fail('out_of_time', { code: 'out_of_time', detail }, all)
     this.#progress()
   }

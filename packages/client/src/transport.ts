@@ -1,13 +1,13 @@
-import type { Trouble } from './failure.ts'
+import type { FailureCause } from './failure.ts'
 import type { Entry } from './queue.ts'
 
-/** Messages that go together. Its id and its messages are the same on every try. */
+/** The messages of one request. Its id and messages are the same in every attempt. */
 export interface Batch {
   readonly id: string
   readonly messages: readonly Entry[]
 }
 
-/** One message that was not taken although its batch was. */
+/** A message that was rejected although its batch was accepted. */
 export interface RejectedMessage {
   /** Its position in the batch. */
   readonly index: number
@@ -15,18 +15,18 @@ export interface RejectedMessage {
   readonly detail: string
 }
 
-/** What one try came to. */
+/** The result of one attempt. */
 export type SendResult =
-  /** All but the rejected ones are safe. */
+  /** All messages except the rejected ones are stored. */
   | { readonly kind: 'taken'; readonly rejected: readonly RejectedMessage[] }
-  /** May work later. */
-  | { readonly kind: 'retry'; readonly trouble: Trouble; readonly retryAfterMs: number | undefined }
-  /** May work in smaller pieces. */
-  | { readonly kind: 'too_large'; readonly trouble: Trouble }
-  /** Will never work. */
-  | { readonly kind: 'refused'; readonly trouble: Trouble }
+  /** A temporary failure; a retry may succeed. */
+  | { readonly kind: 'retry'; readonly trouble: FailureCause; readonly retryAfterMs: number | undefined }
+  /** The batch is too large; smaller batches may succeed. */
+  | { readonly kind: 'too_large'; readonly trouble: FailureCause }
+  /** A permanent failure. */
+  | { readonly kind: 'refused'; readonly trouble: FailureCause }
 
-/** As much of an `AbortSignal` as it takes: who uses the types of this package need have no others. */
+/** The part of `AbortSignal` that transports use, so that these types need no DOM or Node types. */
 export interface StopSignal {
   readonly aborted: boolean
   readonly reason: unknown
@@ -34,12 +34,12 @@ export interface StopSignal {
   removeEventListener(type: 'abort', listener: () => void): void
 }
 
-/** The way out of the queue. */
+/** Sends batches to a collector, or to Kafka. */
 export interface Transport {
-  /** Bytes of a request that are not messages or the commas between them. */
+  /** Bytes of a request body besides the messages and the commas between them. */
   readonly envelopeBytes: number
-  /** One try. `retry` is 0 for the first; the signal ends it early. */
+  /** Makes one attempt. `retry` is 0 for the first. The signal cancels it. */
   send(batch: Batch, retry: number, signal: StopSignal): Promise<SendResult>
-  /** Ends what it keeps open, called when nothing more will be sent; may be called again. */
+  /** Closes connections after the last attempt. Can be called again. */
   close?(): Promise<void>
 }

@@ -1,12 +1,13 @@
 import { type AudienceInput, fromInputRecord, type InputRecord, toInputRecord } from '../../core/audience/input.ts'
 import type { MembershipRecord } from '../../core/audience/record.ts'
 import type { Clock, DecodedValue, ValueCodec } from '../../core/ports.ts'
-import { avroCodecs, schemaText } from './confluent-codec.ts'
+import { avroCodecs, readSchemaText } from './confluent-codec.ts'
 import type { Registry } from './schema-registry.ts'
 
-/** The schemas as `schemas register` registers them, each under `<topic>-value`. */
-export const audienceInputSchema = schemaText('hookline.audience-input-value')
-export const membershipSchema = schemaText('hookline.audience-memberships-value')
+/** The schema of the audience-input topic, as `hookline schemas register` registers it. */
+export const audienceInputSchema = readSchemaText('hookline.audience-input-value')
+/** The schema of the memberships topic. */
+export const membershipSchema = readSchemaText('hookline.audience-memberships-value')
 
 const inputCodecOf = avroCodecs<AudienceInput, InputRecord, DecodedValue<AudienceInput>, void>({
   one: 'an audience input',
@@ -36,10 +37,13 @@ interface Deps {
 }
 
 /**
- * The codec of the audience-input topic. Asks the registry once for the id of our own schema.
+ * Creates the codec of the audience-input topic. It looks up the id of Hookline's schema once.
  * @throws SchemaNotRegistered, RegistryUnavailable
  */
 export const createAudienceInputCodec = (deps: Deps): Promise<ValueCodec<AudienceInput>> => inputCodecOf(deps)
 
-/** The codec of the memberships topic; as `createAudienceInputCodec`. */
+/**
+ * Creates the codec of the memberships topic. It looks up the id of Hookline's schema once.
+ * @throws SchemaNotRegistered, RegistryUnavailable
+ */
 export const createMembershipCodec = (deps: Deps): Promise<ValueCodec<MembershipRecord>> => membershipCodecOf(deps)

@@ -4,31 +4,35 @@ import avsc from 'avsc'
 import type { Clock, SchemaNeeded, Undecodable } from '../../core/ports.ts'
 import { type Registry, RegistryUnavailable } from './schema-registry.ts'
 
-/** How long a schema id that the registry does not know is not asked for again. */
+/** How long the registry is not asked again for a schema id that it does not know. */
 const unknownForMs = 30_000
-/** How many of them are remembered; the oldest go first. */
+/** The maximum number of unknown ids that are remembered; the oldest are forgotten first. */
 const maxRemembered = 10_000
 /**
- * Registries number their schemas one after the other. An id that is ahead of all known ones by more
- * than this most likely comes from bytes that are not a record.
+ * The maximum difference between a plausible id and the highest known one. Registries number their
+ * schemas consecutively, so a higher id most likely comes from a value that is not Avro.
  */
 const plausibleLead = 1_000_000
-/** How many implausible ids are asked for all the same: 20 immediately, then one a second. */
+/** The rate limit of look-ups for implausible ids: a burst of 20, then one per second. */
 const implausible = { burst: 20, perMs: 1 / 1_000 }
 
-/** Remembers schema ids that the registry does not know, and decides which ids to ask it for. */
-export class UnknownSchemas {
+/**
+ * Decides for which schema ids to ask the registry, and remembers those that it does not know.
+ * Values that are not Avro contain random ids, which must not flood the registry with requests.
+ */
+export class UnknownSchemaIds {
   readonly #clock: Pick<Clock, 'monotonic'>
-  /** In the order in which they were noted. */
+  /** The time until which each id counts as unknown; the oldest entry comes first. */
   readonly #until = new Map<number, number>()
   #highestKnown: number
-  #questions = implausible.burst
-  #countedAt: number
+  /** The look-ups of implausible ids that are allowed now (a token bucket). */
+  #tokens = implausible.burst
+  #refilledAt: number
 
   constructor(clock: Pick<Clock, 'monotonic'>, knownId: number) {
     this.#clock = clock
     this.#highestKnown = knownId
-    this.#countedAt = clock.monotonic()
+    this.#refilledAt = clock.monotonic()
   }
 
   noteKnown(id: number): void {
@@ -46,54 +50,66 @@ export class UnknownSchemas {
     return this.#until.size
   }
 
-  /** By an answer of the registry that is not old yet. */
+  /** Whether the registry said within the last 30 s that it does not know the id. */
   has(id: number): boolean {
     return this.#clock.monotonic() < (this.#until.get(id) ?? Number.NEGATIVE_INFINITY)
   }
 
-  /** Why an id is not asked for now; undefined: it is. */
+  /** The reason why the registry must not be asked for this id now; `undefined` when it may be. */
   refusal(id: number): string | undefined {
     const now = this.#clock.monotonic()
-    if (this.has(id)) return 'the registry does not know it'
+    if (this.has(id)) return 'the registry does not have this id'
     if (id > 0 && id <= this.#highestKnown + plausibleLead) return undefined
-    if (id <= 0) return 'no schema has such an id'
-    this.#questions = Math.min(implausible.burst, this.#questions + (now - this.#countedAt) * implausible.perMs)
-    this.#countedAt = now
-    if (this.#questions < 1) return 'it is far from all known ids, and too many of that kind are unknown'
-    this.#questions--
+    if (id <= 0) return 'schema ids are positive'
+    this.#tokens = Math.min(implausible.burst, this.#tokens + (now - this.#refilledAt) * implausible.perMs)
+    this.#refilledAt = now
+    if (this.#tokens < 1) return 'it is far above all known ids, and too many look-ups of unknown ids have failed'
+    this.#tokens--
     return undefined
   }
 }
 
-/** One of our schemas is not in the registry: nothing may be written. */
+/** Hookline's own schema is not in the registry, so Hookline cannot write any record with it. */
 export class SchemaNotRegistered extends Error {
   override readonly name = 'SchemaNotRegistered'
   readonly code = 'schema_not_registered'
 }
 
-/** TopicNameStrategy, what other clients assume. */
+/** The subject of a topic's values by Confluent's TopicNameStrategy, the default of its clients. */
 export const subjectOf = (topic: string): string => `${topic}-value`
 
 const require = createRequire(import.meta.url)
-/** The text of one of our schemas, as `schemas register` registers it. Each package finds it in its own `schemas/`. */
-export const schemaText = (file: string): string =>
+/**
+ * Reads one of Hookline's schemas from the folder `schemas/` of the running package. Returns the
+ * text that `hookline schemas register` registers.
+ */
+export const readSchemaText = (file: string): string =>
   JSON.stringify(JSON.parse(readFileSync(require.resolve(`#schemas/${file}.avsc`), 'utf8')))
 
-/** What the values of a topic are, and how they stand in its records. `Context`: what reading one needs beside its bytes. */
-export interface Form<Value, Stored, Read, Context> {
-  /** `an event`, `events`: for messages. */
+/**
+ * Describes the values of a topic. `Value` is the type that the code uses, `Stored` the record of
+ * the Avro schema, `Read` the result of decoding, and `Context` an additional argument of decoding.
+ */
+export interface ValueFormat<Value, Stored, Read, Context> {
+  /** The name of one value in error messages, with its article: `an event`. */
   readonly one: string
+  /** The name of several values in error messages: `events`. */
   readonly many: string
+  /** The Avro schema as JSON text. */
   readonly schema: string
   toStored(value: Value): Stored
   fromStored(stored: Stored, context: Context): Read
 }
 
-/** Reads and writes the values of one topic. */
+/** Encodes and decodes the values of one topic in Confluent's wire format. */
 export interface AvroCodec<Value, Read, Context> {
   encode(value: Value): Buffer
+  /** Returns `schema_needed` until `learn` has fetched the writer's schema. */
   decode(value: Buffer, context: Context): Read | Undecodable | SchemaNeeded
-  /** Fetches a writer's schema. False: the registry knows no such id. Rejects while the registry cannot be reached. */
+  /**
+   * Fetches the schema of a writer. Resolves with false when the registry does not have the id, and
+   * rejects with RegistryUnavailable while the registry cannot be reached.
+   */
   learn(schemaId: number): Promise<boolean>
 }
 
@@ -103,29 +119,29 @@ interface Deps {
   readonly clock: Pick<Clock, 'monotonic'>
 }
 
-/** Confluent's frame: a zero byte, the writer's schema id as int32, the Avro bytes. */
+/** The size of the header in Confluent's wire format: a zero byte and the schema id as int32. */
 const frameBytes = 5
-/** How long the check that the registry is still the one of the start stays valid. */
+/** How long `requireSameRegistry` trusts its last check. */
 const sameRegistryForMs = 1_000
 
 type Reader<Stored> =
   | { readonly kind: 'reader'; read(value: Buffer): Stored }
   | { readonly kind: 'refused'; detail: string }
 
-/** Makes codecs of one form; its schema is compiled here, once. */
+/** Returns a function that creates codecs of one form. The form's schema is compiled only once. */
 export function avroCodecs<Value, Stored, Read, Context>({
   one,
   many,
   schema,
   toStored,
   fromStored,
-}: Form<Value, Stored, Read, Context>): (deps: Deps) => Promise<AvroCodec<Value, Read, Context>> {
+}: ValueFormat<Value, Stored, Read, Context>): (deps: Deps) => Promise<AvroCodec<Value, Read, Context>> {
   const ownType = avsc.Type.forSchema(JSON.parse(schema), { wrapUnions: 'never', omitRecordMethods: true })
 
-  /** Reads what was written with `writer` as our own version; compiled once for each schema id. */
+  /** Compiles a reader that resolves values of the schema `writer` to Hookline's schema. */
   function readerOf(writer: avsc.Type): Reader<Stored> {
     try {
-      // Another namespace is no other record: producers of other teams generate their classes in their own.
+      // Other teams may generate the record class in a namespace of their own.
       const resolver = writer === ownType ? undefined : ownType.createResolver(writer, { ignoreNamespaces: true })
       return { kind: 'reader', read: value => whole(ownType.decode(value, frameBytes, resolver), value.length) }
     } catch (error) {
@@ -141,21 +157,26 @@ export function avroCodecs<Value, Stored, Read, Context>({
         `the schema of ${many} is not registered under ${subject} at ${registry.url}: run \`hookline schemas register\``,
       )
     const readers = new Map<number, Reader<Stored>>([[own.id, readerOf(ownType)]])
-    const unknown = new UnknownSchemas(clock, own.id)
+    const unknown = new UnknownSchemaIds(clock, own.id)
     let sameRegistryUntil = Number.NEGATIVE_INFINITY
+    /** The look-ups in progress by schema id. */
     const asking = new Map<number, Promise<boolean>>()
     const encodeStored = createEncoder<Stored>(ownType, own.id)
 
-    /** Records become dead letters on an answer, so it must come from the registry that we started with. */
+    /**
+     * Checks that the registry still has Hookline's own schema. If not, it was replaced or has lost
+     * its data, and its response that a schema is unknown must not make records dead letters.
+     * @throws RegistryUnavailable
+     */
     async function requireSameRegistry(id: number): Promise<void> {
       if (clock.monotonic() < sameRegistryUntil) return
       if ((await registry.lookUp(subject, schema)) === undefined)
-        throw new RegistryUnavailable(`the registry at ${registry.url} knows neither schema ${id} nor our own any more`)
+        throw new RegistryUnavailable(`the registry at ${registry.url} has neither schema ${id} nor that of ${subject}`)
       sameRegistryUntil = clock.monotonic() + sameRegistryForMs
     }
 
     async function ask(id: number): Promise<boolean> {
-      const found = await registry.find(id)
+      const found = await registry.findById(id)
       if (found.kind !== 'schema') await requireSameRegistry(id)
       if (found.kind === 'unknown') {
         unknown.noteUnknown(id)
@@ -171,7 +192,7 @@ export function avroCodecs<Value, Stored, Read, Context>({
       decode(value, context) {
         if (value.length < frameBytes || value[0] !== 0)
           return undecodable(
-            `not an Avro record with a schema id: it starts with 0x${value.toString('hex', 0, frameBytes)}`,
+            `not an Avro record with a schema id: the value starts with 0x${value.toString('hex', 0, frameBytes)}`,
           )
         const schemaId = value.readInt32BE(1)
         const reader = readers.get(schemaId)
@@ -179,24 +200,24 @@ export function avroCodecs<Value, Stored, Read, Context>({
           const refusal = asking.has(schemaId) ? undefined : unknown.refusal(schemaId)
           return refusal === undefined
             ? { kind: 'schema_needed', schemaId }
-            : undecodable(`schema ${schemaId} is not known: ${refusal}`)
+            : undecodable(`schema ${schemaId} is unknown: ${refusal}`)
         }
         if (reader.kind === 'refused')
           return undecodable(`schema ${schemaId} cannot be read as ${one}: ${reader.detail}`)
         try {
           return fromStored(reader.read(value), context)
         } catch (error) {
-          return undecodable(`damaged, or not written with schema ${schemaId}: ${oneLine(error)}`)
+          return undecodable(`corrupt, or not written with schema ${schemaId}: ${oneLine(error)}`)
         }
       },
       async learn(schemaId) {
         if (readers.has(schemaId)) return true
         if (unknown.has(schemaId)) return false
-        const under = asking.get(schemaId)
-        if (under !== undefined) return under
-        const answer = ask(schemaId).finally(() => asking.delete(schemaId))
-        asking.set(schemaId, answer)
-        return answer
+        const inProgress = asking.get(schemaId)
+        if (inProgress !== undefined) return inProgress
+        const request = ask(schemaId).finally(() => asking.delete(schemaId))
+        asking.set(schemaId, request)
+        return request
       },
     }
   }
@@ -212,7 +233,7 @@ function createEncoder<Stored>(type: avsc.Type, schemaId: number): (stored: Stor
   return stored => {
     let end = type.encode(stored, scratch, frameBytes)
     if (end < 0) {
-      // Minus the bytes that were missing.
+      // A negative result is the number of missing bytes.
       scratch = newScratch(scratch.length - end)
       end = type.encode(stored, scratch, frameBytes)
     }
@@ -220,7 +241,11 @@ function createEncoder<Stored>(type: avsc.Type, schemaId: number): (stored: Stor
   }
 }
 
-/** Without a view of the bytes behind the frame, which costs as much as reading a small record. @throws Error when it does not end there */
+/**
+ * Checks that a decoded value ends at the end of the bytes. avsc's `fromBuffer` would check it too,
+ * but needs a view of the bytes after the header, which costs as much as decoding a small record.
+ * @throws Error when the value is truncated, or when bytes follow it
+ */
 function whole<Stored>({ value, offset }: { value: Stored; offset: number }, end: number): Stored {
   if (offset === end) return value
   throw new Error(offset < 0 ? 'truncated' : 'trailing data')

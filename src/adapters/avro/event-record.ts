@@ -4,7 +4,7 @@ import type { MessageType } from '../../core/message/message.ts'
 import type { Decoded } from '../../core/ports.ts'
 import { type EpochMs, epochMs, type JsonText } from '../../core/units.ts'
 
-/** An event as its Avro schema has it: `schemas/hookline.events-value.avsc`. */
+/** An event record as its Avro schema (`schemas/hookline.events-value.avsc`) defines it. */
 export interface EventRecord {
   readonly sourceId: string
   readonly type: string
@@ -32,7 +32,8 @@ export interface EventRecord {
   } | null
 }
 
-export function recordOf(event: Event): EventRecord {
+/** Converts an event to its Avro record. */
+export function toEventRecord(event: Event): EventRecord {
   const { message, origin } = event
   return {
     sourceId: event.sourceId,
@@ -64,10 +65,11 @@ function originRecordOf(origin: EventOrigin | undefined): EventRecord['origin'] 
 }
 
 /**
- * The event that a record holds. What a foreign producer wrote (`canonical` false) is handed on as it is, whatever type or
- * text it has: `normaliseEvent` checks it. Without a message id it gets `''`, without times `receivedAt`.
+ * Converts an Avro record to an event. A record of another producer (`canonical` is false) is not
+ * validated here; `normaliseEvent` does that. A missing message id becomes `''`, and a missing time
+ * becomes `receivedAt`.
  */
-export function eventOf(record: EventRecord, receivedAt: EpochMs): Decoded {
+export function fromEventRecord(record: EventRecord, receivedAt: EpochMs): Decoded {
   const received = record.receivedAt === null ? receivedAt : epochMs(record.receivedAt)
   const event: Event = {
     sourceId: record.sourceId,

@@ -4,7 +4,7 @@ import { COMPATIBILITY, SchemaRegistry, SchemaType } from '@kafkajs/confluent-sc
 import avsc from 'avsc'
 import type { Settings } from '../../core/settings/settings.ts'
 
-/** What avsc reads bytes with. `pos` beyond the end marks the bytes as damaged. */
+/** avsc's reader of bytes. A `pos` beyond the end marks the bytes as corrupt. */
 interface Tap {
   readonly buf: Buffer
   pos: number
@@ -15,16 +15,17 @@ interface Skipping {
   _skip(tap: Tap): void
 }
 
-/*
- * avsc skips as many items as the bytes announce, however few bytes are left: with a foreign schema that has an array or a
- * map, one damaged record could hold the process for hours. No collection may have more items than there are bytes left.
+/**
+ * Skips the items of an array or map that Hookline's schema does not have, as avsc does, but with a
+ * limit: a block may not claim more items than there are bytes left. avsc skips as many items as
+ * the block claims, so one corrupt record could block the event loop for hours.
  */
 function skipItems(tap: Tap, skipItem: () => void): void {
   for (;;) {
     const count = tap.readLong()
     if (count === 0) return
     const left = tap.buf.length - tap.pos
-    // A negative count announces a block by its size in bytes.
+    // After a negative count follows the size of the block in bytes.
     const size = count < 0 ? tap.readLong() : 0
     if (count > left || size < 0 || size > left) {
       tap.pos = tap.buf.length + 1
@@ -52,7 +53,7 @@ class BoundedMap extends avsc.types.MapType {
   }
 }
 
-/** avsc's `typeHook`: compiles the collections of a foreign schema so that damaged bytes cannot hold the process. */
+/** An avsc `typeHook` that compiles the arrays and maps of a writer's schema with that limit. */
 export const boundedCollection: avsc.ForSchemaOptions['typeHook'] = (schema, options) => {
   const kind = typeof schema === 'object' && 'type' in schema ? schema.type : undefined
   if (kind === 'array') return new BoundedArray(schema, options)
@@ -60,58 +61,78 @@ export const boundedCollection: avsc.ForSchemaOptions['typeHook'] = (schema, opt
   return undefined
 }
 
-/** The registry did not answer, or not as a schema registry does: nothing is known about any schema. */
+/** The registry did not respond, or its response is not that of a schema registry. */
 export class RegistryUnavailable extends Error {
   override readonly name = 'RegistryUnavailable'
   readonly code = 'registry_unavailable'
 }
 
-/** What the registry holds under an id. `unusable`: no Avro schema that can be compiled. */
+/**
+ * The result of a look-up by id. `unusable` means that the registered schema is not Avro or cannot
+ * be compiled; `unknown` means that the registry does not have the id.
+ */
 export type FoundSchema =
   | { readonly kind: 'schema'; readonly type: avsc.Type }
   | { readonly kind: 'unusable'; readonly detail: string }
   | { readonly kind: 'unknown' }
 
-/** Where a schema stands in the registry. */
+/** The id and the version of a registered schema. */
 export interface RegisteredSchema {
   readonly id: number
   readonly version: number
 }
 
-/** A Confluent-compatible schema registry. Every method rejects with `RegistryUnavailable` within the time limit. */
+/**
+ * A client of a Confluent-compatible schema registry. When the registry cannot be used, every
+ * method rejects with `RegistryUnavailable`, after 5 s at the latest.
+ */
 export interface Registry {
-  /** Without a trailing slash. */
+  /** The base URL without a trailing slash. */
   readonly url: string
-  find(id: number): Promise<FoundSchema>
-  /** Undefined: exactly this schema text is not registered under the subject. */
+  /** Looks up a schema by its id. */
+  findById(id: number): Promise<FoundSchema>
+  /** Looks up a schema by its text; `undefined` when `subject` has no version with this text. */
   lookUp(subject: string, schema: string): Promise<RegisteredSchema | undefined>
-  /** Adds a version, the same one for the same text; or the registry's reason against it. */
+  /**
+   * Registers a schema as the next version of `subject`. A text that is already registered keeps
+   * its version. `refused` is the registry's reason for rejecting the schema.
+   */
   register(subject: string, schema: string): Promise<RegisteredSchema | { readonly refused: string }>
-  /** Whether a schema may follow the subject's latest version; undefined: there is no version yet. */
-  mayFollow(subject: string, schema: string): Promise<{ readonly may: boolean; readonly reason: string } | undefined>
-  /** The subject's compatibility level; undefined when it has none of its own, which some registries tell as `NONE`. */
+  /**
+   * Checks whether a schema is compatible with the latest version of `subject`; `undefined` when
+   * there is no version yet.
+   */
+  checkCompatibility(
+    subject: string,
+    schema: string,
+  ): Promise<{ readonly may: boolean; readonly reason: string } | undefined>
+  /**
+   * Returns the compatibility level of `subject`; `undefined` when it has none of its own. Some
+   * registries return `NONE` in that case.
+   */
   compatibility(subject: string): Promise<string | undefined>
-  /** Requires that the newest version can read whatever was written at any time. */
-  requireBackwardTransitive(subject: string): Promise<void>
+  /** Sets the compatibility level BACKWARD_TRANSITIVE: new versions must read all older records. */
+  setBackwardTransitive(subject: string): Promise<void>
 }
 
-/** For one call with its retries: a registry that hangs must not hang its caller. */
+/** The time limit of one call, including its retries. */
 const timeLimitMs = 5_000
 
 type Answer = { data(): Record<string, unknown> }
 type RestCall = (parameters: object) => Promise<Answer>
 type Rest = Record<'registered' | 'register' | 'compatible' | 'config' | 'updateConfig', RestCall>
 
+/** Creates the client. It connects with each call. */
 export function createRegistry(settings: Settings['registry'], limitMs = timeLimitMs): Registry {
   const url = settings.url.replace(/\/+$/, '')
   const client = createClient(url, settings, limitMs)
-  // The client's own methods know neither version numbers nor compatibility; the REST calls behind them do.
+  // The REST calls behind the library's methods; the methods return no versions or compatibility.
   const rest: Rest = client['api'].Subject
 
   const unavailable = (reason: string, cause?: unknown): RegistryUnavailable =>
     new RegistryUnavailable(`the schema registry at ${url} cannot be used: ${reason}`, { cause })
 
-  /** Makes a call; an answer with one of the statuses in `expected` is no failure of the registry. */
+  /** Awaits a call. A response whose status is in `expected` resolves as `refused`. */
   async function ask(call: Promise<Answer>, ...expected: number[]): Promise<Answer | { readonly refused: string }> {
     try {
       return await call
@@ -127,15 +148,13 @@ export function createRegistry(settings: Settings['registry'], limitMs = timeLim
     if ('refused' in answer) return undefined
     const { id, version } = answer.data()
     if (typeof id === 'number' && typeof version === 'number') return { id, version }
-    throw unavailable(
-      'what answers there is no schema registry (the URL must end where the Confluent REST paths begin)',
-    )
+    throw unavailable('the server at this URL is not a schema registry (set the URL without the paths of the REST API)')
   }
 
   return {
     url,
     lookUp,
-    async find(id) {
+    async findById(id) {
       try {
         const type: unknown = await client.getSchema(id)
         return avsc.Type.isType(type)
@@ -151,12 +170,12 @@ export function createRegistry(settings: Settings['registry'], limitMs = timeLim
     async register(subject, schema) {
       const answer = await ask(rest.register({ subject, body: { schema } }), 409, 422)
       if ('refused' in answer) return answer
-      // The answer has the id only.
+      // The response contains only the id, so the version is looked up.
       const registered = await lookUp(subject, schema)
-      if (registered === undefined) throw unavailable(`it does not know the version of ${subject} it has just taken`)
+      if (registered === undefined) throw unavailable(`it has lost the version of ${subject} that it just registered`)
       return registered
     },
-    async mayFollow(subject, schema) {
+    async checkCompatibility(subject, schema) {
       const answer = await ask(rest.compatible({ subject, body: { schema } }), 404)
       if ('refused' in answer) return undefined
       const { is_compatible: may, reason, messages } = answer.data()
@@ -166,7 +185,7 @@ export function createRegistry(settings: Settings['registry'], limitMs = timeLim
       const answer = await ask(rest.config({ subject }), 404)
       return 'refused' in answer ? undefined : String(answer.data()['compatibilityLevel']).toUpperCase()
     },
-    async requireBackwardTransitive(subject) {
+    async setBackwardTransitive(subject) {
       await ask(rest.updateConfig({ subject, body: { compatibility: COMPATIBILITY.BACKWARD_TRANSITIVE } }))
     },
   }
@@ -183,7 +202,7 @@ function createClient(url: string, { auth, ca }: Settings['registry'], limitMs: 
       retry: { retries: 2, initialRetryTimeInSecs: 0.1 },
       middlewares: [
         () => ({
-          // The client has no limit of its own; this one also covers its retries.
+          // The library has no time limit of its own. This one also covers its retries.
           prepareRequest: async next => (await next()).enhance({ signal: AbortSignal.timeout(limitMs) }),
         }),
       ],
@@ -193,8 +212,9 @@ function createClient(url: string, { auth, ca }: Settings['registry'], limitMs: 
 }
 
 /**
- * What went wrong, in one line. The client gives every failed exchange a status, 400 also when there was no answer;
- * `none`: the exchange was good and what came of it is not.
+ * Returns the HTTP status of a failed call and the reason in one line. The library gives status 400
+ * to a call without a response. The status is `none` when the call succeeded but its content is
+ * invalid.
  */
 function failureOf(error: unknown, limitMs: number): { status: number | 'none'; reason: string } {
   if (!(error instanceof Error)) return { status: 'none', reason: String(error) }
@@ -202,6 +222,6 @@ function failureOf(error: unknown, limitMs: number): { status: number | 'none'; 
   if (!('status' in error)) return { status: 'none', reason }
   return {
     status: Number(error.status),
-    reason: /\baborted\b/.test(reason) ? `no answer within ${limitMs} ms` : reason,
+    reason: /\baborted\b/.test(reason) ? `no response within ${limitMs} ms` : reason,
   }
 }

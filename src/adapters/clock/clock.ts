@@ -1,15 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import { uptime } from 'node:os'
 import type { Clock } from '../../core/ports.ts'
-import { createBootTime, createSteadyTime } from './monotonic-clock.ts'
+import { createBootTime, createMonotonicClock } from './monotonic-clock.ts'
 
-/** The longest delay that a Node timer takes; above it would fire at once. */
+/** The longest delay that a Node timer supports. With a longer one it would fire immediately. */
 const longestTimerMs = 2 ** 31 - 1
 
 const sources = { wall: () => Date.now(), monotonic: () => performance.now(), uptime: () => uptime() * 1_000 }
 
-/** One for the process: all that is told of one moment has the same time. */
-export const systemTime = createSteadyTime(sources)
+/**
+ * The time of this process, shared by all its parts, so that one moment has one time everywhere.
+ */
+export const systemTime = createMonotonicClock(sources)
 
 export const systemClock: Clock = {
   now: systemTime.now,

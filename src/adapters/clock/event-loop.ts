@@ -2,12 +2,15 @@ import { CpuSaturation } from '../../core/flow/cpu-saturation.ts'
 import { flowLimits } from '../../core/flow/limits.ts'
 
 export interface EventLoopWatch {
-  /** Until when this process lacked CPU, in monotonic milliseconds; -Infinity: never since it is watched. */
+  /**
+   * The end of the latest period in which this process lacked CPU, in monotonic milliseconds.
+   * `-Infinity` when there was none since the start.
+   */
   cpuSaturatedUntil(): number
   stop(): void
 }
 
-/** Samples how busy the event loop was. Keeps no process alive. */
+/** Samples the utilization of the event loop. Its timer does not keep the process alive. */
 export function watchEventLoop(): EventLoopWatch {
   const cpu = new CpuSaturation(performance.now())
   let before = performance.eventLoopUtilization()

@@ -1,58 +1,75 @@
 import { type EpochMs, epochMs } from '../../core/units.ts'
-import type { AppendReading } from '../kafka/producer/produce-request.ts'
+import type { BrokerClockReading } from '../kafka/producer/produce-request.ts'
 
-/** What a machine says of time, in milliseconds. */
+/** The clocks of a machine, in milliseconds. */
 export interface TimeSources {
-  /** Since 1970; anybody may set it. */
+  /** Wall clock: milliseconds since 1970. It can be set to any value. */
   readonly wall: () => number
-  /** Evenly, since any moment; stands still while the machine is suspended. */
+  /** Monotonic time since an arbitrary moment. It stops while the machine is suspended. */
   readonly monotonic: () => number
-  /** Evenly, since any moment, and goes on while the machine is suspended. */
+  /** Monotonic time since an arbitrary moment. It continues while the machine is suspended. */
   readonly uptime: () => number
 }
 
-export interface SteadyTime {
-  /** The brokers' time, as far as they have told it; else the machine's. */
+export interface MonotonicClock {
+  /** The brokers' time when a broker has reported it, else the time of this machine. */
   now(): EpochMs
-  /** How far the machine's clock is ahead of `now`; milliseconds, 0: it is followed. */
+  /**
+   * Milliseconds by which the machine's wall clock is ahead of `now`; 0 while `now` follows the
+   * wall clock.
+   */
   offset(): number
-  /** Takes in what a broker says of its time. */
-  learn(reading: AppendReading): void
-  /** When a broker last said so, in monotonic milliseconds. */
+  /** Adjusts the time to the append time that a broker reported. */
+  learn(reading: BrokerClockReading): void
+  /** When the last report of a broker arrived, in monotonic milliseconds. */
   learnedAt(): number
 }
 
-/** What a clock is adjusted by in small steps, and how much slower or faster it is made for that, is followed. */
-const leastStepMs = 1_000
-const steepest = 0.001
-/** Clocks that are kept by a time server differ by less: so far the machine's own, which is smooth, is good enough. */
+/**
+ * Changes of the wall clock that are followed: steps of at most 1 s, and a rate that differs by at
+ * most 0.1 %. Time servers adjust clocks in this way.
+ */
+const toleratedStepMs = 1_000
+const toleratedSlew = 0.001
+/**
+ * Skew that is tolerated. Clocks that a time server keeps differ by less, and the machine's own
+ * clock is smoother than the brokers' reports.
+ */
 const toleratedSkewMs = 500
-/** One broker of three whose clock is wrong is outvoted. */
+/**
+ * Number of readings that the median is taken of. One of three brokers with a wrong clock is
+ * outvoted.
+ */
 const readingsKept = 5
 
 /**
- * The time of day that the processes of an installation share: that of the brokers, by which records are appended. Between their answers it continues
- * evenly from the machine's clock at the start: retries are durations, and a clock that is set by an hour would make them an hour early or
- * late. Smooth adjustments of the machine's clock and suspensions of the machine count; a step of the clock does not.
+ * Creates the time that all processes of an installation share: the time of the brokers, with which
+ * they stamp records.
+ *
+ * Between two reports, the time continues evenly from the machine's clock at the start. Retries are
+ * durations: a wall clock that is set by an hour would make them an hour early or late. Smooth
+ * adjustments of the wall clock and suspensions of the machine count; a step of the wall clock does
+ * not.
  */
-export function createSteadyTime(sources: TimeSources): SteadyTime {
+export function createMonotonicClock(sources: TimeSources): MonotonicClock {
   const { wall, monotonic } = sources
   const machine = createMachineTime(sources)
-  /** How far the brokers are ahead of the machine's time. */
+  /** Milliseconds by which the brokers' clocks are ahead of the machine's time. */
   let skew = 0
-  /** The smallest and largest skew that each of the last readings allows. */
+  /** When the last report arrived, in monotonic milliseconds. */
   let learnedAt = Number.NEGATIVE_INFINITY
-  const readings: { readonly least: number; readonly largest: number }[] = []
+  /** The smallest and largest skew that each of the latest reports allows. */
+  const readings: { readonly min: number; readonly max: number }[] = []
 
-  function learn({ sentAt, answeredAt, appended }: AppendReading): void {
+  function learn({ sentAt, answeredAt, appended }: BrokerClockReading): void {
     const at = monotonic()
     const now = machine.now()
-    // Brokers tell whole milliseconds: the true time may be almost one later.
-    const range = { least: appended - (now - at + answeredAt), largest: appended + 1 - (now - at + sentAt) }
+    // Brokers report whole milliseconds, so the true time may be almost 1 ms later.
+    const range = { min: appended - (now - at + answeredAt), max: appended + 1 - (now - at + sentAt) }
     learnedAt = answeredAt
     readings.push(range)
     if (readings.length > readingsKept) readings.shift()
-    const wanted = median(readings.map(({ least, largest }) => Math.min(Math.max(skew, least), largest)))
+    const wanted = median(readings.map(({ min, max }) => Math.min(Math.max(skew, min), max)))
     if (Math.abs(wanted - skew) > toleratedSkewMs) skew = wanted
   }
 
@@ -74,20 +91,20 @@ function median(values: readonly number[]): number {
   return values.toSorted((one, other) => one - other)[(values.length - 1) >> 1] ?? 0
 }
 
-/** The machine's time of day at the start, continued evenly. */
+/** The machine's wall clock time at the start, continued evenly. */
 function createMachineTime({ wall, monotonic, uptime }: TimeSources) {
-  /** Of what the wall clock, and the uptime, are ahead of the monotonic clock. */
+  /** Milliseconds by which the wall clock and the uptime are ahead of the monotonic clock. */
   let ahead = wall() - monotonic()
   let suspended = uptime() - monotonic()
   let lookedAt = monotonic()
-  /** The step that is not followed. */
+  /** The step of the wall clock that is not followed. */
   let ignored = 0
 
   function look(seen: number, elapsed: number): void {
-    const tolerance = leastStepMs + (elapsed - lookedAt) * steepest
+    const tolerance = toleratedStepMs + (elapsed - lookedAt) * toleratedSlew
     lookedAt = elapsed
     const step = seen - elapsed - ahead - ignored
-    // Asked once for each step: it is a file that is read.
+    // The uptime is read only once for each step, because reading it means reading a file.
     if (Math.abs(step) > tolerance) follow(slept(elapsed), step, tolerance)
     const off = seen - elapsed - ahead
     ignored = Math.abs(off) > tolerance ? off : 0
@@ -96,7 +113,10 @@ function createMachineTime({ wall, monotonic, uptime }: TimeSources) {
 
   const slept = (elapsed: number): number => uptime() - elapsed - suspended
 
-  /** The same time is missing from the monotonic clock. */
+  /**
+   * Follows a step that equals the time for which the machine was suspended, because the monotonic
+   * clock did not count that time.
+   */
   function follow(sleptMs: number, step: number, tolerance: number): void {
     if (Math.abs(step - sleptMs) > tolerance) return
     ahead += sleptMs
@@ -118,8 +138,12 @@ function createMachineTime({ wall, monotonic, uptime }: TimeSources) {
 }
 
 /**
- * Milliseconds that only ever grow and go on while the machine is suspended. Suspension shows as a jump of the wall clock, whether the machine
- * slept by itself or was paused from outside; so does a clock that is set ahead, which is counted too: for leases more is the safe side.
+ * Creates a clock in milliseconds that never goes backwards and continues while the machine is
+ * suspended.
+ *
+ * A suspension shows as a jump of the wall clock, whether the machine slept or was paused from
+ * outside. A wall clock that is set forward looks the same and is counted too. For leases, counting
+ * too much is the safe side.
  */
 export function createBootTime({ wall, monotonic }: Pick<TimeSources, 'wall' | 'monotonic'>): () => number {
   let ahead = wall() - monotonic()
@@ -128,7 +152,7 @@ export function createBootTime({ wall, monotonic }: Pick<TimeSources, 'wall' | '
     const elapsed = monotonic()
     const jump = wall() - elapsed - ahead
     ahead += jump
-    if (jump > leastStepMs) skipped += jump
+    if (jump > toleratedStepMs) skipped += jump
     return elapsed + skipped
   }
 }

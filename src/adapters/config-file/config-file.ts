@@ -1,21 +1,28 @@
-import { tellable } from '../../core/settings/advice.ts'
+import { maskUnknownKeys } from '../../core/settings/advice.ts'
 import { draftFrom, settingsFrom } from '../../core/settings/draft.ts'
 import { notNeeded, type SeenFile } from '../../core/settings/files.ts'
-import { formatPath, mostProblems, type Path, valueAt, wholeFile } from '../../core/settings/problem.ts'
+import { formatPath, maxProblems, type Path, valueAt, wholeFile } from '../../core/settings/problem.ts'
 import { everyService, isNeeded, type ServiceName } from '../../core/settings/service-names.ts'
 import type { Destination, Settings } from '../../core/settings/settings.ts'
 import { placeOfFile } from './directories.ts'
-import { foreignIds, unlistedOf, withoutFiles } from './exclude.ts'
-import { besides, type Environment, type Gathered, gather, type LocatedProblem, startsWith } from './read-sources.ts'
+import { takenIds, unlistedOf, withoutFiles } from './exclude.ts'
+import {
+  type ConfigSources,
+  type Environment,
+  type LocatedProblem,
+  readSources,
+  resolveFileName,
+  startsWith,
+} from './read-sources.ts'
 import { type ConfigSnapshot, createConfigSnapshot } from './snapshot.ts'
 
-/** Something wrong in a configuration file. Lines and columns count from 1. */
+/** A problem in a configuration file. Lines and columns count from 1. */
 export interface Problem {
-  /** As it was given, or found beside what was given. */
+  /** Path of the file. Relative names begin with the configuration file's directory. */
   readonly file: string
   readonly line: number
   readonly column: number
-  /** `destinations[0].webhooks[5]`; `the file` when no key of it is at fault. */
+  /** For example `destinations[0].webhooks[5]`; `the file` when the problem is not about a key. */
   readonly path: string
   readonly message: string
   readonly hint: string
@@ -24,17 +31,23 @@ export interface Problem {
 export interface Loaded {
   readonly kind: 'loaded'
   readonly settings: Settings
-  /** What was read for it: tells its files and directories, and later whether any of them is different. */
-  readonly look: ConfigSnapshot
-  /** What is wrong with files of `destinationsFrom` that are left out or missing; none: all are in use. */
+  /**
+   * The snapshot that the settings were read from. It lists the files and directories, and can
+   * check whether any of them has changed since.
+   */
+  readonly snapshot: ConfigSnapshot
+  /**
+   * Problems of `destinationsFrom` files that are left out or missing. Empty when all files are in
+   * use.
+   */
   readonly problems: readonly Problem[]
-  /** The destination that each file of `destinationsFrom` had when it was last good. */
+  /** For each `destinationsFrom` file, the destination that it had when it was last valid. */
   readonly byFile: ReadonlyMap<string, Destination>
 }
 
 export type LoadResult =
   | Loaded
-  | { readonly kind: 'refused'; readonly problems: readonly Problem[]; readonly look: ConfigSnapshot }
+  | { readonly kind: 'refused'; readonly problems: readonly Problem[]; readonly snapshot: ConfigSnapshot }
 
 /** `FILE:LINE:COL: path: message (hint)` */
 export function formatProblem({ file, line, column, path, message, hint }: Problem): string {
@@ -42,8 +55,11 @@ export function formatProblem({ file, line, column, path, message, hint }: Probl
 }
 
 /**
- * Reads a configuration with the files that it names and `services` need. Reports all mistakes together; never rejects because of them. A
- * file of `destinationsFrom` that cannot be used is left out; `before`: what was loaded last, for the destination that it had then.
+ * Loads a configuration file with the files that it names and that `services` need. All problems
+ * are reported together, as a result and not as a rejection.
+ *
+ * A `destinationsFrom` file that cannot be used is left out. `before` is the previous load: the
+ * file keeps the destination that it had then.
  */
 export async function loadConfigFile(
   path: string,
@@ -51,9 +67,9 @@ export async function loadConfigFile(
   before?: Loaded,
   services: ReadonlySet<ServiceName> = everyService,
 ): Promise<LoadResult> {
-  const look = createConfigSnapshot()
-  const gathered = await gather(look, path, env, before?.look.paths())
-  if (gathered.input === undefined) return refused(gathered.problems, gathered.files, look)
+  const snapshot = createConfigSnapshot()
+  const gathered = await readSources(snapshot, path, env, before?.snapshot.paths())
+  if (gathered.input === undefined) return refused(gathered.problems, gathered.files, snapshot)
   const substituted = new Map(
     gathered.substituted.map(({ path: at, variables }) => [formatPath(at), variables] as const),
   )
@@ -61,29 +77,32 @@ export async function loadConfigFile(
   const contents = new Map<string, SeenFile>(draft.files.map(({ name }) => [name, notNeeded]))
   const needed = draft.files.filter(file => isNeeded(file.path, services))
   for (const name of new Set(needed.map(file => file.name)))
-    contents.set(name, await look.text(...placeOfFile(name, gathered.directories, each => besides(path, each))))
+    contents.set(
+      name,
+      await snapshot.text(...placeOfFile(name, gathered.directories, each => resolveFileName(path, each))),
+    )
   const result = settingsFrom(draft, contents)
   const found = result.kind === 'refused' ? result.problems.map(gathered.locate) : []
-  const problems = [...gathered.problems, ...found.filter(problem => !toldAlready(problem, gathered))]
+  const problems = [...gathered.problems, ...found.filter(problem => !isReportedAlready(problem, gathered))]
   if (result.kind === 'accepted' && problems.length === 0)
     return {
       kind: 'loaded',
       settings: result.settings,
-      look,
+      snapshot,
       problems: [],
       byFile: byFileOf(gathered, result.settings),
     }
 
   const unusable = new Set(problems.filter(({ isExcluded }) => isExcluded !== true).map(({ file }) => file))
-  if (unusable.has(path)) return refused(problems, gathered.files, look)
+  if (unusable.has(path)) return refused(problems, gathered.files, snapshot)
   const lastGood: Loaded['byFile'] = before?.byFile ?? new Map()
-  const foreign = foreignIds(gathered, unusable, lastGood).map(gathered.locate)
+  const foreign = takenIds(gathered, unusable, lastGood).map(gathered.locate)
   for (const { file } of foreign) unusable.add(file)
   problems.push(...foreign)
   const reduced = withoutFiles(gathered, unusable, lastGood)
   const rest = settingsFrom(draftFrom(reduced.input, substituted), contents)
   if (rest.kind === 'refused')
-    return refused([...problems, ...rest.problems.map(gathered.locate)], gathered.files, look)
+    return refused([...problems, ...rest.problems.map(gathered.locate)], gathered.files, snapshot)
   const destinations = rest.settings.destinations.map(each => reduced.standIns.get(each.id) ?? each)
   const settings = { ...rest.settings, destinations, excluded: reduced.excluded }
   const isKept = (file: string): boolean => unusable.has(file) || unlistedOf(file, gathered) !== undefined
@@ -91,11 +110,11 @@ export async function loadConfigFile(
     ...[...lastGood].filter(([file]) => isKept(file)),
     ...[...byFileOf(gathered, settings)].filter(([file]) => !unusable.has(file)),
   ])
-  return { kind: 'loaded', settings, look, problems: told(problems, gathered.files), byFile }
+  return { kind: 'loaded', settings, snapshot, problems: shownOf(problems, gathered.files), byFile }
 }
 
-/** The destination of each file of `destinationsFrom`. */
-function byFileOf({ parts }: Gathered, { destinations }: Settings): ReadonlyMap<string, Destination> {
+/** The destination of each `destinationsFrom` file. */
+function byFileOf({ parts }: ConfigSources, { destinations }: Settings): ReadonlyMap<string, Destination> {
   const byId = new Map<unknown, Destination>(destinations.map(destination => [destination.id, destination]))
   return new Map(
     parts.flatMap(({ file, value }) => {
@@ -105,40 +124,46 @@ function byFileOf({ parts }: Gathered, { destinations }: Settings): ReadonlyMap<
   )
 }
 
-/** What could not be read is no second time missing. */
-function toldAlready({ at }: LocatedProblem, { problems, input }: Gathered): boolean {
+/**
+ * Whether the problem follows from one that is reported already: a value that could not be read is
+ * not also reported as missing.
+ */
+function isReportedAlready({ at }: LocatedProblem, { problems, input }: ConfigSources): boolean {
   return problems.some(
     form => startsWith(at, form.at) && (isSameId(at, form.at) || valueAt(input, form.at) === undefined),
   )
 }
 
-/** Both directories that use one id are reported. A second report, that the id is not unique, would add nothing. */
+/**
+ * Whether both problems are about the same id. The file of each directory that uses the id has its
+ * own report; a further report that the id is not unique would add nothing.
+ */
 const isSameId = (at: Path, other: Path): boolean =>
   at.at(-1) === 'id' && at.length === other.length && startsWith(at, other)
 
-/** In the order of the files and of their lines. */
-function refused(problems: readonly LocatedProblem[], files: readonly string[], look: ConfigSnapshot): LoadResult {
-  return { kind: 'refused', look, problems: told(problems, files) }
+/** A refused configuration, with its problems ordered by file and line. */
+function refused(problems: readonly LocatedProblem[], files: readonly string[], snapshot: ConfigSnapshot): LoadResult {
+  return { kind: 'refused', snapshot, problems: shownOf(problems, files) }
 }
 
-/** Problems as they are shown: the first ones, without keys that may be secrets. */
-function told(problems: readonly LocatedProblem[], files: readonly string[]): readonly Problem[] {
+/** The problems to show: the first `maxProblems` of them, without keys that may be secrets. */
+function shownOf(problems: readonly LocatedProblem[], files: readonly string[]): readonly Problem[] {
   const orderOf = new Map(files.map((file, index) => [file, index]))
   const order = ({ file }: LocatedProblem): number => orderOf.get(file) ?? -1
   const sorted = problems.toSorted((a, b) => order(a) - order(b) || a.line - b.line || a.column - b.column)
-  const shown = sorted.slice(0, mostProblems).map(
+  const shown = sorted.slice(0, maxProblems).map(
     ({ file, line, column, path, message, hint }): Problem => ({
       file,
       line,
       column,
       message,
       hint,
-      path: formatPath(tellable(path)) || wholeFile,
+      path: formatPath(maskUnknownKeys(path)) || wholeFile,
     }),
   )
-  const next = sorted[mostProblems]
+  const next = sorted[maxProblems]
   if (next === undefined) return shown
   const { file, line, column } = next
-  const message = `${sorted.length - mostProblems} more problems follow`
-  return [...shown, { file, line, column, message, path: wholeFile, hint: 'mend those above first' }]
+  const message = `${sorted.length - maxProblems} more problems are not shown`
+  return [...shown, { file, line, column, message, path: wholeFile, hint: 'fix the problems above first' }]
 }

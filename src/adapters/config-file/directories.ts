@@ -3,14 +3,17 @@ import { type Path, type SettingsProblem, valueAt } from '../../core/settings/pr
 
 /** One entry of `destinationsFrom`. */
 export interface Directory {
-  /** Where the configuration names it. */
+  /** The configuration key that names the directory. */
   readonly path: Path
   readonly name: string
-  /** Ids of the sources that its destinations may name; undefined: all. */
+  /** Ids of the sources that its destinations may use; `undefined` means all. */
   readonly sources: readonly unknown[] | undefined
 }
 
-/** The directories of `destinationsFrom`; what has another form the schema refuses. */
+/**
+ * The directories of `destinationsFrom`. Entries of another form are skipped, because the schema
+ * reports them.
+ */
 export function directoriesOf(root: unknown): readonly Directory[] {
   const from = valueAt(root, ['destinationsFrom'])
   if (typeof from === 'string')
@@ -26,10 +29,13 @@ export function directoriesOf(root: unknown): readonly Directory[] {
   })
 }
 
-/** The name of a file that a destination of a directory names: no other file of the configuration has one like it. */
+/**
+ * Marks a file name with the index of its directory. No other file name in the configuration
+ * contains a NUL.
+ */
 const bounded = (directory: number, name: string): string => `${directory}\0${name}`
 
-/** Where a named file is, and the directory that it must be below. */
+/** The path of a named file, and the directory that it must be below. */
 export function placeOfFile(
   name: string,
   directories: readonly string[],
@@ -40,7 +46,7 @@ export function placeOfFile(
   return directory === undefined || inside === undefined ? [besides(name)] : [join(directory, inside), directory]
 }
 
-/** A destination whose names of files are those below a directory. */
+/** Returns the destination with its file names marked as relative to the directory. */
 export function withBoundedFiles(destination: unknown, directory: number): unknown {
   const named = (name: unknown): unknown => (typeof name === 'string' && name !== '' ? bounded(directory, name) : name)
   return changed(destination, {
@@ -59,7 +65,9 @@ export function withBoundedFiles(destination: unknown, directory: number): unkno
 
 type Change = (value: unknown) => unknown
 
-/** A mapping with some of its values changed, or all of them; anything else as it is. */
+/**
+ * Returns a mapping with some or all of its values changed. Anything else is returned unchanged.
+ */
 function changed(value: unknown, by: Readonly<Record<string, Change>> | undefined, each?: Change): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
   const entries = Object.entries(value).map(([key, inner]: [string, unknown]) => {
@@ -69,7 +77,7 @@ function changed(value: unknown, by: Readonly<Record<string, Change>> | undefine
   return Object.fromEntries(entries)
 }
 
-/** One file of a directory, as the rules between files see it. */
+/** A `destinationsFrom` file, as far as the rules between files need it. */
 interface Filed {
   readonly prefix: Path
   readonly directory: number
@@ -77,10 +85,13 @@ interface Filed {
   readonly document: { readonly outline?: unknown }
 }
 
-export const isForeignId = 'is also the id of a destination in another directory'
+export const foreignIdMessage = 'is also the id of a destination in another directory'
 const idOf = ({ value, document }: Filed): unknown => valueAt(value ?? document.outline, ['id'])
 
-/** What destinations of one directory must not do to those of another: take their sources or their ids. */
+/**
+ * Checks the limits between directories: a destination must not use a source that its directory may
+ * not use, nor the id of a destination in another directory.
+ */
 export function boundaryProblems(
   files: readonly Filed[],
   directories: readonly Directory[],
@@ -97,8 +108,8 @@ export function boundaryProblems(
           : [
               {
                 path: [...prefix, 'sources', index],
-                message: 'is not a source that this directory may name',
-                hint: 'see destinationsFrom in the configuration file',
+                message: 'is not a source that this directory may use',
+                hint: 'remove it, or allow it under destinationsFrom in the configuration file',
               },
             ],
     )
@@ -108,7 +119,7 @@ export function boundaryProblems(
       ? [
           {
             path: [...prefix, 'id'],
-            message: isForeignId,
+            message: foreignIdMessage,
             first: [...other.prefix, 'id'],
           },
         ]

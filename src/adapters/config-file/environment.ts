@@ -7,17 +7,20 @@ export type Environment = Readonly<Record<string, string | undefined>>
 const place = /\$\$\{|\$\{([^}]*)(\}?)/g
 const inside = /^([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?$/s
 
-/** The text where nothing is taken from the environment; `$${` is a literal `${` here too. */
+/** Checks a text that must not use environment variables. `$${` is a literal `${` here too. */
 export function withoutEnvironment(text: string): Substitution {
   if (!/(?<!\$)\$\{/.test(text)) return { kind: 'text', text: text.replaceAll('$${', '${'), variables: [] }
   return {
     kind: 'refused',
-    message: `takes nothing from the environment: in a file of destinationsFrom \${…} is not possible`,
-    hint: 'write the value, or name a file below this directory; a literal ${ is written $${',
+    message: `contains \${…}; a file of destinationsFrom cannot use environment variables`,
+    hint: 'write the value, or name a file below this directory; for a literal ${ write $${',
   }
 }
 
-/** Puts in `${NAME}` and `${NAME:-default}` (also when empty, as in a shell), once; `$${` is a literal `${`. */
+/**
+ * Replaces `${NAME}` and `${NAME:-default}` by environment variables, in one pass. As in a shell,
+ * the default is also used when the variable is empty. `$${` is a literal `${`.
+ */
 export function substitute(text: string, env: Environment): Substitution {
   const variables: string[] = []
   const unset: string[] = []
@@ -38,21 +41,22 @@ export function substitute(text: string, env: Environment): Substitution {
   if (malformed) {
     return {
       kind: 'refused',
-      message: `has a \${ that begins neither \${NAME} nor \${NAME:-default}`,
-      hint: 'a literal ${ is written $${',
+      message: `contains a \${ that is neither \${NAME} nor \${NAME:-default}`,
+      hint: 'for a literal ${ write $${',
     }
   }
   const [name] = unset
   if (name !== undefined) {
-    // Beside other text it may be a fragment of a secret, which is not repeated.
+    // The name is repeated only when it is the whole text. Within other text it may be a fragment
+    // of a secret.
     if (text === `\${${name}}`) {
-      const hint = `set it or give a default: \${${name}:-default}`
-      return { kind: 'refused', message: `${name} is not set in the environment`, hint }
+      const hint = `set it, or give a default: \${${name}:-default}`
+      return { kind: 'refused', message: `the environment variable ${name} is not set`, hint }
     }
     return {
       kind: 'refused',
-      message: 'names a variable that is not set in the environment',
-      hint: `set it or give a default: \${NAME:-default}; a literal \${ is written $\${`,
+      message: 'uses an environment variable that is not set',
+      hint: `set it, or give a default: \${NAME:-default}; for a literal \${ write $\${`,
     }
   }
   return { kind: 'text', text: result, variables }

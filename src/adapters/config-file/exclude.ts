@@ -1,12 +1,12 @@
 import { basename, dirname, join } from 'node:path'
-import { heldDestination } from '../../core/delivery/route.ts'
+import { placeholderDestination } from '../../core/delivery/route.ts'
 import { id as idField } from '../../core/settings/fields.ts'
 import { type SettingsProblem, valueAt } from '../../core/settings/problem.ts'
 import type { Destination, Settings } from '../../core/settings/settings.ts'
-import { isForeignId } from './directories.ts'
-import type { Gathered, GatheredFile } from './read-sources.ts'
+import { foreignIdMessage } from './directories.ts'
+import type { ConfigSources, SourceFile } from './read-sources.ts'
 
-/** The configuration without the files that cannot be used, and what stands in for their destinations. */
+/** The configuration without the unusable files, and the destinations that replace theirs. */
 export interface Reduced {
   readonly input: unknown
   /** By id. */
@@ -15,12 +15,15 @@ export interface Reduced {
 }
 
 /**
- * For each unusable file, and each one of an unlisted directory: the destination that it had when it was last good,
- * while this process lives; else, if its id can be read, one that is held; else none. An audience or canary that names a
- * destination of no usable file gets a held destination, too.
+ * Removes unusable files, and files of directories that cannot be listed, and adds stand-ins for
+ * their destinations:
+ * - The destination that the file had when it was last valid in this process.
+ * - Otherwise, if its id can be read, a held destination: its messages wait in retry topics.
+ * - Otherwise none.
+ * An audience or canary that names a destination of no usable file gets a held destination, too.
  */
 export function withoutFiles(
-  gathered: Gathered,
+  gathered: ConfigSources,
   unusable: ReadonlySet<string>,
   lastGood: ReadonlyMap<string, Destination>,
 ): Reduced {
@@ -40,24 +43,29 @@ export function withoutFiles(
   }
   const bad = parts.filter(({ file }) => unusable.has(file))
   const badByFile = new Map(bad.map(part => [part.file, part]))
-  // A destination that was good before keeps its id when a new unusable file names the same id.
+  // A destination that was valid before keeps its id, also when a new unusable file uses the same
+  // id.
   for (const [file, destination] of lastGood) {
     const from = badByFile.get(file) ?? unlistedOf(file, gathered)
     if (from !== undefined) add({ ...destination, sources: destination.sources.filter(isOpen(from, input)) })
   }
   for (const part of bad) if (!lastGood.has(part.file)) add(held(part, input))
   const missing = new Set(referredTo(input).filter(id => !taken.has(id)))
-  for (const id of missing) add(heldDestination(id))
+  for (const id of missing) add(placeholderDestination(id))
   const stubs = [...standIns.keys()].map(id => stubOf(id, input))
   const destinations = [...own, ...usable.map(({ value }) => value), ...stubs]
-  // A missing destination may be that of a file without a readable id, which is counted.
+  // A file without a readable id is counted in `unnamed`. It may be the file of a missing
+  // destination, which is then not counted again.
   const files = bad.length + unlisted.length + (unnamed > 0 ? 0 : missing.size)
   return { input: { ...(input as object), destinations }, standIns, excluded: { files, unnamed } }
 }
 
-/** Files that take the id which an unusable file of another directory had when it was last good. */
-export function foreignIds(
-  gathered: Gathered,
+/**
+ * Reports files that use an id which belongs to another directory: an unusable file there had the
+ * id when it was last valid.
+ */
+export function takenIds(
+  gathered: ConfigSources,
   unusable: ReadonlySet<string>,
   lastGood: ReadonlyMap<string, Destination>,
 ): readonly SettingsProblem[] {
@@ -68,32 +76,37 @@ export function foreignIds(
   return parts.flatMap(({ file, value }, index) => {
     const directory = directoryOf.get(valueAt(value, ['id']))
     if (unusable.has(file) || directory === undefined || directory === dirname(file)) return []
-    const hint = `take another id: ${directory} had it first, and what it has now cannot be used`
-    return [{ path: ['destinations', own + index, 'id'], message: isForeignId, hint }]
+    const hint = `choose another id: ${directory} used it first, and its file is invalid or missing now`
+    return [{ path: ['destinations', own + index, 'id'], message: foreignIdMessage, hint }]
   })
 }
 
-/** The directory of a file, if it can no longer be listed. */
-export const unlistedOf = (file: string, { unlisted }: Gathered): Gathered['unlisted'][number] | undefined =>
+/** The entry of a file's directory, if that directory can no longer be listed. */
+export const unlistedOf = (file: string, { unlisted }: ConfigSources): ConfigSources['unlisted'][number] | undefined =>
   unlisted.find(({ directory }) => join(directory, basename(file)) === file)
 
-/** Whether there is a source of an id, and the destinations of a directory may name it. */
-function isOpen({ allowedSources }: Pick<GatheredFile, 'allowedSources'>, input: unknown) {
+/**
+ * Returns a filter for source ids that are configured and that destinations of this directory may
+ * use.
+ */
+function isOpen({ allowedSources }: Pick<SourceFile, 'allowedSources'>, input: unknown) {
   const known = new Set(listAt(input, ['sources']).map(source => valueAt(source, ['id'])))
   return (source: unknown): source is string =>
     known.has(source) && (allowedSources === undefined || allowedSources.includes(source))
 }
 
-/** A destination of which the id can be read, with those of its sources that it may have. */
-function held(part: GatheredFile, input: unknown): Destination | undefined {
+/**
+ * A held destination for a file whose id can be read, with the sources that it names and may use.
+ */
+function held(part: SourceFile, input: unknown): Destination | undefined {
   const from = part.value ?? part.outline
   const { data: id } = idField.safeParse(valueAt(from, ['id']))
   if (id === undefined) return undefined
   const sources = valueAt(from, ['sources'])
-  return heldDestination(id, Array.isArray(sources) ? [...new Set(sources.filter(isOpen(part, input)))] : [])
+  return placeholderDestination(id, Array.isArray(sources) ? [...new Set(sources.filter(isOpen(part, input)))] : [])
 }
 
-/** Passes every rule; its settings are the stand-in's. */
+/** A valid placeholder with this id, to pass validation. The stand-in replaces it afterwards. */
 function stubOf(id: string, input: unknown): object {
   const source = valueAt(input, ['sources', 0, 'id'])
   const port = valueAt(input, ['network', 'ports', 0]) ?? 443

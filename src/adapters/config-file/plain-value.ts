@@ -9,7 +9,7 @@ interface OffsetProblem {
   readonly hint: string
 }
 
-/** A text that the environment was put into. */
+/** A text in which environment variables were replaced. */
 export interface SubstitutedVariable {
   readonly path: Path
   readonly variables: readonly string[]
@@ -19,15 +19,16 @@ interface PlainValue {
   readonly value: unknown
   readonly problems: readonly OffsetProblem[]
   readonly substituted: readonly SubstitutedVariable[]
-  /** Formatted path → where key and value begin; elements of lists have no key of their own. */
+  /** Offsets of key and value, by formatted path. Elements of lists have no key of their own. */
   readonly offsets: ReadonlyMap<string, { readonly key: number; readonly value: number }>
 }
 
 type Node = ParsedNode | null | undefined
 
 /**
- * A parsed document as plain values. Only what JSON has too: anchors, aliases, merge keys and tags are refused, so that
- * nothing can be multiplied or made by a few characters, and every value stands where it is read.
+ * Converts a parsed document to plain values. Only JSON's features are allowed: anchors, aliases,
+ * merge keys and tags are refused. So a few characters cannot expand to a large value, and each
+ * value is where it is used.
  */
 export function plainValue(root: Node, env: Environment | undefined): PlainValue {
   const problems: OffsetProblem[] = []
@@ -43,9 +44,9 @@ export function plainValue(root: Node, env: Environment | undefined): PlainValue
     const offset = empty ? keyOffset : node.range[0]
     offsets.set(formatPath(path), { key: keyOffset, value: offset })
     if (!node) return null
-    if (isAlias(node)) return refuse(path, offset, 'is an alias; aliases are not possible here', 'write the value out')
-    if (node.anchor !== undefined) refuse(path, offset, 'has an anchor; anchors are not possible here', 'leave it out')
-    if (node.tag !== undefined) return refuse(path, offset, 'has a tag; tags are not possible here', 'leave it out')
+    if (isAlias(node)) return refuse(path, offset, 'is an alias; aliases are not supported', 'write the value out')
+    if (node.anchor !== undefined) refuse(path, offset, 'has an anchor; anchors are not supported', 'remove it')
+    if (node.tag !== undefined) return refuse(path, offset, 'has a tag; tags are not supported', 'remove it')
     if (isMap(node)) return mapping(node, path)
     if (isSeq(node)) {
       return node.items.map((item, index) => visit(item as Node, [...path, index], (item as Node)?.range[0] ?? offset))
@@ -66,14 +67,14 @@ export function plainValue(root: Node, env: Environment | undefined): PlainValue
       const offset = pair.key.range[0]
       const key = isScalar(pair.key) ? pair.key.value : undefined
       if (typeof key !== 'string') {
-        refuse(path, offset, 'has a key that is no text', 'put the key in quotes')
+        refuse(path, offset, 'has a key that is not a string', 'put the key in quotes')
         continue
       }
       const at = [...path, key]
-      if (key === '<<') refuse(at, offset, 'is a merge key; merge keys are not possible here', 'write the keys out')
-      // On a plain object this key would set the prototype.
+      if (key === '<<') refuse(at, offset, 'is a merge key; merge keys are not supported', 'write the keys out')
+      // As a key of a plain object, `__proto__` would set the prototype.
       else if (key === '__proto__') refuse(at, offset, 'unknown key', 'leave it out')
-      else if (Object.hasOwn(value, key)) refuse(at, offset, 'stands twice in one mapping', 'leave one of them out')
+      else if (Object.hasOwn(value, key)) refuse(at, offset, 'is a duplicate key', 'remove one of them')
       else value[key] = visit(pair.value, at, offset)
     }
     return value

@@ -3,87 +3,101 @@ import { type Path, type SettingsProblem, valueAt } from '../../core/settings/pr
 import { boundaryProblems, directoriesOf, withBoundedFiles } from './directories.ts'
 import type { Environment } from './environment.ts'
 import { type ConfigDocument, type Place, readYaml } from './read-yaml.ts'
-import { type ConfigSnapshot, misnamed, misnamedWithin } from './snapshot.ts'
+import { type ConfigSnapshot, missingFileHint, missingNestedFileHint } from './snapshot.ts'
 
 export type { Environment } from './environment.ts'
 
-/** One file of the configuration and what it is of the whole: `destinations[n]` for a file of `destinationsFrom`. */
+/**
+ * A file of the configuration, and the path of its content in the whole: `destinations[n]` for a
+ * `destinationsFrom` file.
+ */
 interface Part {
   readonly file: string
   readonly prefix: Path
   readonly document: ConfigDocument
 }
 
-/** A file of `destinationsFrom`. */
-export interface GatheredFile {
+/** A `destinationsFrom` file. */
+export interface SourceFile {
   readonly file: string
-  /** Undefined: the file cannot be parsed; `outline` has the part before the mistake. */
+  /** `undefined` when the file cannot be parsed; `outline` then has the part before the error. */
   readonly value: unknown
   readonly outline: unknown
-  /** Undefined: all. */
+  /** `undefined` means all sources. */
   readonly allowedSources: readonly unknown[] | undefined
 }
 
-interface UnlistedDirectory extends Pick<GatheredFile, 'allowedSources'> {
+interface UnlistedDirectory extends Pick<SourceFile, 'allowedSources'> {
   readonly directory: string
 }
 
-interface FilePart extends Part, Omit<GatheredFile, 'outline'> {
-  /** Its place in `directories`. */
+interface FilePart extends Part, Omit<SourceFile, 'outline'> {
+  /** Index of its directory in `directories`. */
   readonly directory: number
 }
 
-/** The configuration as it is written, whichever files it is spread over. */
-export interface Gathered {
-  /** The configuration file first. */
+/** The content of all configuration files as one, before validation. */
+export interface ConfigSources {
+  /** All files. The configuration file is the first. */
   readonly files: readonly string[]
-  /** The files of `destinationsFrom`: the last of `destinations` in `input`, in this order. */
-  readonly parts: readonly GatheredFile[]
+  /**
+   * The `destinationsFrom` files. Their destinations are the last ones of `destinations` in
+   * `input`, in this order.
+   */
+  readonly parts: readonly SourceFile[]
   readonly directories: readonly string[]
-  /** Those of them that were listed before, and now cannot be. */
+  /** The directories that could be listed at the previous load, but not now. */
   readonly unlisted: readonly UnlistedDirectory[]
   readonly input: unknown
   readonly substituted: readonly { readonly path: Path; readonly variables: readonly string[] }[]
-  /** What was wrong with the form of the files. */
+  /** Syntax problems of the files, and problems of their boundaries. */
   readonly problems: readonly LocatedProblem[]
   locate(problem: SettingsProblem): LocatedProblem
 }
 
 export interface LocatedProblem extends Place {
   readonly file: string
-  /** Within the whole. What stands there and within is not told of again if nothing could be read there. */
+  /**
+   * The path in the whole configuration. When nothing could be read at this path, no further
+   * problem is reported at it or below it.
+   */
   readonly at: Path
-  /** Within the file. */
+  /** The path within the file. */
   readonly path: Path
   readonly message: string
   readonly hint: string
   readonly isExcluded?: boolean | undefined
 }
 
-/** File names in the configuration are relative to the configuration file. */
-export function besides(config: string, name: string): string {
+/**
+ * Resolves a file name that the configuration contains: it is relative to the configuration file.
+ */
+export function resolveFileName(config: string, name: string): string {
   return isAbsolute(name) ? name : join(dirname(config), name)
 }
 
-/** Reads the configuration file and the files of `destinationsFrom`, one a destination. `known`: all paths of the last load. */
-export async function gather(
+/**
+ * Reads the configuration file and the `destinationsFrom` files, which have one destination each.
+ * `known` is the list of paths of the previous load.
+ */
+export async function readSources(
   look: ConfigSnapshot,
   path: string,
   env: Environment,
   known: readonly string[] = [],
-): Promise<Gathered> {
+): Promise<ConfigSources> {
   const main: Part = { file: path, prefix: [], document: await readDocument(look, path, { env }) }
   const root = main.document.value
   const own = valueAt(root, ['destinations']) ?? []
   const directories = directoriesOf(root)
-  // Of a wrong type: the schema will say so.
+  // A value of the wrong type is reported by the schema.
   if (directories.length === 0 || !Array.isArray(own)) return gatheredFrom([main], root, [])
 
   const problems: SettingsProblem[] = []
   const files: FilePart[] = []
   const unlisted: UnlistedDirectory[] = []
   for (const [index, { name: given, path: at, sources }] of directories.entries()) {
-    const directory = besides(path, given)
+    const directory = resolveFileName(path, given)
     const listed = await look.names(directory)
     if (listed.kind === 'unreadable') {
       const isExcluded = known.includes(directory)
@@ -91,7 +105,7 @@ export async function gather(
       if (isExcluded) unlisted.push({ directory, allowedSources: sources })
       continue
     }
-    // Hidden names: `..data` of a mounted ConfigMap, swap files of editors.
+    // Hidden names are skipped: `..data` of a mounted ConfigMap, swap files of editors.
     for (const name of listed.names.filter(candidate => /^[^.].*\.(yaml|yml|json)$/.test(candidate))) {
       const file = join(directory, name)
       const prefix = ['destinations', own.length + files.length]
@@ -105,12 +119,15 @@ export async function gather(
   const input = { ...(root as object), destinations }
   return gatheredFrom([main, ...files], input, problems, {
     files,
-    directories: directories.map(({ name }) => besides(path, name)),
+    directories: directories.map(({ name }) => resolveFileName(path, name)),
     unlisted,
   })
 }
 
-/** A file outside of any directory takes from the environment, one within a directory does not. */
+/**
+ * Reads one file. Only the configuration file may use environment variables, not a
+ * `destinationsFrom` file.
+ */
 async function readDocument(
   look: ConfigSnapshot,
   path: string,
@@ -120,8 +137,11 @@ async function readDocument(
   if (content.kind === 'read') return readYaml(content.text, 'env' in from ? from.env : undefined)
   const place = { line: 1, column: 1 }
   const { message } = content
-  // Its own name is relative to nothing that stands in it.
-  const hint = [misnamed, misnamedWithin].includes(content.hint) ? 'make it, or mend its name' : content.hint
+  // The hint for a missing file says what its name is relative to. That does not apply to the file
+  // itself.
+  const hint = [missingFileHint, missingNestedFileHint].includes(content.hint)
+    ? 'create it, or correct its name'
+    : content.hint
   return { value: undefined, problems: [{ ...place, path: [], message, hint }], substituted: [], placeOf: () => place }
 }
 
@@ -129,12 +149,12 @@ function gatheredFrom(
   parts: readonly Part[],
   input: unknown,
   problems: readonly SettingsProblem[],
-  from: Pick<Gathered, 'directories' | 'unlisted'> & { readonly files: readonly FilePart[] } = {
+  from: Pick<ConfigSources, 'directories' | 'unlisted'> & { readonly files: readonly FilePart[] } = {
     files: [],
     directories: [],
     unlisted: [],
   },
-): Gathered {
+): ConfigSources {
   const [main, ...others] = parts as [Part, ...Part[]]
   const byPlace = new Map(others.map(part => [part.prefix[1], part]))
   const partOf = ([list, place]: Path): Part => (list === 'destinations' && byPlace.get(place)) || main
@@ -142,8 +162,8 @@ function gatheredFrom(
   function locate({ path, message, hint, first, at, isExcluded }: SettingsProblem): LocatedProblem {
     const { file, prefix, document } = partOf(path)
     const within = path.slice(prefix.length)
-    const told = [hint, first && `first at ${position(first)}`].filter(Boolean).join(', ')
-    return { file, ...document.placeOf(within, at), at: path, path: within, message, hint: told, isExcluded }
+    const fullHint = [hint, first && `first at ${position(first)}`].filter(Boolean).join(', ')
+    return { file, ...document.placeOf(within, at), at: path, path: within, message, hint: fullHint, isExcluded }
   }
 
   function position(path: Path): string {

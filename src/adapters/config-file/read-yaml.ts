@@ -17,23 +17,28 @@ import type { Objection } from '../../core/units.ts'
 import type { Environment } from './environment.ts'
 import { plainValue, type SubstitutedVariable } from './plain-value.ts'
 
-/** What is wrong with the form of a document, and what is usually meant instead. `line`: of the error. */
+/**
+ * The problem that a YAML syntax error is reported as. `line` is the text of the line with the
+ * error.
+ */
 export function syntaxProblem(error: YAMLError, line: string): Objection {
   return { message: syntaxText(error), hint: syntaxHint(error, line) }
 }
 
-/** The parser's text without what it repeats of the source: that may be part of a secret. */
+/**
+ * The parser's message without the parts that quote the source, because they may contain a secret.
+ */
 function syntaxText({ code, message }: YAMLError): string {
   const said = ownTexts[code] ?? message
-  const told = said
+  const text = said
     .replace(/ token in YAML stream: .*/s, '')
     .replace(/(escape sequence|reserved character) .*/s, '$1')
     .replace('"quote', 'quote')
     .replace(/: .*/s, '')
-  return `is no valid YAML: ${told.charAt(0).toLowerCase()}${told.slice(1)}`
+  return `is not valid YAML: ${text.charAt(0).toLowerCase()}${text.slice(1)}`
 }
 
-/** Where the parser's text repeats the source in its middle. */
+/** Replacements for messages that quote the source in the middle. */
 const ownTexts: Partial<Record<YAMLError['code'], string>> = {
   BAD_DIRECTIVE: 'a directive cannot be used here',
   TAG_RESOLVE_FAILED: 'a tag cannot be used here',
@@ -49,19 +54,20 @@ function syntaxHint({ code }: YAMLError, line: string): string {
     case 'BLOCK_AS_IMPLICIT_KEY':
       return 'put the text in quotes'
     case 'BAD_INDENT':
-      return 'begin what belongs together at the same column'
+      return 'start all entries of one mapping or list at the same column'
     default:
       return /[[{,]/.test(line.slice(0, Math.max(0, line.lastIndexOf('${'))))
-        ? `between { } or [ ] a \${…} has to stand in quotes`
-        : 'look at the quotes, brackets, colons and indentation here and just before'
+        ? `put \${…} in quotes between { } or [ ]`
+        : 'check the quotes, brackets, colons and indentation here and just before'
   }
 }
 
 /**
- * The path of what began last before an offset: what an error there is about, or what stands next to it. It ends before what is no
- * key here: a slip in the form makes keys of values, of secrets too.
+ * The path of the last key or element that starts before an offset, which is the one with the error
+ * or next to it. The path stops before a key that the configuration does not have: after a syntax
+ * error, values and even secrets may parse as keys.
  */
-export function lastBegun(contents: ParsedNode | null | undefined, offset: number): Path {
+export function pathBefore(contents: ParsedNode | null | undefined, offset: number): Path {
   const path: (string | number)[] = []
   let node: unknown = contents
   for (;;) {
@@ -85,7 +91,7 @@ export interface Place {
   readonly column: number
 }
 
-/** A problem of one document; of an empty path when it is about all of it. */
+/** A problem of one document. Its path is empty when it is about the whole document. */
 export interface DocumentProblem extends Place {
   readonly path: Path
   readonly message: string
@@ -93,23 +99,38 @@ export interface DocumentProblem extends Place {
 }
 
 export interface ConfigDocument {
-  /** Plain values with the environment put in; an empty document is an empty mapping. Undefined: it cannot be parsed. */
+  /**
+   * The plain values, with environment variables replaced. An empty document is an empty mapping.
+   * `undefined` when the document cannot be parsed.
+   */
   readonly value: unknown
-  /** Of a document that cannot be parsed, what of its outermost mapping was read before the mistake. */
+  /** For a document that cannot be parsed, the part of its outermost mapping before the error. */
   readonly outline?: unknown
   readonly problems: readonly DocumentProblem[]
   readonly substituted: readonly SubstitutedVariable[]
-  /** Where the value or key at a path stands; for what is missing, the nearest thing around it. */
+  /**
+   * The position of the value or key at a path. For a missing path, the position of the nearest
+   * enclosing value.
+   */
   placeOf(path: Path, at?: 'key' | 'value'): Place
 }
 
-/** The configuration has 7 levels. The parser recurses: it must not be given what exhausts the stack. */
-const deepest = 64
+/**
+ * Maximum nesting. The configuration has 7 levels, and the parser recurses, so a deeper document
+ * could exhaust the stack.
+ */
+const maxDepth = 64
 
-/** Lists grow with the installation, mappings do not: the largest one has some twenty keys, or headers. */
-const mostKeys = 1_000
+/**
+ * Maximum keys in one mapping. Lists grow with an installation, but the largest mapping has about
+ * twenty keys or headers.
+ */
+const maxKeys = 1_000
 
-/** Parses YAML 1.2 (so JSON too), puts the environment in (undefined: there is none), and remembers where everything stood. */
+/**
+ * Parses YAML 1.2, which includes JSON, replaces environment variables, and records the position of
+ * each value. With `env` undefined, variables are not allowed.
+ */
 export function readYaml(text: string, env: Environment | undefined): ConfigDocument {
   const { documents, excess } = parse(text)
   const lines = linesOf(text)
@@ -127,18 +148,19 @@ export function readYaml(text: string, env: Environment | undefined): ConfigDocu
 
   const [document, second] = documents
   if (excess !== undefined) {
-    const path = lastBegun(document?.contents, excess.offset).slice(0, 1)
+    const path = pathBefore(document?.contents, excess.offset).slice(0, 1)
     return broken(excess.offset, { path, ...excess.objection })
   }
   const [error] = [...(document?.errors ?? [])].sort((a, b) => a.pos[0] - b.pos[0])
   if (error !== undefined) {
     const [offset] = error.pos
     const line = text.split('\n')[place(offset).line - 1] ?? ''
-    return broken(offset, { path: lastBegun(document?.contents, offset), ...syntaxProblem(error, line) })
+    return broken(offset, { path: pathBefore(document?.contents, offset), ...syntaxProblem(error, line) })
   }
   if (second !== undefined) {
-    const hint = 'leave out --- and what follows, or give it a file of its own'
-    return broken(second.range[0], { path: [], message: 'a second document begins here, only one is possible', hint })
+    const hint = 'remove --- and the text after it, or move that text to another file'
+    const message = 'a second YAML document starts here; only one is allowed'
+    return broken(second.range[0], { path: [], message, hint })
   }
 
   const found = plainValue(document?.contents ?? null, env)
@@ -156,7 +178,7 @@ export function readYaml(text: string, env: Environment | undefined): ConfigDocu
   }
 }
 
-/** Texts, and lists of texts, of the outermost mapping. */
+/** The strings and lists of strings in the outermost mapping. */
 function outlineOf(contents: ParsedNode | null | undefined): unknown {
   if (!isMap<ParsedNode, ParsedNode | null>(contents)) return undefined
   const entries = contents.items.flatMap(({ key, value }) => {
@@ -170,7 +192,9 @@ function outlineOf(contents: ParsedNode | null | undefined): unknown {
 const textOf = (node: unknown): string | undefined =>
   isScalar(node) && typeof node.value === 'string' ? node.value : undefined
 
-/** Where lines begin. What the parser itself tells of them lacks some once it has met an error. */
+/**
+ * The offsets at which lines start. The parser's own line counter misses some lines after an error.
+ */
 function linesOf(text: string): LineCounter {
   const lines = new LineCounter()
   lines.addNewLine(0)
@@ -180,27 +204,30 @@ function linesOf(text: string): LineCounter {
 
 interface Parsed {
   readonly documents: readonly Document.Parsed[]
-  /** Where it went beyond a limit; what follows is not in the documents. */
+  /** Where the text exceeds a limit. The rest of the text is not in `documents`. */
   readonly excess: { readonly offset: number; readonly objection: Objection } | undefined
 }
 
 const tooDeep: Objection = {
-  message: `is nested deeper than ${deepest} levels`,
-  hint: 'nothing here is: is a bracket left open?',
+  message: `is nested deeper than ${maxDepth} levels`,
+  hint: 'check for a bracket that is not closed',
 }
 const tooWide: Objection = {
-  message: `is or holds a mapping of more than ${mostKeys} keys`,
-  hint: 'nothing here is: is it the right file?',
+  message: `is or contains a mapping with more than ${maxKeys} keys`,
+  hint: 'check that this is the right file',
 }
 
 function excessOf({ stack }: Parser): Objection | undefined {
-  if (stack.length > deepest) return tooDeep
+  if (stack.length > maxDepth) return tooDeep
   const top = stack.at(-1)
   const isMapping = top?.type === 'block-map' || (top?.type === 'flow-collection' && top.start.source === '{')
-  return isMapping && top.items.length > mostKeys ? tooWide : undefined
+  return isMapping && top.items.length > maxKeys ? tooWide : undefined
 }
 
-/** Reads up to the end of the second document: only one is possible, and each costs. */
+/**
+ * Parses up to the end of the second document. Only one is allowed, and each further one costs
+ * time.
+ */
 function parse(text: string): Parsed {
   const parser = new Parser()
   const composer = new Composer({ uniqueKeys: false, resolveKnownTags: false, logLevel: 'silent' })

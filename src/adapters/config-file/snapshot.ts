@@ -9,24 +9,30 @@ export type DirectoryContent =
   | { readonly kind: 'read'; readonly names: readonly string[] }
   | (Objection & { readonly kind: 'unreadable' })
 
-/** One reading of everything that the configuration consists of. */
+/** A snapshot of all files and directories that a configuration consists of. */
 export interface ConfigSnapshot {
-  /** `within`: a directory; a file outside of it, also by a link, is unreadable. */
+  /**
+   * Reads a file. With `within`, a file outside of that directory is unreadable, also when a link
+   * leads there.
+   */
   text(path: string, within?: string): Promise<FileContent>
   names(directory: string): Promise<DirectoryContent>
-  /** Everything that was asked for, readable or not. */
+  /** All paths that were read, successfully or not. */
   paths(): readonly string[]
-  /** Whether every one of them reads the same now. */
+  /** Whether reading all of them again gives the same contents. */
   unchanged(): Promise<boolean>
 }
 
-/** Far above any configuration, far below what would stop the process. */
-const largestBytes = 8 * 1_048_576
-/** A destination with five webhooks and all the headers that they may have takes 50 KB. */
-const largestWithinBytes = 262_144
+/** Maximum size of a file: far above any configuration, and too small to exhaust the memory. */
+const maxFileBytes = 8 * 1_048_576
+/**
+ * Maximum size of a `destinationsFrom` file and of the files that it names. A destination with five
+ * webhooks and the maximum of headers has 50 KB.
+ */
+const maxNestedFileBytes = 262_144
 
 export function createConfigSnapshot(): ConfigSnapshot {
-  /** Only digests are kept for the comparison, no secret. */
+  /** Keeps only digests for the comparison, no secrets. */
   const seen = new Map<string, { readonly path: string; readonly same: () => Promise<boolean> }>()
 
   async function read<T>(path: string, from: () => Promise<T>, within = ''): Promise<T> {
@@ -53,38 +59,42 @@ async function readText(path: string, within?: string): Promise<FileContent> {
   try {
     return await withinTime(path, () => readRegular(path, within))
   } catch (error) {
-    return { kind: 'unreadable', ...objectionOf(error, within === undefined ? misnamed : misnamedWithin) }
+    return { kind: 'unreadable', ...objectionOf(error, within === undefined ? missingFileHint : missingNestedFileHint) }
   }
 }
 
 async function readRegular(path: string, within?: string): Promise<FileContent> {
-  const most = within === undefined ? largestBytes : largestWithinBytes
-  // Opening a pipe, or reading a log of the kernel, would wait for its writer.
+  const limit = within === undefined ? maxFileBytes : maxNestedFileBytes
+  // Without O_NONBLOCK, opening a pipe or reading the kernel log would wait for a writer.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
   try {
     const found = await file.stat()
     if (found.isDirectory()) return { kind: 'unreadable', ...objections.EISDIR }
-    if (!found.isFile()) return { kind: 'unreadable', message: 'is no regular file', hint: 'name one that is' }
+    if (!found.isFile()) return { kind: 'unreadable', message: 'is not a regular file', hint: 'name a regular file' }
     if (within !== undefined && !(await isWithin(path, within, found))) {
       return {
         kind: 'unreadable',
-        message: 'is outside of its directory',
-        hint: 'put it below the directory that destinationsFrom names',
+        message: 'is outside of the directory that destinationsFrom names',
+        hint: 'move it below that directory',
       }
     }
-    // One byte more than is allowed: some files say that they are empty and never end.
-    const bytes = Buffer.allocUnsafe(Math.min(found.size, most) + 1)
+    // Reads one byte more than the limit, because some special files report size 0 and never end.
+    const bytes = Buffer.allocUnsafe(Math.min(found.size, limit) + 1)
     let length = 0
     for (;;) {
       const { bytesRead } = await file.read(bytes, length, bytes.length - length)
       length += bytesRead
       if (bytesRead === 0 || length === bytes.length) break
     }
-    if (length > most) {
-      return { kind: 'unreadable', message: `is larger than ${most} bytes`, hint: 'is it the right file?' }
+    if (length > limit) {
+      return { kind: 'unreadable', message: `is larger than ${limit} bytes`, hint: 'check that this is the right file' }
     }
     if (length > found.size) {
-      return { kind: 'unreadable', message: 'holds more than its size says', hint: 'name a file of a disk' }
+      return {
+        kind: 'unreadable',
+        message: 'has more bytes than its reported size',
+        hint: 'name a regular file on a disk',
+      }
     }
     return { kind: 'read', text: new TextDecoder('utf-8', { fatal: true }).decode(bytes.subarray(0, length)) }
   } finally {
@@ -92,27 +102,37 @@ async function readRegular(path: string, within?: string): Promise<FileContent> 
   }
 }
 
-/** Whether what was opened is below the directory. A link that was changed since then leads to another file. */
+/**
+ * Whether the opened file is below the directory. The identity is compared because a link may have
+ * changed since the file was opened.
+ */
 async function isWithin(path: string, directory: string, opened: Stats): Promise<boolean> {
   const [file, root] = await Promise.all([realpath(path), realpath(directory)])
   const named = await stat(file)
   return file.startsWith(`${root}${sep}`) && named.ino === opened.ino && named.dev === opened.dev
 }
 
-/** A network disk that is away holds a read, and a thread with it. */
+/** Time limit of a read. An unavailable network disk blocks a read and its thread. */
 const timeLimitMs = 5_000
 
-/** Reads that took too long. While one still holds its thread, its file is not read again. */
+/**
+ * Paths of reads that exceeded the limit. While the read still holds its thread, the file is not read
+ * again.
+ */
 const held = new Set<string>()
 
 async function withinTime(path: string, read: () => Promise<FileContent>): Promise<FileContent> {
-  const late = { kind: 'unreadable', message: 'cannot be read in time', hint: 'is its disk there?' } as const
+  const late = {
+    kind: 'unreadable',
+    message: 'could not be read within 5 s',
+    hint: 'check that its disk is available',
+  } as const
   if (held.has(path)) return late
   const reading = read().finally(() => held.delete(path))
   const { promise: over, resolve } = Promise.withResolvers<FileContent>()
   const timer = setTimeout(() => {
     held.add(path)
-    // Nobody waits for it any longer.
+    // Nothing waits for this read now, so its error is ignored.
     reading.catch(() => undefined)
     resolve(late)
   }, timeLimitMs)
@@ -123,27 +143,30 @@ async function readNames(directory: string): Promise<DirectoryContent> {
   try {
     return { kind: 'read', names: (await readdir(directory)).sort() }
   } catch (error) {
-    return { kind: 'unreadable', ...objectionOf(error, misnamed) }
+    return { kind: 'unreadable', ...objectionOf(error, missingFileHint) }
   }
 }
 
-/** Of what the configuration names. */
-export const misnamed = 'make it, or mend its name: names are relative to the configuration file'
-/** Of what a file within a directory names. */
-export const misnamedWithin = 'make it, or mend its name: names are relative to the directory'
-const unreadable = 'let the user of this process read it'
+/** Hint for a missing file that the configuration file names. */
+export const missingFileHint = 'create it, or correct its name: names are relative to the configuration file'
+/** Hint for a missing file that a `destinationsFrom` file names. */
+export const missingNestedFileHint = 'create it, or correct its name: names are relative to the directory'
+const unreadable = 'allow the user of this process to read it'
 
 const objections = {
   ENOENT: { message: 'does not exist', hint: undefined },
   ENOTDIR: { message: 'is not a directory', hint: undefined },
   EISDIR: { message: 'is a directory', hint: 'name a file in it' },
-  EACCES: { message: 'may not be read by this user', hint: unreadable },
-  EAGAIN: { message: 'is no regular file', hint: 'name one that is' },
-  EPERM: { message: 'may not be read by this user', hint: unreadable },
+  EACCES: { message: 'cannot be read: permission denied', hint: unreadable },
+  EAGAIN: { message: 'is not a regular file', hint: 'name a regular file' },
+  EPERM: { message: 'cannot be read: permission denied', hint: unreadable },
   ERR_ENCODING_INVALID_ENCODED_DATA: { message: 'is not UTF-8 text', hint: 'save it as UTF-8' },
 } as const satisfies Record<string, Pick<Objection, 'message'> & { readonly hint: string | undefined }>
 
-/** `misnamedHint`: what helps when there is nothing of that name. */
+/**
+ * The problem that a file system error is reported as. `misnamedHint` is the hint for a missing
+ * file.
+ */
 function objectionOf(error: unknown, misnamedHint: string): Objection {
   const { code } = error as NodeJS.ErrnoException
   if (code === undefined) throw error
@@ -151,5 +174,5 @@ function objectionOf(error: unknown, misnamedHint: string): Objection {
     const { message, hint = misnamedHint } = objections[code as keyof typeof objections]
     return { message, hint }
   }
-  return { message: `cannot be read (${code})`, hint: 'see whether another program can read it' }
+  return { message: `cannot be read (${code})`, hint: 'check whether another program can read it' }
 }

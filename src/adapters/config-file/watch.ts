@@ -1,5 +1,5 @@
 import type { Clock } from '../../core/ports.ts'
-import { changeBetween, type SettingsChange, withLiveOf } from '../../core/settings/differences.ts'
+import { changeBetween, type SettingsChange, withLiveSettings } from '../../core/settings/differences.ts'
 import type { ServiceName } from '../../core/settings/service-names.ts'
 import type { Settings } from '../../core/settings/settings.ts'
 import { type DurationMs, durationMs } from '../../core/units.ts'
@@ -7,33 +7,53 @@ import { type Loaded, type LoadResult, loadConfigFile, type Problem } from './co
 import type { Environment } from './read-sources.ts'
 
 export interface ConfigWatch {
-  /** Looks once, now; one look at a time. Tests turn this instead of the clock. */
+  /**
+   * Checks the files once, now. Checks do not overlap. Tests call this instead of advancing the
+   * clock.
+   */
   check(): Promise<void>
   close(): void
 }
 
-/** A change is taken up at the second look that sees it: after at most two of these and the time to read. */
+/**
+ * Interval between checks. A change is applied at the second check that sees it, so after at most
+ * two intervals plus the time to read.
+ */
 const defaultInterval = durationMs(1_000)
 
 /**
- * Keeps the live part of the settings at what the files say. It reads and compares contents, which works on every mount
- * and through every way of replacing a file (in place, by rename, by the symlink of a ConfigMap). What is seen for the
- * first time is left alone until the next look sees the same: a half-written list of destinations may well parse.
+ * Applies changes of the configuration files to the live part of the settings.
+ *
+ * It reads and compares the contents, which works on every mount and for every way of replacing a
+ * file: in place, by rename, by the symlink of a ConfigMap. New content is applied only when the
+ * next check sees the same, because a half-written list of destinations may be valid YAML.
  */
 export function watchConfigFile(watch: {
   readonly path: string
   readonly env: Environment
-  /** What the file said at the start: what has changed since then is a change, and nothing else is read anew. */
+  /**
+   * The settings at the start. Changes are found by comparison with them, so the files are not read
+   * again immediately.
+   */
   readonly start: Loaded
-  /** Whose files are read; every one's unless given. */
+  /** The services whose files are read. Defaults to all services. */
   readonly services?: ReadonlySet<ServiceName>
-  /** `settings` have what is live of the new file and keep the rest as it was at the start. */
+  /**
+   * Called when the settings change. `settings` has the live part of the new file; the rest is as
+   * at the start.
+   */
   onChange(settings: Settings, change: SettingsChange): void
-  /** Once for each good content, before `onChange`, and also when it says what is in use already. `change`: from what is in use. */
+  /**
+   * Called once for each valid content, before `onChange`, also when it equals the settings in use.
+   * `change` is relative to the settings in use.
+   */
   onAccepted?(change: SettingsChange): void
-  /** Once for each content with files of `destinationsFrom` that are left out, before `onAccepted`. */
+  /**
+   * Called once for each content in which `destinationsFrom` files are left out, before
+   * `onAccepted`.
+   */
   onExcluded?(problems: readonly Problem[]): void
-  /** Once for each bad content; the last good settings stay. */
+  /** Called once for each invalid content. The last valid settings stay in use. */
   onRefused(problems: readonly Problem[]): void
   readonly clock: Clock
   readonly interval?: DurationMs
@@ -41,13 +61,13 @@ export function watchConfigFile(watch: {
   const { path, env, start, services, clock, interval = defaultInterval } = watch
   let current = start.settings
   let loaded = start
-  let told: SettingsChange['needRestart'] = []
+  let reported: SettingsChange['needRestart'] = []
   let seen: { readonly result: LoadResult; handled: boolean } = { result: start, handled: true }
   let checking: Promise<void> | undefined
   let closed = false
 
-  async function look(): Promise<void> {
-    if (!(await seen.result.look.unchanged())) {
+  async function checkOnce(): Promise<void> {
+    if (!(await seen.result.snapshot.unchanged())) {
       seen = { result: await loadConfigFile(path, env, loaded, services), handled: false }
     } else if (!seen.handled && !closed) {
       seen.handled = true
@@ -61,14 +81,14 @@ export function watchConfigFile(watch: {
     if (result.problems.length > 0) watch.onExcluded?.(result.problems)
     const change = changeBetween(current, result.settings)
     watch.onAccepted?.(change)
-    const pending = change.needRestart.filter(key => !told.includes(key))
-    told = change.needRestart
-    current = withLiveOf(current, result.settings)
+    const pending = change.needRestart.filter(key => !reported.includes(key))
+    reported = change.needRestart
+    current = withLiveSettings(current, result.settings)
     if (change.live.length > 0 || pending.length > 0) watch.onChange(current, change)
   }
 
   function check(): Promise<void> {
-    checking ??= look().finally(() => {
+    checking ??= checkOnce().finally(() => {
       checking = undefined
     })
     return checking

@@ -2,34 +2,39 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createGunzip } from 'node:zlib'
 import type { Clock } from '../../core/ports.ts'
 import { isGzip } from '../streams/lines.ts'
-import { type Answer, problem } from './answers.ts'
-import { ByteStore, type Reservation } from './memory.ts'
+import { ByteStore, type Reservation } from './body-memory.ts'
 import type { Connection } from './open-connections.ts'
-import type { SenderProbe } from './sender-probe.ts'
+import { type HttpResponse, problem } from './responses.ts'
 import type { HttpLimits } from './server-limits.ts'
+import type { WriteKeySearch } from './write-key-search.ts'
 
 export type Unpacked =
   | { readonly kind: 'unpacked'; readonly bytes: Buffer }
   | { readonly kind: 'too_large' | 'no_memory' | 'ratio' }
-  | { readonly kind: 'refused'; readonly answer: Answer }
+  | { readonly kind: 'refused'; readonly answer: HttpResponse }
   | { readonly kind: 'corrupt'; readonly detail: string }
 
 const pieceBytes = 65_536
 
 /**
- * Unpacked bytes for each packed one. JSON with an id in each message stays far below; batches of SDKs have at most half a
- * megabyte and are never judged by it.
+ * Maximum ratio of unpacked to packed bytes. JSON with an id in each message stays far below it.
+ * Bodies up to `above` bytes, which include the batches of SDKs, are not checked.
  */
 const maxRatio = { factor: 100, above: 524_288 } as const
 
 interface Limits {
-  /** Unpacked bytes, as of now. */
+  /** Maximum unpacked bytes. It may change while the body is unpacked. */
   readonly limit: number
-  /** Called after each piece with all bytes so far; an answer ends it. */
-  onBytes?: SenderProbe['onBytes']
+  /**
+   * Called after each chunk with all bytes so far. A response that it returns ends the unpacking.
+   */
+  onBytes?: WriteKeySearch['onBytes']
 }
 
-/** Unpacks gzip, off the main thread. Ends at the first byte over the limit: a bomb costs no more than an honest body. */
+/**
+ * Unpacks gzip off the main thread. It stops at the first byte over the limit, so a compression
+ * bomb costs no more than a normal body.
+ */
 export function gunzip(packed: Buffer, limits: Limits, memory: Pick<Reservation, 'take'>): Promise<Unpacked> {
   const store = new ByteStore({
     get limit() {
@@ -59,29 +64,30 @@ export function gunzip(packed: Buffer, limits: Limits, memory: Pick<Reservation,
 
 export type BodyRead =
   | { readonly kind: 'read'; readonly text: string }
-  | { readonly kind: 'refused'; readonly answer: Answer }
-  /** The sender has gone; there is nobody to answer. */
+  | { readonly kind: 'refused'; readonly answer: HttpResponse }
+  /** The client has closed the connection, so no response is sent. */
   | { readonly kind: 'gone' }
 
 interface Deps {
-  /** Bytes, as sent and unpacked. */
+  /** Maximum bytes of the body, both as sent and unpacked. */
   readonly maxBytes: number
   readonly memory: Pick<Reservation, 'take'> & { received?(): void }
-  /** Undefined: the sender is known. */
-  readonly probe?: SenderProbe | undefined
+  /** `undefined` when the source is already known. */
+  readonly probe?: WriteKeySearch | undefined
   readonly progress: HttpLimits['progress']
   readonly clock: Clock
   readonly connection: Connection
 }
 
 /**
- * The body of a request as text. What it is, its bytes say: gzip or not, always UTF-8; headers are not asked, since SDKs are
- * wrong about both. Invalid bytes become U+FFFD, a byte order mark is left out.
+ * Reads the body of a request as text. The bytes show whether it is gzip, and the text is always
+ * UTF-8. Headers are ignored, because SDKs set both of them wrongly. Invalid bytes become U+FFFD,
+ * and a byte order mark is removed.
  */
 export async function readBody(request: IncomingMessage, response: ServerResponse, deps: Deps): Promise<BodyRead> {
   const { maxBytes, memory, probe } = deps
   if (Number(request.headers['content-length']) > maxBytes) return refuse(tooLarge(maxBytes))
-  // Every other expectation has been refused; HTTP/1.0 knows none.
+  // Here the only expectation is 100-continue: others were refused. HTTP/1.0 has no expectations.
   if (request.headers.expect !== undefined && request.httpVersionMinor === 1) response.writeContinue()
   const wire = await receive(request, deps)
   if (wire.kind !== 'received') return wire
@@ -94,33 +100,50 @@ export async function readBody(request: IncomingMessage, response: ServerRespons
     case 'too_large':
       return refuse(tooLarge(maxBytes, probe))
     case 'ratio':
-      return refuse(problem('payload_too_large', 'The body unpacks to more than 100 times its size: send it unpacked.'))
+      return refuse(
+        problem('payload_too_large', 'The body unpacks to more than 100 times its size: send it uncompressed.'),
+      )
     case 'refused':
       return refuse(unpacked.answer)
     case 'no_memory':
       return refuse(noMemory())
     case 'corrupt':
-      return refuse(problem('invalid_body', `The body begins like gzip and cannot be unpacked: ${unpacked.detail}.`))
+      return refuse(
+        problem(
+          'invalid_body',
+          `The body begins like gzip but cannot be unpacked (${unpacked.detail}): send valid gzip or plain JSON.`,
+        ),
+      )
   }
 }
 
 type Received = { readonly kind: 'received'; readonly bytes: Buffer } | Exclude<BodyRead, { kind: 'read' }>
 
-const refuse = (answer: Answer): { readonly kind: 'refused'; readonly answer: Answer } => ({ kind: 'refused', answer })
+const refuse = (answer: HttpResponse): { readonly kind: 'refused'; readonly answer: HttpResponse } => ({
+  kind: 'refused',
+  answer,
+})
 
-function tooLarge(maxBytes: number, probe?: SenderProbe): Answer {
+function tooLarge(maxBytes: number, probe?: WriteKeySearch): HttpResponse {
   const { limit } = probe ?? { limit: maxBytes }
-  const text = `The body has more than ${limit} bytes: send smaller batches.`
-  const advice = " More are accepted with the write key as the user of HTTP Basic or as 'X-Write-Key'."
+  const text = `The body has more than ${limit} bytes uncompressed: send smaller batches.`
+  const advice = ` With the write key in HTTP Basic or 'X-Write-Key', up to ${maxBytes} bytes are accepted.`
   return problem('payload_too_large', limit < maxBytes ? text + advice : text)
 }
-export const noMemory = (): Answer =>
-  problem('unavailable', 'Too many requests are under way: send this one again later.', { retryAfter: 1 })
-const tooSlow = (): Answer => problem('request_timeout', 'The body came too slowly: send it again, faster.')
-const tooManyPieces = (): Answer =>
-  problem('malformed_request', 'The body comes in too many too small pieces: send larger ones.')
+export const noMemory = (): HttpResponse =>
+  problem('unavailable', 'Too many requests are in progress: send this one again after the time in Retry-After.', {
+    retryAfter: 1,
+  })
+const tooSlow = (): HttpResponse =>
+  problem('request_timeout', 'The body arrived too slowly: send the request again, faster.')
+const tooManyPieces = (): HttpResponse =>
+  problem('malformed_request', 'The body arrives in too many small chunks: send larger chunks.')
 
-/** Each piece costs its handling, however small. Senders who write token by token stay below. */
+/**
+ * A body with more chunks than this is refused when they have fewer than `smallPiece` bytes on
+ * average, because each chunk has a fixed cost. Clients that write one JSON token at a time stay
+ * below the limit.
+ */
 const manyPieces = 65_536
 const smallPiece = 16
 
@@ -163,16 +186,17 @@ function receive(request: IncomingMessage, deps: Deps): Promise<Received> {
 
   function settle(result: Received): void {
     cancel()
-    connection.onBroken = undefined
+    connection.onBodyAborted = undefined
     request.off('data', onData).off('end', onEnd).off('close', onGone)
     if (result.kind !== 'received') store.free()
     resolve(result)
   }
 
-  // Assigned as it is made, V8 would take it for one that stays, and the body that it leads to with it (decision 43).
-  const onBroken = (answer: Answer): void => settle(refuse(answer))
-  connection.onBroken = onBroken
-  // An error is followed by `close`; without a listener it would end the process.
+  // This is not created within the assignment below, because V8 would then allocate it in the old
+  // generation, together with the body that it references (decision 43).
+  const onBodyAborted = (answer: HttpResponse): void => settle(refuse(answer))
+  connection.onBodyAborted = onBodyAborted
+  // An error is followed by `close`. Without a listener it would end the process.
   request
     .on('data', onData)
     .on('end', onEnd)
@@ -181,11 +205,14 @@ function receive(request: IncomingMessage, deps: Deps): Promise<Received> {
   return promise
 }
 
-/** How many bytes the next period must bring, after this many have come. */
+/** The number of bytes that must arrive in the next period, when `held` bytes have arrived. */
 const requiredBytes = (held: number, { bytes, large }: HttpLimits['progress']): number =>
   large !== undefined && held > large.above ? large.bytes : bytes
 
-/** Buffer puts U+FFFD in place of invalid bytes, as the WHATWG decoder does; a byte order mark it would keep. */
+/**
+ * Decodes UTF-8. Buffer replaces invalid bytes by U+FFFD, as the WHATWG decoder does, but it would
+ * keep a byte order mark.
+ */
 function textOf(bytes: Buffer): string {
   const hasMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf
   return bytes.toString('utf8', hasMark ? 3 : 0)

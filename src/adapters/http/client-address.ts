@@ -3,8 +3,9 @@ import type { Socket } from 'node:net'
 import { clientNetworkOf } from '../../core/network/client-network.ts'
 
 /**
- * The address by which a client is counted: the last one in the header that the proxy sets, else the socket's. Whatever precedes
- * the last address was written by others than the nearest proxy.
+ * The address that identifies a client for limits: the last address in the proxy's header,
+ * otherwise that of the socket. Only the last one is written by the nearest proxy; a client can
+ * forge the others.
  */
 export function clientAddressOf({ headers, socket }: IncomingMessage, header: string | undefined): string {
   const values = header === undefined ? undefined : headers[header.toLowerCase()]
@@ -12,13 +13,15 @@ export function clientAddressOf({ headers, socket }: IncomingMessage, header: st
   return clientNetworkOf(withoutPort(last)) ?? clientNetworkOf(socket.remoteAddress ?? '') ?? 'unknown'
 }
 
-/** `192.0.2.1:1234` and `[2001:db8::1]:1234` as some load balancers write them. */
+/**
+ * Removes a port, as in `192.0.2.1:1234` and `[2001:db8::1]:1234`, which some load balancers write.
+ */
 function withoutPort(text: string): string {
   const bracketed = /^\[(.+)\](?::\d+)?$/.exec(text)?.[1]
   return bracketed ?? text.replace(/^([\d.]+):\d+$/, '$1')
 }
 
-/** How much each address has at present of what is limited. */
+/** Counts how many connections or requests each address has at present. */
 export class AddressCounter {
   readonly #limit: number
   readonly #counts = new Map<string, number>()
@@ -27,7 +30,10 @@ export class AddressCounter {
     this.#limit = limit
   }
 
-  /** False: the address has its maximum, and is not counted. */
+  /**
+   * Counts one more for the address. Returns false, and does not count, when the address is at its
+   * maximum.
+   */
   enter(address: string): boolean {
     const count = this.#counts.get(address) ?? 0
     if (count >= this.#limit) return false
@@ -42,7 +48,7 @@ export class AddressCounter {
   }
 }
 
-/** Closes new connections of an address that has its maximum. */
+/** Closes new connections of an address that is at its maximum. */
 export function limitAddresses(server: Server, addresses: AddressCounter, onRefused = (): void => {}): void {
   server.prependListener('connection', (socket: Socket) => {
     const address = clientNetworkOf(socket.remoteAddress ?? '') ?? 'unknown'

@@ -1,8 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** Named one by one: `*` does not cover Authorization, which the browser SDKs send. */
+/**
+ * Allowed request headers, listed by name: `*` does not cover Authorization, which the browser SDKs
+ * send.
+ */
 const headersOfSdks = ['authorization', 'content-type', 'x-retry-count', 'x-write-key'] as const
-/** A day; browsers cut it to what they allow. */
+/** How long a browser may cache a preflight: one day. Browsers apply their own maximum. */
 const maxAgeSeconds = 86_400
 
 const originPattern = /^[\x21-\x7e]{1,512}$/
@@ -10,8 +13,9 @@ const headerListPattern = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+(?:[ \t]*,[ \t]*[!#$%&'*+
 const longestHeaderList = 1_024
 
 /**
- * What lets a page read the answer. Any page may send with a key, which is no secret in a browser, and no cookie counts here.
- * So every origin is allowed, by its name: `sendBeacon` sends with credentials, for which `*` does not hold.
+ * The headers that allow a page to read the response. Every origin is allowed: a write key in a
+ * browser is not a secret, and cookies are not used. The origin is repeated, because `sendBeacon`
+ * sends with credentials, for which `*` is not valid.
  */
 export function crossOrigin({ origin }: IncomingHttpHeaders): Readonly<Record<string, string>> {
   if (origin === undefined || !originPattern.test(origin)) return {}
@@ -23,11 +27,14 @@ export function crossOrigin({ origin }: IncomingHttpHeaders): Readonly<Record<st
   }
 }
 
-/** Whether an OPTIONS request asks for a page whether it may send another one. */
+/** Whether an OPTIONS request is a CORS preflight. */
 export const isPreflight = ({ origin, ...headers }: IncomingHttpHeaders): boolean =>
   origin !== undefined && headers['access-control-request-method'] !== undefined
 
-/** What a preflight wants to know, beside `crossOrigin`. `methods` are those of the path. */
+/**
+ * The headers that answer a preflight, in addition to those of `crossOrigin`. `methods` are the
+ * methods of the path.
+ */
 export function preflight(headers: IncomingHttpHeaders, methods: string): Readonly<Record<string, string>> {
   return {
     'access-control-allow-methods': methods,
@@ -36,7 +43,10 @@ export function preflight(headers: IncomingHttpHeaders, methods: string): Readon
   }
 }
 
-/** Those that SDKs are known to send, and whatever else is asked for: none of them has a meaning that could do harm. */
+/**
+ * The headers that SDKs are known to send, and all others that the preflight asks for. No header
+ * has a meaning here that could do harm.
+ */
 function allowedHeaders(asked: string | undefined): string {
   const isList = asked !== undefined && asked.length <= longestHeaderList && headerListPattern.test(asked)
   const more = isList ? asked.split(',').map(name => name.trim().toLowerCase()) : []

@@ -5,12 +5,12 @@ import type { AddressInfo } from 'node:net'
 import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { Clock, Logger } from '../../core/ports.ts'
 import type { ListenAddress } from '../../core/settings/settings.ts'
-import { type Answer, problem } from './answers.ts'
 import { AddressCounter, limitAddresses } from './client-address.ts'
 import { isPreflight, preflight } from './cors.ts'
 import { createNodeServer } from './node-server.ts'
 import { type Connections, createConnections, everyMethod } from './open-connections.ts'
-import { createSend, type Send } from './sending.ts'
+import { type HttpResponse, problem } from './responses.ts'
+import { createSend, type Send } from './send-response.ts'
 import type { HttpLimits } from './server-limits.ts'
 
 interface Deps {
@@ -18,31 +18,34 @@ interface Deps {
   readonly limits: HttpLimits
   readonly clock: Clock
   readonly logger: Logger
-  readonly onAnswer: (answer: Answer) => void
-  /** A connection was closed because its address has its maximum. */
+  readonly onAnswer: (answer: HttpResponse) => void
+  /** Called when a connection is closed because its address is at its maximum. */
   readonly onConnectionRefused?: () => void
-  /** The methods of a path as in `Allow`; undefined: no such path. */
+  /** The methods of a path, as in `Allow`; `undefined` when the path does not exist. */
   readonly methodsOf: (url: string) => string | undefined
-  /** Whether pages of other origins may ask this path (CORS). */
+  /** Whether pages of other origins may use this path (CORS). */
   readonly isCrossOrigin: (url: string) => boolean
 }
 
 export interface HttpServer {
-  /** For routes; their handlers answer with `send` and take the body from `request.raw`. */
+  /** For adding routes. Their handlers respond with `send` and read the body from `request.raw`. */
   readonly app: FastifyInstance
   readonly connections: Connections
   readonly send: Send
-  /** Our fault: says so, and writes the error to the log, with what else is known. */
+  /** Sends a 500 response and logs the error with the fields in `known`. */
   fail(request: FastifyRequest, reply: FastifyReply, error: unknown, known?: object): void
-  /** `http://host:port`, with the port that was really taken. */
+  /** Starts to listen. Returns `http://host:port` with the actual port. */
   start(): Promise<string>
-  /** Lets each connection bring one more request, answers what is under way, takes no more; resolves when all connections are closed. */
+  /**
+   * Stops gracefully: each connection may send one more request, requests in progress are answered,
+   * and new ones are not accepted. Resolves when all connections are closed.
+   */
   stop(): Promise<void>
 }
 
 /**
- * A server of JSON on which nobody can sit: heads, bodies, connections and waits are bounded, and whatever goes wrong is
- * answered with a code, a message and the right status.
+ * Creates a server for JSON APIs. Heads, bodies, connections and waiting times are limited, so that
+ * no client can block it. Every error has a response with a code, a message and the right status.
  */
 export function createHttpServer(deps: Deps): HttpServer {
   const { listen, limits, clock, logger, onAnswer, isCrossOrigin } = deps
@@ -60,22 +63,25 @@ export function createHttpServer(deps: Deps): HttpServer {
   const others: Server[] = []
 
   app.addHook('onRequest', (request, reply, done) => {
-    const refusal = refusalOf(request.raw, connections.of(request.raw).underWay, limits)
+    const refusal = refusalOf(request.raw, connections.of(request.raw).requestsInProgress, limits)
     if (refusal === undefined) done()
     else send(request, reply, refusal)
   })
   app.options('*', (request, reply) => send(request, reply, answerToOptions(request.raw, deps)))
   app.setNotFoundHandler((request, reply) => send(request, reply, answerToUnknown(request.raw, deps)))
   app.setErrorHandler((error: FastifyError, request, reply) => {
-    // What is said of methods that only other protocols have.
+    // fastify reports methods that it does not support this way.
     if (error.code === 'FST_ERR_NOT_FOUND') send(request, reply, answerToUnknown(request.raw, deps))
     else fail(request, reply, error)
   })
 
   function fail(request: FastifyRequest, reply: FastifyReply, error: unknown, known: object = {}): void {
     const { message, stack } = error instanceof Error ? error : new Error(String(error))
-    logger.error({ route: request.routeOptions.url, ...known, error: message, stack }, 'request failed')
-    send(request, reply, problem('internal_error', 'Something went wrong here: send the request again later.'))
+    logger.error(
+      { route: request.routeOptions.url, ...known, error: message, stack },
+      'HTTP request failed with an internal error',
+    )
+    send(request, reply, problem('internal_error', 'An internal error occurred: send the request again later.'))
   }
 
   return {
@@ -90,7 +96,7 @@ export function createHttpServer(deps: Deps): HttpServer {
     },
     async stop() {
       const cancel = clock.after(limits.drain, connections.closeAll)
-      await connections.lastCall()
+      await connections.closeAfterNextResponse()
       connections.closeIdle()
       await Promise.all([app.close(), ...others.map(server => once(server.close(), 'close'))])
       cancel()
@@ -108,17 +114,21 @@ function createApp(
     serverFactory,
     return503OnClosing: false,
     routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, maxParamLength: 500 },
-    // Answered in open-connections.ts, which knows what else is in progress on the connection.
+    // Handled in open-connections.ts, which knows the other requests on the connection.
     clientErrorHandler: () => {},
     frameworkErrors,
   })
-  // Bodies are read by the handlers, by content: fastify would go by Content-Type, and refuse one that it cannot read.
+  // The handlers read bodies themselves. fastify would parse them by Content-Type and refuse
+  // unknown types.
   for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY'])
     app.addHttpMethod(method, { hasBody: false, overrideExisting: true })
   return app
 }
 
-/** `localhost` has an address of each family, and clients try either first. One that cannot be had is no failure. */
+/**
+ * Listens on the other addresses of `localhost`, because clients may try IPv4 or IPv6 first. An
+ * address that is not available is logged and skipped.
+ */
 async function listenBeside(app: FastifyInstance, serverFor: ServerFor, logger: Logger): Promise<readonly Server[]> {
   const { address: taken, port } = app.server.address() as AddressInfo
   const listening: Server[] = []
@@ -129,7 +139,7 @@ async function listenBeside(app: FastifyInstance, serverFor: ServerFor, logger: 
       await once(server.listen({ host: address, port }), 'listening')
       listening.push(server)
     } catch (error) {
-      logger.warn({ address, port, error: String(error) }, 'localhost has an address that cannot be listened on')
+      logger.warn({ address, port, error: String(error) }, 'cannot listen on one of the addresses of localhost')
     }
   }
   return listening
@@ -144,28 +154,31 @@ function logDrops({ limits, clock, logger }: Deps): () => void {
     dropped += 1
     if (clock.monotonic() - loggedAt < dropsLoggedEveryMs) return
     loggedAt = clock.monotonic()
-    logger.warn({ connections: limits.connections, dropped }, 'too many connections: new ones are dropped')
+    logger.warn({ connections: limits.connections, dropped }, 'connection limit reached; new connections are dropped')
   }
 }
 
-/** What is wrong with a request whatever its path is. */
-function refusalOf(request: IncomingMessage, underWay: number, limits: HttpLimits): Answer | undefined {
+/** The error response to a request that is not acceptable on any path. */
+function refusalOf(request: IncomingMessage, requestsInProgress: number, limits: HttpLimits): HttpResponse | undefined {
   const { rawHeaders, headers, httpVersionMajor, httpVersionMinor } = request
-  if (httpVersionMajor !== 1) return problem('malformed_request', 'Only HTTP/1.1 and HTTP/1.0 are spoken here.')
+  if (httpVersionMajor !== 1) return problem('malformed_request', 'This HTTP version is not supported: use HTTP/1.1.')
   if (rawHeaders.length > 2 * limits.headFields)
     return problem('headers_too_large', `The request has more than ${limits.headFields} header fields: send fewer.`)
   const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.length === 4 && /^host$/i.test(name)).length
-  // RFC 9112 3.2
+  // RFC 9112 3.2 requires exactly one Host header.
   if (hosts > 1 || (hosts === 0 && httpVersionMinor === 1))
-    return problem('malformed_request', `A request needs one Host header; this one has ${hosts}.`)
+    return problem('malformed_request', `The request has ${hosts} Host headers: send exactly one.`)
   if (headers.expect !== undefined && httpVersionMinor === 1 && !/^100-continue$/i.test(headers.expect))
-    return problem('expectation_failed', "The only expectation that is met is '100-continue'.")
-  if (underWay > limits.pipelined)
-    return problem('unavailable', 'Too many requests wait on this connection: send this one again later.')
+    return problem('expectation_failed', "This Expect header is not supported: send '100-continue' or none.")
+  if (requestsInProgress > limits.pipelined)
+    return problem(
+      'unavailable',
+      'Too many requests wait on this connection: send this one again after the time in Retry-After.',
+    )
   return undefined
 }
 
-function answerToOptions(request: IncomingMessage, { methodsOf, isCrossOrigin }: Deps): Answer {
+function answerToOptions(request: IncomingMessage, { methodsOf, isCrossOrigin }: Deps): HttpResponse {
   const { url = '' } = request
   const methods = url === '*' ? everyMethod : methodsOf(url)
   if (methods === undefined) return notFound()
@@ -174,14 +187,17 @@ function answerToOptions(request: IncomingMessage, { methodsOf, isCrossOrigin }:
     : { code: 'ok', status: 204, headers: { allow: methods }, body: '' }
 }
 
-function answerToUnknown({ method, url = '' }: IncomingMessage, { methodsOf }: Deps): Answer {
+function answerToUnknown({ method, url = '' }: IncomingMessage, { methodsOf }: Deps): HttpResponse {
   const allow = methodsOf(url)
   if (allow === undefined) return notFound()
-  return problem('method_not_allowed', `${method} does nothing here: use ${allow.replace(', OPTIONS', '')}.`, { allow })
+  return problem('method_not_allowed', `This path does not support ${method}: use ${allow.replace(', OPTIONS', '')}.`, {
+    allow,
+  })
 }
 
-const answerToBadUrl = ({ code }: FastifyError): Answer =>
-  code === 'FST_ERR_BAD_URL' ? problem('malformed_request', 'The path is no valid URL path.') : notFound()
+const answerToBadUrl = ({ code }: FastifyError): HttpResponse =>
+  code === 'FST_ERR_BAD_URL'
+    ? problem('malformed_request', 'The path is not a valid URL path: check its percent-encoding.')
+    : notFound()
 
-const notFound = (): Answer =>
-  problem('not_found', 'There is nothing at this path: see /openapi.json for what there is.')
+const notFound = (): HttpResponse => problem('not_found', 'This path does not exist: see /openapi.json for the paths.')

@@ -4,12 +4,12 @@ import type { Admission, BodyMemory, TrackingApi } from '../../core/collector/tr
 import type { CallType } from '../../core/message/message.ts'
 import type { Clock } from '../../core/ports.ts'
 import type { TraceContext } from '../../core/trace/tracer.ts'
-import { type Answer, accepted, refused } from './answers.ts'
 import { noMemory, readBody } from './body.ts'
 import { AddressCounter, clientAddressOf } from './client-address.ts'
 import type { Connections } from './open-connections.ts'
-import { createSenderProbe } from './sender-probe.ts'
+import { accepted, type HttpResponse, refused } from './responses.ts'
 import type { HttpLimits } from './server-limits.ts'
+import { createWriteKeySearch } from './write-key-search.ts'
 
 interface Deps {
   readonly api: TrackingApi
@@ -32,20 +32,23 @@ interface Sender {
   readonly headerKey: string | undefined
   readonly queryKey: string | undefined
   readonly memory: BodyMemory
-  /** Its source was admitted before the body is read. */
+  /** Whether the source was admitted before the body is read. */
   readonly isKnown: boolean
 }
 
 /**
- * Handles a request that sends messages. Its sender is judged by the key in the headers or the query before its body is read, and
- * its body is counted for that source; a body without such a key is counted for its client address until it names its source.
+ * Creates the handler of requests that send messages.
+ *
+ * The write key in the headers or the query is checked before the body is read, and the memory of
+ * the body then counts for that source. A body without this key counts for its client address
+ * until it names its source.
  */
-export function createIngest(deps: Deps): (taken: Taken) => Promise<Answer | undefined> {
+export function createIngest(deps: Deps): (taken: Taken) => Promise<HttpResponse | undefined> {
   const { api, maxBodyBytes, clientAddressHeader, limits, connections, clock, onRefused } = deps
   const inProgress = new AddressCounter(limits.connectionsPerAddress)
 
-  /** Undefined: the sender has gone. */
-  async function take(taken: Taken): Promise<Answer | undefined> {
+  /** Returns `undefined` when the client has closed the connection. */
+  async function take(taken: Taken): Promise<HttpResponse | undefined> {
     const { raw, query } = taken.request
     const headerKey = headerKeyOf(raw)
     const queryKey = queryKeyOf(query)
@@ -57,7 +60,7 @@ export function createIngest(deps: Deps): (taken: Taken) => Promise<Answer | und
       return noMemory()
     }
     const connection = connections.of(raw)
-    const memory = api.openBody({ sourceId: sender?.sourceId, address }, () => connection.onBroken?.(noMemory()))
+    const memory = api.openBody({ sourceId: sender?.sourceId, address }, () => connection.onBodyAborted?.(noMemory()))
     try {
       return await takeBody(taken, { headerKey, queryKey, memory, isKnown: sender !== undefined })
     } finally {
@@ -66,24 +69,27 @@ export function createIngest(deps: Deps): (taken: Taken) => Promise<Answer | und
     }
   }
 
-  /** Undefined: only the body may say who sends. A key in the query that no source has may be beaten by the body's. */
+  /**
+   * Admits the source before the body is read. Returns `undefined` when only the body may have a
+   * valid key: a key in the query that no source has is ignored if the body has a key.
+   */
   function admitEarly(headerKey: string | undefined, queryKey: string | undefined): Admission | undefined {
     if (headerKey !== undefined) return api.admit(headerKey)
     return queryKey !== undefined && api.isWriteKey(queryKey) ? api.admit(queryKey) : undefined
   }
 
-  async function takeBody({ request, reply, type, trace }: Taken, sender: Sender): Promise<Answer | undefined> {
+  async function takeBody({ request, reply, type, trace }: Taken, sender: Sender): Promise<HttpResponse | undefined> {
     const { raw } = request
     const { headerKey, queryKey, memory, isKnown } = sender
     const receivedAt = clock.now()
     const connection = connections.of(raw)
     const { progress } = limits
-    const onKey = (key: string): Answer | undefined => {
+    const onKey = (key: string): HttpResponse | undefined => {
       const found = api.admit(key)
       if (found.kind === 'refused') return refused(found)
       return memory.assign(found.sourceId) ? undefined : noMemory()
     }
-    const probe = isKnown ? undefined : createSenderProbe({ maxBytes: maxBodyBytes, onKey })
+    const probe = isKnown ? undefined : createWriteKeySearch({ maxBytes: maxBodyBytes, onKey })
     const body = await readBody(raw, reply.raw, { maxBytes: maxBodyBytes, memory, probe, progress, clock, connection })
     if (body.kind === 'gone') return undefined
     if (body.kind === 'refused') {
@@ -91,7 +97,7 @@ export function createIngest(deps: Deps): (taken: Taken) => Promise<Answer | und
       return body.answer
     }
     const strict = raw.headers['x-strict-mode'] === '1'
-    // A complete body may be large: it is searched for its key in `accept`, when it is its turn.
+    // A complete body may be large, so `accept` searches it for the write key when its turn comes.
     const assign = (sourceId: string): boolean => memory.assign(sourceId)
     const answer = await api.accept({ type, headerKey, queryKey, body: body.text, assign, strict, receivedAt, trace })
     return answer.kind === 'accepted' ? accepted(answer.rejected) : refused(answer)
@@ -101,15 +107,16 @@ export function createIngest(deps: Deps): (taken: Taken) => Promise<Answer | und
 }
 
 /**
- * The write key in the headers: the user of `Authorization: Basic` (with a colon or without, any alphabet of base64, padded or
- * not), else `X-Write-Key` as it is: whether what follows a colon belongs to the key or is Jitsu's secret, the keys tell. What
- * cannot be read is as if absent: the body may have one.
+ * The write key in the headers: the user name of `Authorization: Basic`, otherwise `X-Write-Key`.
+ * The Basic value may omit the colon, use either base64 alphabet, and omit padding. In
+ * `X-Write-Key`, text after a colon may be part of the key or Jitsu's secret; the lookup of keys
+ * decides that. A header that cannot be parsed counts as absent, because the body may have a key.
  */
 export function headerKeyOf(request: IncomingMessage): string | undefined {
   return basicUser(request.headers.authorization) ?? (firstOf(request, 'x-write-key') || undefined)
 }
 
-/** The write key in the query. Of several the first one that says anything counts. */
+/** The write key in the query: the first value that is not empty. */
 export function queryKeyOf(query: unknown): string | undefined {
   const { writeKey } = query as { readonly writeKey?: string | readonly string[] }
   return [writeKey].flat().find(key => key !== undefined && key !== '')
@@ -122,7 +129,10 @@ function basicUser(authorization: string | undefined): string | undefined {
   return encoded === undefined ? undefined : Buffer.from(encoded, 'base64').toString().split(':', 1)[0] || undefined
 }
 
-/** Node joins fields of one name with `, `, which may as well stand in a value. */
+/**
+ * The first value of a header. Node joins several fields of one name with `, `, but one value may
+ * contain that too.
+ */
 function firstOf(request: IncomingMessage, name: string): string | undefined {
   const joined = request.headers[name]
   return typeof joined === 'string' && joined.includes(', ') ? request.headersDistinct[name]?.[0] : (joined as string)

@@ -1,7 +1,10 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import type { HttpLimits } from './server-limits.ts'
 
-/** Node's server, as `HttpLimits` wants it. What is no HTTP, or comes too late, it reports as `clientError`. */
+/**
+ * Creates a Node HTTP server with these limits. Invalid HTTP and timeouts are reported by its event
+ * `clientError`.
+ */
 export function createNodeServer(handler: RequestListener, limits: HttpLimits): Server {
   const server = createServer(
     {
@@ -10,18 +13,20 @@ export function createNodeServer(handler: RequestListener, limits: HttpLimits): 
       requestTimeout: limits.requestTimeout,
       connectionsCheckingInterval: limits.checkEvery,
       keepAliveTimeout: limits.keepAlive,
-      // Node's own refusal has no body.
+      // The Host header is checked in http-server.ts, because Node's own 400 response has no body.
       requireHostHeader: false,
     },
     handler,
   )
   server.timeout = limits.silence
   server.maxConnections = limits.connections
-  // Fields beyond Node's own bound would be dropped silently; here they are refused.
+  // Turns off Node's limit on header fields, which drops the fields above it silently.
+  // http-server.ts refuses a request with too many fields.
   server.maxHeadersCount = 0
-  // Who closes its side when it has sent everything gets its answer.
+  // A client that closes its side after sending a request still gets the response.
   Object.assign(server, { httpAllowHalfOpen: true })
-  // Every expectation goes the way of all requests: `100-continue` is answered when the body is wanted.
+  // Requests with an Expect header are handled like all others. `100 Continue` is sent when the
+  // body is needed.
   for (const event of ['checkContinue', 'checkExpectation'])
     server.on(event, (request: IncomingMessage, response: ServerResponse) => server.emit('request', request, response))
   return server

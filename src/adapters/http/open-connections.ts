@@ -1,49 +1,61 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Clock } from '../../core/ports.ts'
-import { type Answer, onTheWire, problem } from './answers.ts'
+import { type HttpResponse, problem, toHttpText } from './responses.ts'
 import type { HttpLimits } from './server-limits.ts'
 
-/** What is going on on one connection. */
+/** The state of one connection. */
 export interface Connection {
-  /** Requests whose head has come and whose answer has not gone. */
-  readonly underWay: number
-  /** Nothing more is read: the next answer says so. */
+  /** Number of requests whose head has arrived and whose response is not completely sent. */
+  readonly requestsInProgress: number
+  /** No further request is read. The next response closes the connection. */
   readonly isLast: boolean
-  /** The body that is being read may take longer than a request may, as long as it makes progress. */
+  /**
+   * Whether the current body is exempt from the request timeout. Its reader then checks that it
+   * makes progress.
+   */
   isLong: boolean
-  /** Told when the body that is being read will not come to its end. */
-  onBroken: ((answer: Answer) => void) | undefined
+  /** Called when the current body will not be complete, with the response to send. */
+  onBodyAborted: ((answer: HttpResponse) => void) | undefined
 }
 
 interface State extends Connection {
-  underWay: number
+  requestsInProgress: number
   isLast: boolean
-  /** The latest request, whose body may still be coming in. */
+  /** The latest request. Its body may still be arriving. */
   current: IncomingMessage | undefined
 }
 
 export interface Connections {
-  /** Follows what happens on a server that does not listen yet. */
+  /** Starts to track the connections of a server. Call it before the server listens. */
   follow(server: Server): void
   of(request: IncomingMessage): Connection
-  /** Whether the connection stays open after the answer to this request: where others have come behind it, their answers come first. */
+  /**
+   * Whether the connection stays open after the response to this request. It always does when later
+   * requests are pipelined behind it, because their responses must follow.
+   */
   staysAfter(request: IncomingMessage): boolean
-  /** From now on no connection stays after its next answer. Resolves when everybody has had the time to see that, or at once when nobody ever came. */
-  lastCall(): Promise<void>
-  /** Closes those without a request. */
+  /**
+   * From now on each connection closes after its next response. Resolves after `limits.lastCall`,
+   * which gives clients the time to notice, or immediately when there was never a connection.
+   */
+  closeAfterNextResponse(): Promise<void>
+  /** Closes connections without a request in progress. */
   closeIdle(): void
-  /** Breaks off all of them. */
+  /** Destroys all connections. */
   closeAll(): void
 }
 
 interface Deps {
   readonly limits: HttpLimits
   readonly clock: Clock
-  readonly onAnswer: (answer: Answer) => void
+  readonly onAnswer: (answer: HttpResponse) => void
 }
 
-/** Follows the connections of servers, and answers what is no HTTP or comes too slowly, in the same form as everything else. */
+/**
+ * Tracks the connections of servers. It also responds to invalid HTTP and to requests that are too
+ * slow, in the same form as all other errors.
+ */
 export function createConnections({ limits, clock, onAnswer }: Deps): Connections {
   const states = new Map<Socket, State>()
   let hadAny = false
@@ -52,34 +64,34 @@ export function createConnections({ limits, clock, onAnswer }: Deps): Connection
   function follow(server: Server): void {
     server.prependListener('connection', (socket: Socket) => {
       hadAny = true
-      states.set(socket, { underWay: 0, isLast: false, isLong: false, current: undefined, onBroken: undefined })
+      states.set(socket, idleState())
       socket.once('close', () => states.delete(socket))
     })
     server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
       const state = stateOf(request.socket)
-      state.underWay += 1
+      state.requestsInProgress += 1
       state.current = request
       state.isLong = false
       response.once('close', () => {
-        state.underWay -= 1
+        state.requestsInProgress -= 1
       })
     })
     server.on('clientError', (error: ParserError, socket: Socket) => {
       const state = states.get(socket)
-      // The parser reports again with every piece that follows.
+      // The parser reports the same error again with each chunk that follows.
       if (state === undefined || state.isLast) return
-      // Told once a request; its reader sees to it that it makes progress.
+      // Node reports this timeout once per request. The reader of the body checks its progress.
       if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && state.isLong && state.current?.complete === false) return
       state.isLast = true
       if (!socket.writable || isConnectionError(error)) socket.destroy()
       else if (state.current?.complete === false) breakOff(state, socket, answerTo(error))
-      // What came before is answered, and that answer is the last.
-      else if (state.underWay === 0) refuse(socket, error)
+      // With requests in progress, nothing is sent for the error. The response to the last of them
+      // closes the connection.
+      else if (state.requestsInProgress === 0) refuse(socket, error)
     })
     server.on('connect', (_request, socket: Socket) => {
       const state = states.get(socket)
-      if (state?.underWay === 0)
-        farewell(socket, problem('method_not_allowed', 'This is no proxy.', { allow: everyMethod }))
+      if (state?.requestsInProgress === 0) farewell(socket, connectRefused())
       else if (state !== undefined) state.isLast = true
     })
   }
@@ -90,22 +102,29 @@ export function createConnections({ limits, clock, onAnswer }: Deps): Connection
     return state
   }
 
-  /** The body under way is not to be had. Whoever reads it answers; if nobody does, its answer has gone already. */
-  function breakOff(state: State, socket: Socket, answer: Answer): void {
-    if (state.onBroken === undefined) socket.destroySoon()
-    else state.onBroken(answer)
+  /**
+   * Handles a request whose body will not be complete. If a handler reads the body, it sends the
+   * response. Otherwise the response was sent already.
+   */
+  function breakOff(state: State, socket: Socket, answer: HttpResponse): void {
+    if (state.onBodyAborted === undefined) socket.destroySoon()
+    else state.onBodyAborted(answer)
   }
 
   function refuse(socket: Socket, error: ParserError): void {
-    // Browsers open connections ahead of need; they are not told that they are late with a request they do not have.
+    // Browsers open connections before they need them. This closes an unused connection without
+    // a 408, because it has no request.
     if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && socket.bytesRead === 0) socket.destroy()
     else farewell(socket, answerTo(error))
   }
 
-  /** What still comes in is thrown away for a while: closing at once would reset the connection, and the answer be lost. */
-  function farewell(socket: Socket, answer: Answer): void {
+  /**
+   * Sends a response and closes the connection. Data that still arrives is discarded for a while,
+   * because closing immediately would reset the connection and lose the response.
+   */
+  function farewell(socket: Socket, answer: HttpResponse): void {
     onAnswer(answer)
-    socket.end(onTheWire(answer))
+    socket.end(toHttpText(answer))
     const cancel = clock.after(limits.linger.time, () => socket.destroy())
     socket.once('close', cancel)
     if (socket.listenerCount('error') === 0) socket.on('error', () => {})
@@ -116,15 +135,16 @@ export function createConnections({ limits, clock, onAnswer }: Deps): Connection
     of: request => stateOf(request.socket),
     staysAfter: request =>
       (!isLeaving && states.size <= limits.connections / 2) || stateOf(request.socket).current !== request,
-    lastCall() {
+    closeAfterNextResponse() {
       isLeaving = true
       if (!hadAny) return Promise.resolve()
-      // Also when all have gone: those who open one for each request still come, and would meet the end of listening.
-      // What has come by then is read first: it may lie in the kernel while the process has other things to do.
+      // Waits also when all connections have closed. Clients that open one connection per request
+      // may still connect, and would find the port closed. After that, one event loop iteration
+      // reads what arrived while the process was busy.
       return new Promise(resolve => void clock.after(limits.lastCall, () => void setImmediate(resolve)))
     },
     closeIdle() {
-      for (const [socket, { underWay }] of states) if (underWay === 0) socket.destroySoon()
+      for (const [socket, { requestsInProgress }] of states) if (requestsInProgress === 0) socket.destroySoon()
     },
     closeAll() {
       for (const socket of states.keys()) socket.destroy()
@@ -132,21 +152,35 @@ export function createConnections({ limits, clock, onAnswer }: Deps): Connection
   }
 }
 
-/** What Node reports as a client's error: `reason` is its parser's own text. */
+/** The error of Node's event `clientError`. `reason` is the text of its parser. */
 type ParserError = Error & { readonly code?: string; readonly reason?: string }
 
 export const everyMethod = 'GET, HEAD, OPTIONS, POST'
 
+const idleState = (): State => ({
+  requestsInProgress: 0,
+  isLast: false,
+  isLong: false,
+  current: undefined,
+  onBodyAborted: undefined,
+})
+
+const connectRefused = (): HttpResponse =>
+  problem('method_not_allowed', 'CONNECT is not supported: this server is not a proxy.', { allow: everyMethod })
+
 const isConnectionError = ({ code = '' }: ParserError): boolean =>
   !code.startsWith('HPE_') && code !== 'ERR_HTTP_REQUEST_TIMEOUT'
 
-function answerTo({ code, reason }: ParserError): Answer {
+function answerTo({ code, reason }: ParserError): HttpResponse {
   switch (code) {
     case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return problem('request_timeout', 'The request did not come to its end in time: send it again, faster.')
+      return problem('request_timeout', 'The request was not complete in time: send it again, faster.')
     case 'HPE_HEADER_OVERFLOW':
-      return problem('headers_too_large', 'The request has too many or too long header fields: send fewer.')
+      return problem(
+        'headers_too_large',
+        'The request has too many or too long header fields: send fewer or shorter ones.',
+      )
     default:
-      return problem('malformed_request', `The request is no valid HTTP/1.1: ${reason ?? 'it cannot be read'}.`)
+      return problem('malformed_request', `The request is not valid HTTP/1.1: ${reason ?? 'it cannot be parsed'}.`)
   }
 }

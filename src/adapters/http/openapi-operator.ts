@@ -1,22 +1,34 @@
 import { syncModes } from '../../core/audience/sync.ts'
-import { document, inPath, json, ofEveryRequest, response, responses, schema, templateOf } from './openapi-parts.ts'
+import {
+  document,
+  inPath,
+  json,
+  ofEveryRequest,
+  response,
+  responses,
+  schema,
+  templateOf,
+} from './openapi-components.ts'
 import { operatorSchemas, schemas } from './openapi-schemas.ts'
 import { deletionPath, deletionsPath, documentPath, syncsPath } from './paths.ts'
 
-/* What the operator API takes and gives, as JSON Schema (draft 2020-12). Closed on both sides: what is misspelt is refused. */
+/*
+ * Requests and responses of the operator API as JSON Schema (draft 2020-12). Unknown properties are
+ * not allowed in either direction, so a misspelt one is an error.
+ */
 
 const syncParameters = [
   {
     name: 'mode',
     in: 'query',
     description:
-      'Full: these users and no others. Partial: only adds, and takes out by the value false (a trait: null).',
+      '`full`: the list has all members. `partial`: the list adds users, and removes those with the value `false` (for a trait: `null`).',
     schema: { enum: syncModes, default: 'full' },
   },
   {
     name: 'allowEmpty',
     in: 'query',
-    description: 'Whether a full list of nobody, which takes everybody out, is meant.',
+    description: 'Allows an empty list in the mode `full`, which removes all members.',
     schema: { enum: ['true', 'false'], default: 'false' },
   },
 ] as const
@@ -24,13 +36,13 @@ const syncParameters = [
 const line = {
   type: 'string',
   description:
-    'A JSON object `{"userId", "value"}`, a JSON string or number that is the id, or the id as it is. CSV where the first line names a field `userId`.',
+    'One user: a JSON object `{"userId", "value"}`, the id as a JSON string or number, or the plain id. The list is CSV when its first line has a field `userId`.',
 }
 
-/** Told by its bytes, whatever Content-Type says, as everywhere. */
+/** The format is detected from the bytes of the body. Content-Type is ignored, as everywhere. */
 const memberList = {
   required: true,
-  description: 'One user a line, in UTF-8, plain or gzip; a line has at most 32,768 bytes.',
+  description: 'One user per line, in UTF-8, plain or gzip; at most 32,768 bytes per line.',
   content: { 'application/x-ndjson': { schema: line }, 'text/plain': { schema: line }, 'text/csv': { schema: line } },
 } as const
 
@@ -51,13 +63,13 @@ export const operatorPaths = {
   [deletionsPath]: {
     post: {
       operationId: 'deleteUsers',
-      summary: 'Delete users, and tell their destinations',
+      summary: 'Delete users and notify their destinations',
       tags: ['operators'],
       security: operators,
       requestBody: { required: true, content: json(schema('DeletionRequest')) },
       responses: {
         ...ofOperators,
-        202: { description: 'All replicas of Kafka have it.', content: json(schema('DeletionAccepted')) },
+        202: { description: 'Stored by all in-sync replicas of Kafka.', content: json(schema('DeletionAccepted')) },
         400: response('DeletionNotTaken'),
         413: response('TooLarge'),
       },
@@ -66,26 +78,29 @@ export const operatorPaths = {
   [templateOf(deletionPath)]: {
     get: {
       operationId: 'deletion',
-      summary: 'How a deletion goes, by source and destination',
+      summary: 'Status of a deletion, by source and destination',
       tags: ['operators'],
       security: operators,
       parameters: [inPath('id')],
-      responses: { ...ofOperators, 200: { description: 'As of now.', content: json(schema('Deletion')) } },
+      responses: { ...ofOperators, 200: { description: 'The current status.', content: json(schema('Deletion')) } },
     },
   },
   [templateOf(syncsPath)]: {
     post: {
       operationId: 'syncAudience',
-      summary: 'Tell who is in an audience, or has which value of a computed trait',
+      summary: 'Upload the members of an audience, or the values of a computed trait',
       description:
-        'A body of any length, one user a line; it is read as fast as Kafka takes it. Cut short, or with a wrong line, it takes nobody out.',
+        'The body may have any length and is read as fast as Kafka accepts records. A list that is incomplete or has an invalid line removes no members.',
       tags: ['operators'],
       security: operators,
       parameters: [inPath('name'), ...syncParameters],
       requestBody: memberList,
       responses: {
         ...ofOperators,
-        202: { description: 'All replicas of Kafka have all of it.', content: json(schema('SyncTaken')) },
+        202: {
+          description: 'The whole list is stored by all in-sync replicas of Kafka.',
+          content: json(schema('SyncTaken')),
+        },
         400: response('ListNotTaken'),
         404: response('UnknownAudience'),
       },
@@ -93,18 +108,21 @@ export const operatorPaths = {
   },
 }
 
-/** The operator API on its own listener as OpenAPI 3.1, from the same tables as its routes and answers. */
+/**
+ * The operator API on its own listener as OpenAPI 3.1, generated from the same tables as its routes
+ * and responses.
+ */
 export function operatorDocument(): object {
   return {
     openapi: '3.1.0',
     info: {
       title: 'Hookline operator API',
       version: '1',
-      summary: 'Deletions of users, and syncs of audiences.',
+      summary: 'Deletes users and syncs audiences.',
       description: [
-        'It listens at `operator.listen` when `operator.keys` has a key. A key with the role `read` may send GET requests only.',
-        'A path may end in a slash. There are no CORS headers: pages of other origins cannot use it.',
-        'An error is a JSON object that has `code`, `message` and `error`.',
+        'The API listens at `operator.listen` when `operator.keys` has a key. A key with the role `read` may send GET and HEAD requests only.',
+        'A path may end in a slash. There are no CORS headers: web pages of other origins cannot use the API.',
+        'Every error response is a JSON object with `code`, `message` and `error`.',
       ].join('\n'),
       license: { name: 'Apache 2.0', identifier: 'Apache-2.0' },
     },

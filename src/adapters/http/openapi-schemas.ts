@@ -1,38 +1,40 @@
-import { mostUsers } from '../../core/deletion/deletion-request.ts'
+import { maxUsers } from '../../core/deletion/deletion-request.ts'
 import { type CallType, callTypes, rejectionCodes } from '../../core/message/message.ts'
 
 /*
- * What the tracking API takes and gives, as JSON Schema (draft 2020-12, as OpenAPI 3.1 has it). Open where senders are free,
- * closed where we answer.
+ * Requests and responses of the tracking API as JSON Schema (draft 2020-12, as in OpenAPI 3.1).
+ * Requests may have unknown properties, responses have none.
  */
 
 const id = (description: string) => ({
   type: ['string', 'number', 'null'],
-  description: `${description} A number means its digits; null and "" are as if absent.`,
+  description: `${description} A number is read as its decimal digits; null and "" count as absent.`,
 })
 const object = (description: string) => ({ type: ['object', 'null'], description })
 const text = (description: string) => ({ type: ['string', 'null'], description })
 const time = (description: string) => ({
   type: ['string', 'number', 'null'],
-  description: `${description} ISO 8601 (without an offset: UTC), or a number: milliseconds from 10^11 on, else seconds.`,
+  description: `${description} ISO 8601 (UTC without an offset), or a number: Unix time in milliseconds from 10^11 on, otherwise in seconds.`,
 })
 
 const messageFields = {
-  messageId: id('The same for every try, so that receivers drop what comes twice. Absent: a new one.'),
-  userId: id('Whom the message is about.'),
-  anonymousId: id('Whom it is about while the user is not known.'),
-  timestamp: time('When it happened. Absent: now.'),
-  originalTimestamp: time('Counts where `timestamp` is absent.'),
-  sentAt: time("When it was sent, by its sender's clock: tells how wrong that clock is."),
-  context: object('Circumstances: device, app, page. Wins over the context of the batch, key by key.'),
-  integrations: object('Which destinations may have the message; `All` for the others.'),
-  event: text('Track: what happened.'),
+  messageId: id(
+    'Stays the same when a message is sent again, so that receivers can drop duplicates. Default: a new id.',
+  ),
+  userId: id('The user that the message is about.'),
+  anonymousId: id('The visitor that the message is about, while the user is not known.'),
+  timestamp: time('When the event happened. Default: the current time.'),
+  originalTimestamp: time('Used when `timestamp` is absent.'),
+  sentAt: time("When the message was sent, by the client's clock. Used to correct the skew of that clock."),
+  context: object('Device, app, page and other context. Its keys override those in the context of the batch.'),
+  integrations: object('Which destinations may receive the message; `All` applies to the others.'),
+  event: text('Track: the name of the event.'),
   name: text('Page, screen.'),
   category: text('Page, screen.'),
   properties: object('Track, page, screen.'),
   traits: object('Identify, group.'),
   groupId: id('Group.'),
-  previousId: id('Alias: the id until now.'),
+  previousId: id('Alias: the previous id.'),
 }
 
 const eitherId = { anyOf: [{ required: ['userId'] }, { required: ['anonymousId'] }] }
@@ -41,7 +43,7 @@ const call = (types: readonly CallType[], needs: object) => ({ properties: { typ
 export const schemas = {
   Message: {
     type: 'object',
-    description: 'At most 32,768 bytes of compact JSON. What a call needs is the same as in every SDK.',
+    description: 'At most 32,768 bytes of compact JSON. The required fields of each type are the same as in every SDK.',
     required: ['type'],
     properties: { type: { enum: callTypes }, ...messageFields },
     oneOf: [
@@ -56,20 +58,20 @@ export const schemas = {
     required: ['batch'],
     properties: {
       batch: { type: 'array', items: { $ref: '#/components/schemas/Message' }, maxItems: 2_500 },
-      writeKey: { type: 'string', description: 'Counts when no header has one.' },
-      sentAt: time('For messages that have none.'),
+      writeKey: { type: 'string', description: 'Used when no header has a write key.' },
+      sentAt: time('Used for messages without `sentAt`.'),
       context: object('Merged into each message.'),
       integrations: object('Merged into each message.'),
     },
   },
   Call: {
     type: 'object',
-    description: 'One message. Its type is that of the path, whatever the message says.',
-    properties: { writeKey: { type: 'string', description: 'Counts when no header has one.' }, ...messageFields },
+    description: 'One message. Its type is that of the path; a `type` in the message is ignored.',
+    properties: { writeKey: { type: 'string', description: 'Used when no header has a write key.' }, ...messageFields },
   },
   Accepted: {
     type: 'object',
-    description: 'Every message is stored, but for those that are listed.',
+    description: 'All messages are stored, except those in `rejected`.',
     required: ['success'],
     properties: { success: { const: true }, rejected: { $ref: '#/components/schemas/Rejected' } },
     additionalProperties: false,
@@ -82,7 +84,7 @@ export const schemas = {
       required: ['index', 'code', 'message'],
       properties: {
         index: { type: 'integer', minimum: 0, description: 'Position in the batch.' },
-        messageId: { type: 'string', description: "The message's own, where it has one." },
+        messageId: { type: 'string', description: 'The id of the message, if it has one.' },
         code: { enum: rejectionCodes },
         message: { type: 'string', description: 'Which field is wrong and what to do.' },
       },
@@ -94,12 +96,12 @@ export const schemas = {
     required: ['success', 'code', 'message', 'error'],
     properties: {
       success: { const: false },
-      code: { type: 'string', description: 'For programs; stays the same.' },
-      message: { type: 'string', description: 'For people: what to do.' },
-      error: { type: 'string', description: 'The message again, for SDKs that look for it here.' },
+      code: { type: 'string', description: 'For programs. Codes are stable.' },
+      message: { type: 'string', description: 'For people: what happened, and what to do.' },
+      error: { type: 'string', description: 'The same text as `message`, for SDKs that read it here.' },
       rejected: {
         $ref: '#/components/schemas/Rejected',
-        description: 'Strict mode: what is wrong with which message.',
+        description: 'In strict mode: the rejected messages.',
       },
     },
     additionalProperties: false,
@@ -121,9 +123,10 @@ export const schemas = {
 
 const state = {
   enum: ['running', 'finished', 'failed'],
-  description: 'Running: something waits. Failed: nothing does, but something was not delivered.',
+  description:
+    '`running`: deliveries are waiting. `finished`: all were delivered. `failed`: none is waiting, but some were not delivered.',
 }
-const count = { type: 'integer', minimum: 0, description: 'Users.' }
+const count = { type: 'integer', minimum: 0, description: 'Number of users.' }
 
 export const operatorSchemas = {
   DeletionRequest: {
@@ -134,16 +137,16 @@ export const operatorSchemas = {
         type: 'array',
         items: { type: ['string', 'integer'], minLength: 1 },
         minItems: 1,
-        maxItems: mostUsers,
-        description: 'A number means its digits.',
+        maxItems: maxUsers,
+        description: 'A number is read as its decimal digits.',
       },
       sources: {
         type: ['array', 'null'],
         items: { type: 'string' },
         minItems: 1,
-        description: 'Ids of the affected sources. Absent: every source with an enabled destination.',
+        description: 'Ids of the affected sources. Default: every source with an enabled destination.',
       },
-      suppress: { type: 'boolean', default: false, description: 'Take nothing of these users from now on.' },
+      suppress: { type: 'boolean', default: false, description: 'Accept no more messages of these users.' },
     },
     additionalProperties: false,
   },
@@ -162,7 +165,7 @@ export const operatorSchemas = {
       createdAt: { type: 'string', description: 'ISO 8601, UTC.' },
       partial: {
         const: true,
-        description: 'Only so much of the topic was read: more deliveries may have ended than the counts say.',
+        description: 'Only part of the topic was read, so more deliveries may be finished than the counts show.',
       },
       sources: {
         type: 'array',
@@ -197,8 +200,8 @@ export const operatorSchemas = {
     type: 'object',
     required: ['syncId', 'received'],
     properties: {
-      syncId: { type: 'integer', description: 'Later syncs have larger ones.' },
-      received: { type: 'integer', minimum: 0, description: 'Lines that named somebody.' },
+      syncId: { type: 'integer', description: 'Increases with each sync.' },
+      received: { type: 'integer', minimum: 0, description: 'Number of lines with a user.' },
     },
     additionalProperties: false,
   },

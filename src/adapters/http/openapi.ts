@@ -1,5 +1,14 @@
+import {
+  document,
+  inPath,
+  json,
+  ofEveryRequest,
+  response,
+  responses,
+  schema,
+  templateOf,
+} from './openapi-components.ts'
 import { operatorPaths, operatorSecurity } from './openapi-operator.ts'
-import { document, inPath, json, ofEveryRequest, response, responses, schema, templateOf } from './openapi-parts.ts'
 import { operatorSchemas, schemas } from './openapi-schemas.ts'
 import { documentPath, type IngestPath, ingestPaths, settingsPath } from './paths.ts'
 
@@ -7,14 +16,14 @@ const parameters = {
   StrictMode: {
     name: 'X-Strict-Mode',
     in: 'header',
-    description: '`1`: one message that is rejected refuses the whole request, and nothing of it is taken.',
+    description: '`1`: if one message is rejected, the whole request is rejected and nothing is stored.',
     schema: { enum: ['1'] },
   },
 }
 
 const body = (content: object) => ({
   required: true,
-  description: 'JSON in UTF-8, plain or gzip: told by its bytes, whatever Content-Type and Content-Encoding say.',
+  description: 'JSON in UTF-8, plain or gzip. Its bytes show which; Content-Type and Content-Encoding are ignored.',
   content: { 'application/json': { schema: content }, 'text/plain': { schema: content }, 'application/gzip': {} },
 })
 const requestBodies = { Batch: body(schema('Batch')), Call: body(schema('Call')) }
@@ -22,7 +31,7 @@ const requestBodies = { Batch: body(schema('Batch')), Call: body(schema('Call'))
 const ingest = ({ path, type, usedBy }: IngestPath): object => ({
   post: {
     operationId: path.slice(1).replaceAll('/', '_'),
-    summary: type === undefined ? 'Take a batch of messages' : `Take one ${type} message`,
+    summary: type === undefined ? 'Accept a batch of messages' : `Accept one ${type} message`,
     description: `Used by ${usedBy}.`,
     tags: ['messages'],
     parameters: [{ $ref: '#/components/parameters/StrictMode' }],
@@ -41,7 +50,7 @@ const ingest = ({ path, type, usedBy }: IngestPath): object => ({
 const settings = {
   get: {
     operationId: 'settings',
-    summary: 'The settings that SDKs for browsers and mobile apps begin with',
+    summary: 'Settings that browser and mobile SDKs fetch at their start',
     tags: ['settings'],
     security: [],
     parameters: [inPath('writeKey')],
@@ -53,7 +62,7 @@ const settings = {
   },
 }
 
-/** The operator API was here before it had a listener of its own. */
+/** The paths of the operator API, marked as deprecated: the API has its own listener now. */
 const deprecatedPaths = Object.fromEntries(
   Object.entries(operatorPaths).map(([path, operations]) => [
     path,
@@ -61,20 +70,19 @@ const deprecatedPaths = Object.fromEntries(
   ]),
 )
 
-/** The tracking API as OpenAPI 3.1, from the same tables as its routes and answers. */
+/** The tracking API as OpenAPI 3.1, generated from the same tables as its routes and responses. */
 export function openApiDocument(): object {
   return {
     openapi: '3.1.0',
     info: {
       title: 'Hookline tracking API',
       version: '1',
-      summary:
-        'Takes analytics messages from SDKs that speak the tracking API; and syncs and deletions from operators.',
+      summary: 'Accepts customer-data messages from tracking SDKs, and syncs and deletions from operators.',
       description: [
-        'A path may end in a slash. Pages of any origin may send.',
-        'The write key is the user name of HTTP Basic, else in `X-Write-Key`, else in the body, else in the query.',
-        'Paths for operators are deprecated here: they answer 404 unless `collector.operatorKey` is configured.',
-        'Whatever goes wrong is answered with a JSON object that has `code`, `message` and `error`.',
+        'A path may end in a slash. Web pages of any origin may send messages.',
+        'The write key is the user name of HTTP Basic, otherwise in `X-Write-Key`, otherwise in the body, otherwise in the query.',
+        'Operator paths are deprecated on this listener: they respond with 404 unless `collector.operatorKey` is configured.',
+        'Every error response is a JSON object with `code`, `message` and `error`.',
       ].join('\n'),
       license: { name: 'Apache 2.0', identifier: 'Apache-2.0' },
     },
@@ -96,13 +104,13 @@ export function openApiDocument(): object {
         basic: {
           type: 'http',
           scheme: 'basic',
-          description: 'User name: the write key. The password is not looked at.',
+          description: 'The user name is the write key. The password is ignored.',
         },
         header: {
           type: 'apiKey',
           in: 'header',
           name: 'X-Write-Key',
-          description: 'The write key; a secret may follow behind a colon.',
+          description: 'The write key. A secret may follow after a colon.',
         },
         query: { type: 'apiKey', in: 'query', name: 'writeKey' },
         ...operatorSecurity,

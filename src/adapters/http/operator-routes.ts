@@ -2,39 +2,42 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { syncModes } from '../../core/audience/sync.ts'
 import type { TrackingApi } from '../../core/collector/tracking-api.ts'
 import { parseField } from '../../core/message/json.ts'
-import { maxMessageBytes } from '../../core/message/parts.ts'
+import { maxMessageBytes } from '../../core/message/message-parts.ts'
 import { type AuditLog, type OperatorApi, type SyncRequest, UploadCutShort } from '../../core/operator/operator-api.ts'
 import type { Clock } from '../../core/ports.ts'
 import type { TraceContext } from '../../core/trace/tracer.ts'
 import { DamagedGzip, linesOf } from '../streams/lines.ts'
-import { type Answer, ok, problem, refused, takenUp } from './answers.ts'
 import { readBody } from './body.ts'
-import { createBodyPieces } from './body-pieces.ts'
+import { createReservation } from './body-memory.ts'
 import type { HttpServer } from './http-server.ts'
-import { createReservation } from './memory.ts'
 import type { Connections } from './open-connections.ts'
-import type { OperatorGate } from './operator-gate.ts'
+import type { AuthenticateOperator } from './operator-authentication.ts'
 import { deletionPath, deletionsPath, syncsPath } from './paths.ts'
+import type { RunInSpan } from './request-span.ts'
+import { acceptedForProcessing, type HttpResponse, ok, problem, refused } from './responses.ts'
 import type { HttpLimits } from './server-limits.ts'
-import type { TakeTraced } from './traced.ts'
+import { createStreamedBody } from './streamed-body.ts'
 
 interface Deps extends HandlerDeps, Pick<HttpServer, 'app' | 'send' | 'fail'> {
-  readonly takeTraced: TakeTraced
-  /** Undefined: the operator API is off on this listener. */
+  readonly takeTraced: RunInSpan
+  /** `undefined` when the operator API is off on this listener. */
   readonly operator: Operator | undefined
 }
 
-/** What stands behind the routes, who may use them, and where changes are written. */
+/** The operator API behind the routes, its authentication, and the audit log of changes. */
 export interface Operator {
   readonly api: OperatorApi
-  readonly gate: OperatorGate
+  readonly gate: AuthenticateOperator
   readonly audit: AuditLog
 }
 
-/** Of a change: what the audit log calls it. */
+/** The name of a change in the audit log. */
 type Action = 'delete_users' | 'sync_audience'
 
-/** Adds the routes for operators. Without a right key nothing of a body is read, and no answer says what there is. */
+/**
+ * Adds the routes of the operator API. Without a valid key no body is read, and no response shows
+ * what exists.
+ */
 export function addOperatorRoutes({ operator, ...deps }: Deps): void {
   const { app, send, fail, takeTraced, clock } = deps
   const { deleteUsers, findDeletion, sync } = createOperatorHandlers(deps)
@@ -53,7 +56,7 @@ export function addOperatorRoutes({ operator, ...deps }: Deps): void {
     asked: Omit<Parameters<Handler>[0], 'operator'>,
     handle: Handler,
     action: Action | undefined,
-  ): Promise<Answer | undefined> {
+  ): Promise<HttpResponse | undefined> {
     if (operator === undefined) return apiIsOff
     const key = operator.gate(asked.request.raw)
     if ('status' in key) return key
@@ -78,10 +81,10 @@ export function addOperatorRoutes({ operator, ...deps }: Deps): void {
 
 const apiIsOff = problem(
   'not_found',
-  'The operator API is not on this listener: see operator.listen in the configuration.',
+  'The operator API is not on this listener: use the address in operator.listen of the configuration.',
 )
 
-/** What a sync takes while it is written: the records that Kafka has not acknowledged. */
+/** Memory reserved for a sync: the records that Kafka has not acknowledged yet. */
 const syncBytes = 8 * 1_048_576
 
 export interface HandlerDeps {
@@ -96,19 +99,22 @@ export interface Asked {
   readonly operator: OperatorApi
   readonly request: FastifyRequest
   readonly reply: FastifyReply
-  /** Of the request; undefined without traces. */
+  /** Trace context of the request; `undefined` when tracing is off. */
   readonly trace: TraceContext | undefined
 }
 
-/** An answer, and what the audit log says of a change. Answer undefined: the sender has gone. */
+/**
+ * A response, and the fields of a change for the audit log. `answer` is `undefined` when the client
+ * has closed the connection.
+ */
 export interface Handled {
-  readonly answer: Answer | undefined
+  readonly answer: HttpResponse | undefined
   readonly change?: Readonly<Record<string, unknown>>
 }
 
 export type Handler = (asked: Asked) => Promise<Handled>
 
-/** What each route of the operator API does once the key is known. */
+/** The handlers of the operator API. They run after the key was checked. */
 function createOperatorHandlers({ connections, memory, maxBodyBytes, limits, clock }: HandlerDeps) {
   async function deleteUsers({ operator, request: { raw }, reply, trace }: Asked) {
     const reservation = createReservation(memory)
@@ -123,9 +129,9 @@ function createOperatorHandlers({ connections, memory, maxBodyBytes, limits, clo
       const answer = await operator.deleteUsers(parsed.value, trace)
       if (answer.kind === 'refused') return { answer: refused(answer) }
       const { id, status, users } = answer
-      return { answer: takenUp(JSON.stringify({ id, status })), change: { id, users } }
+      return { answer: acceptedForProcessing(JSON.stringify({ id, status })), change: { id, users } }
     } finally {
-      reservation.giveBack()
+      reservation.release()
     }
   }
 
@@ -143,12 +149,12 @@ function createOperatorHandlers({ connections, memory, maxBodyBytes, limits, clo
     if ('status' in asked) return { answer: asked, change }
     const reservation = createReservation(memory)
     if (!reservation.take(syncBytes)) return { answer: tooMuch, change }
-    const pieces = createBodyPieces(raw, reply.raw, {
+    const pieces = createStreamedBody(raw, reply.raw, {
       progress: limits.progress,
       clock,
       connection: connections.of(raw),
     })
-    let damage: Answer | undefined
+    let damage: HttpResponse | undefined
     let read = 0
     async function* lines() {
       try {
@@ -158,7 +164,7 @@ function createOperatorHandlers({ connections, memory, maxBodyBytes, limits, clo
         }
       } catch (error) {
         if (!(error instanceof DamagedGzip)) throw error
-        damage = problem('invalid_body', `The body is damaged: ${error.message}.`)
+        damage = problem('invalid_body', `The body is damaged (${error.message}): send the whole list again.`)
         throw new UploadCutShort(error.message, { cause: error })
       }
     }
@@ -168,25 +174,35 @@ function createOperatorHandlers({ connections, memory, maxBodyBytes, limits, clo
       if (answer.kind === 'cut_short') return { answer: damage ?? pieces.answer(), change: done }
       if (answer.kind === 'refused') return { answer: refused(answer), change: done }
       const { syncId, received } = answer
-      return { answer: takenUp(JSON.stringify({ syncId, received })), change: { ...done, syncId, received } }
+      return {
+        answer: acceptedForProcessing(JSON.stringify({ syncId, received })),
+        change: { ...done, syncId, received },
+      }
     } finally {
-      reservation.giveBack()
+      reservation.release()
     }
   }
 
   return { deleteUsers, findDeletion, sync }
 }
 
-/** Refuses unknown parameters: one may be a misspelt `mode=partial`, and the list would be taken for all members. */
-function syncQueryOf(query: Record<string, unknown>): Pick<SyncRequest, 'mode' | 'allowEmpty'> | Answer {
+/**
+ * Parses the query of a sync. Unknown parameters are an error: one may be a misspelt
+ * `mode=partial`, and the list would be read as the list of all members.
+ */
+function syncQueryOf(query: Record<string, unknown>): Pick<SyncRequest, 'mode' | 'allowEmpty'> | HttpResponse {
   const { mode: asked = 'full', allowEmpty = 'false', ...others } = query
   const mode = syncModes.find(known => known === asked)
-  if (mode === undefined) return problem('invalid_body', "'mode' in the query must be full or partial.")
+  if (mode === undefined) return problem('invalid_body', "The query parameter 'mode' must be 'full' or 'partial'.")
   if (allowEmpty !== 'true' && allowEmpty !== 'false')
-    return problem('invalid_body', "'allowEmpty' in the query must be true or false.")
+    return problem('invalid_body', "The query parameter 'allowEmpty' must be 'true' or 'false'.")
   if (Object.keys(others).length > 0)
-    return problem('invalid_body', 'The query has more than mode and allowEmpty: nothing else is known.')
+    return problem('invalid_body', "The query has an unknown parameter: use only 'mode' and 'allowEmpty'.")
   return { mode, allowEmpty: allowEmpty === 'true' }
 }
 
-const tooMuch = problem('unavailable', 'Too much is under way at present: send all of it again.', { retryAfter: 5 })
+const tooMuch = problem(
+  'unavailable',
+  'Too many requests are in progress: send the whole list again after the time in Retry-After.',
+  { retryAfter: 5 },
+)

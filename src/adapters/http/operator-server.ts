@@ -7,16 +7,16 @@ import type { Clock, Logger } from '../../core/ports.ts'
 import type { ListenAddress } from '../../core/settings/settings.ts'
 import type { Tracer } from '../../core/trace/tracer.ts'
 import { durationMs } from '../../core/units.ts'
-import { type Answer, ok } from './answers.ts'
 import { createHttpServer, type HttpServer } from './http-server.ts'
 import { operatorDocument } from './openapi-operator.ts'
-import { createOperatorGate } from './operator-gate.ts'
+import { createOperatorAuthentication } from './operator-authentication.ts'
 import { addOperatorRoutes, type HandlerDeps } from './operator-routes.ts'
 import { documentPath, operatorMethodsOf } from './paths.ts'
+import { createRunInSpan } from './request-span.ts'
+import { type HttpResponse, ok } from './responses.ts'
 import { defaultLimits, type HttpLimits } from './server-limits.ts'
-import { createTakeTraced } from './traced.ts'
 
-/** Operators are few, and their requests are small but for the lists of syncs. */
+/** Operators are few, and their requests are small except for the lists of syncs. */
 const operatorLimits: HttpLimits = {
   ...defaultLimits,
   connections: 64,
@@ -24,13 +24,14 @@ const operatorLimits: HttpLimits = {
   headTimeout: durationMs(5_000),
   requestTimeout: durationMs(30_000),
   linger: { time: durationMs(5_000), bytes: 8 * 1_048_576 },
-  // Operators send a request again when a kept connection closes, so a stop does not wait for more requests.
+  // Operators repeat a request when a kept connection closes, so a stop does not wait for more
+  // requests.
   lastCall: durationMs(0),
   drain: durationMs(5_000),
 }
 /** A deletion with the maximum of 5,000 users has about 200 KB. */
 const maxBodyBytes = 1_048_576
-/** Bodies and records in progress: three syncs at once. */
+/** Memory for bodies and unacknowledged records: enough for three concurrent syncs. */
 const memoryBytes = 32 * 1_048_576
 
 interface Deps {
@@ -47,11 +48,14 @@ interface Deps {
   readonly tracer?: Tracer | undefined
 }
 
-/** The listener of the operator API: its own connections, limits and keys, and no CORS. */
+/**
+ * Creates the listener of the operator API, with its own connections, limits and keys, and without
+ * CORS.
+ */
 export function createOperatorServer(deps: Deps): Pick<HttpServer, 'start' | 'stop'> {
   const { api, audit, findKey, clock, metrics, tracer } = deps
   const limits = { ...operatorLimits, ...deps.limits }
-  const onAnswer = ({ code }: Answer): void => metrics.operatorAnswers.inc({ code })
+  const onAnswer = ({ code }: HttpResponse): void => metrics.operatorAnswers.inc({ code })
   const server = createHttpServer({
     ...deps,
     limits,
@@ -64,10 +68,10 @@ export function createOperatorServer(deps: Deps): Pick<HttpServer, 'start' | 'st
     reserve: (bytes: number) => budget.take(bytes),
     release: (bytes: number) => budget.giveBack(bytes),
   }
-  const gate = createOperatorGate({ findKey, throttle: new FailureThrottle(clock.monotonic()), clock })
+  const gate = createOperatorAuthentication({ findKey, throttle: new FailureThrottle(clock.monotonic()), clock })
   addOperatorRoutes({
     ...server,
-    takeTraced: createTakeTraced(tracer, server.fail),
+    takeTraced: createRunInSpan(tracer, server.fail),
     operator: { api, gate, audit },
     memory: deps.memory ?? ownMemory,
     maxBodyBytes: deps.maxBodyBytes ?? maxBodyBytes,

@@ -1,11 +1,14 @@
 import { type CallType, callTypes } from '../../core/message/message.ts'
 
-/** A path that takes messages. */
+/** A path that accepts messages. */
 export interface IngestPath {
   readonly path: string
-  /** What its one message is, whatever the message says; undefined: the body is a batch. */
+  /**
+   * The type of its one message, which overrides the type in the message. `undefined` when the body
+   * is a batch.
+   */
   readonly type: CallType | undefined
-  /** Who sends there. */
+  /** The clients that use this path. */
   readonly usedBy: string
 }
 
@@ -17,7 +20,7 @@ const batchPaths: readonly IngestPath[] = [
 ].map(path => ({ ...path, type: undefined }))
 
 const callPaths: readonly IngestPath[] = callTypes.flatMap(type => [
-  { path: `/v1/${type}`, type, usedBy: 'direct calls' },
+  { path: `/v1/${type}`, type, usedBy: 'clients without an SDK' },
   { path: `/v1/${type.charAt(0)}`, type, usedBy: 'the SDK for browsers' },
   { path: `/api/s/${type}`, type, usedBy: "Jitsu's SDK" },
   { path: `/api/s/s2s/${type}`, type, usedBy: "Jitsu's SDK on servers" },
@@ -40,26 +43,29 @@ const operatorMethods = [
   [/^\/v1\/audiences\/[^/]+\/syncs$/, writing],
 ] as const
 
-/** The methods that a path has, as in `Allow`; undefined for one that does not exist. `url` is as in the request line. */
+/**
+ * The methods of a path, as in `Allow`; `undefined` when the path does not exist. `url` is as in
+ * the request line.
+ */
 export function methodsOf(url: string): string | undefined {
   const path = pathOf(url)
   if (/^\/v1\/projects\/[^/]+\/settings$/.test(path)) return reading
   return methodsByPath.get(path) ?? operatorMethodsAt(path)
 }
 
-/** The same on the listener of the operator API. */
+/** The same for the listener of the operator API. */
 export function operatorMethodsOf(url: string): string | undefined {
   const path = pathOf(url)
   return path === documentPath ? reading : operatorMethodsAt(path)
 }
 
-/** No page may ask these: they answer without CORS headers. */
+/** Whether the path belongs to the operator API, which responds without CORS headers. */
 export const isOperatorUrl = (url: string): boolean => operatorMethodsAt(pathOf(url)) !== undefined
 
 const operatorMethodsAt = (path: string): string | undefined =>
   operatorMethods.find(([pattern]) => pattern.test(path))?.[1]
 
-/** As the router sees it: without query, double slashes and the one at the end. */
+/** The path as the router sees it: without the query, repeated slashes and the slash at the end. */
 function pathOf(url: string): string {
   const [path = ''] = url.replace(/^https?:\/\/[^/?#]*/i, '').split(/[?#]/, 1)
   return path.replace(/\/{2,}/g, '/').replace(/(?<=.)\/$/, '')

@@ -1,41 +1,60 @@
 import { type DurationMs, durationMs } from '../../core/units.ts'
 
-/** What one peer, or all of them together, may take of an HTTP server. */
+/** Limits on what one client, or all clients together, may use of an HTTP server. */
 export interface HttpLimits {
-  /** Request line and header fields; also trailers. */
+  /** Maximum bytes of the request line and header fields, and of trailers. */
   readonly headBytes: number
   readonly headFields: number
-  /** From the connection, or from the first byte on a kept one, to the end of the head. */
+  /**
+   * Maximum time until the request head is complete. It starts with the connection, or with the
+   * first byte on a kept connection.
+   */
   readonly headTimeout: DurationMs
-  /** The same to the end of the body. */
+  /** Maximum time until the body is complete, from the same start. */
   readonly requestTimeout: DurationMs
-  /** How often the two are looked at. */
+  /** How often these two timeouts are checked. */
   readonly checkEvery: DurationMs
-  /** A body must bring so many bytes in each such time; `large` ones, which hold more memory, must be faster. */
+  /**
+   * A body must grow by `bytes` in each period of `within`. A body of more than `large.above` bytes
+   * holds more memory, so it must grow by `large.bytes`.
+   */
   readonly progress: {
     readonly bytes: number
     readonly within: DurationMs
     readonly large?: { readonly above: number; readonly bytes: number }
   }
-  /** A connection stays open so long without a request. Longer than the 60 s of load balancers: whoever closes first must be they. */
+  /**
+   * How long a connection stays open without a request. It is longer than the 60 s of load
+   * balancers, so that they close connections first.
+   */
   readonly keepAlive: DurationMs
-  /** Nothing comes or goes for so long: the connection is dropped, whatever it waits for. */
+  /** A connection on which no data is sent or received for this time is closed, in any state. */
   readonly silence: DurationMs
-  /** From half of it on connections are not kept open; above, they are dropped. */
+  /**
+   * Maximum connections. Above half of this number, connections are closed after their response.
+   * Above all of it, new ones are dropped.
+   */
   readonly connections: number
-  /** The same of one client address; where a proxy names the address, its requests in progress. */
+  /**
+   * Maximum connections of one client address. Where a proxy's header names the address, it limits
+   * the requests in progress of that address.
+   */
   readonly connectionsPerAddress: number
-  /** Requests of one connection that are not answered yet. */
+  /** Maximum unanswered requests on one connection. */
   readonly pipelined: number
-  /** A request that is refused while it comes in is read on and forgotten for so long and so far, or its sender might not see why. */
+  /**
+   * When a request is refused before its body is complete, the rest is read and discarded up to
+   * these limits. Otherwise its client might not see the response.
+   */
   readonly linger: { readonly time: DurationMs; readonly bytes: number }
   /**
-   * `stop` goes on for so long with taking requests, each as the last of its connection: whoever keeps one open, or opens one for each
-   * request and does not know yet that it is to send elsewhere, would otherwise see it closed in the face of a request, and not know what
-   * became of that.
+   * How long `stop` still accepts requests, each as the last one of its connection. Clients that
+   * keep a connection, or open one per request, need this time to learn that they must connect
+   * elsewhere. Otherwise a connection could close while a request is being sent, and its client
+   * would not know whether it was processed.
    */
   readonly lastCall: DurationMs
-  /** `stop` breaks off what is not answered by then. */
+  /** After this time, `stop` aborts requests that are not answered. */
   readonly drain: DurationMs
 }
 
@@ -45,7 +64,7 @@ export const defaultLimits: HttpLimits = {
   headTimeout: durationMs(15_000),
   requestTimeout: durationMs(120_000),
   checkEvery: durationMs(1_000),
-  // 16 KiB a second, as a bad mobile connection sends.
+  // Large bodies need 16 KiB per second, which a bad mobile connection reaches.
   progress: { bytes: 1_024, within: durationMs(10_000), large: { above: 65_536, bytes: 163_840 } },
   keepAlive: durationMs(75_000),
   silence: durationMs(130_000),

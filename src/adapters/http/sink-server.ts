@@ -9,62 +9,68 @@ import type { ListenAddress } from '../../core/settings/settings.ts'
 import { type DurationMs, durationMs, type EpochMs, type Secret } from '../../core/units.ts'
 import { systemClock } from '../clock/clock.ts'
 
-/** How a request is answered: with a status, by breaking the connection, or never. */
+/** How the sink responds to a request: with a status, by resetting the connection, or never. */
 export type SinkAnswer = number | 'reset' | 'hang'
 
-/** A request as it came in. */
+/** A received request. */
 export interface SinkRequest {
   readonly at: EpochMs
-  /** With its query. */
+  /** Path with the query. */
   readonly path: string
   readonly headers: IncomingHttpHeaders
-  /** The raw text. */
+  /** The unparsed body. */
   readonly body: string
-  /** Null when the sink has no secret to judge by. */
+  /** `null` when the sink has no secret to verify with. */
   readonly signatureValid: boolean | null
   readonly messageId: string | undefined
   readonly answer: SinkAnswer
 }
 
 export interface SinkOptions {
-  /** Absent: a free port of 127.0.0.1. */
+  /** Defaults to a free port of 127.0.0.1. */
   readonly listen?: ListenAddress | undefined
-  /** Any of them makes a signature valid. None: signatures are not judged. */
+  /**
+   * A signature is valid when it matches any of these secrets. Without secrets, signatures are not
+   * verified.
+   */
   readonly secrets?: readonly Secret[]
   /**
-   * The answers to the tries of one message on one path, in turn; the last one from then on. Absent: 200. Tries are told by
-   * X-Message-Id, without that header by the body.
+   * The responses to the attempts of one message on one path, in order. The last one repeats.
+   * Defaults to 200. Attempts are matched by X-Message-Id, or by the body without that header.
    */
   readonly answers?: readonly SinkAnswer[] | undefined
-  /** Waits so long before it answers or resets. */
+  /** Delay before each response or reset. */
   readonly latency?: DurationMs | undefined
-  /** Seconds, sent with every status that is not 2xx. */
+  /** Value of Retry-After in seconds, sent with every status other than 2xx. */
   readonly retryAfter?: number | undefined
-  /** 10: each tenth request's connection is reset; the message's next answer is then still to come. */
+  /** Resets the connection of every n-th request. That request uses up none of `answers`. */
   readonly resetEvery?: number | undefined
-  /** PEM text. Absent: plain HTTP. */
+  /** PEM text. Plain HTTP without it. */
   readonly tls?: { readonly cert: string; readonly key: string } | undefined
-  /** Called with every POST before it is answered; the answer waits for what it returns. */
+  /** Called with every POST. The response waits for the returned promise. */
   readonly onRequest?: (request: SinkRequest) => void | Promise<void>
   readonly clock?: Clock
 }
 
 export interface SinkSummary {
   readonly received: number
-  /** Distinct ones. */
+  /** Number of distinct messages. */
   readonly messages: number
   readonly badSignatures: number
 }
 
-/** A receiver of webhooks as a customer may have one, for development and tests. */
+/** A webhook endpoint for development and tests, as a customer may have one. */
 export interface Sink {
-  /** The URL with the port that was really taken. Rejects with `SinkFailed`. */
+  /**
+   * Starts to listen. Returns the URL with the actual port.
+   * @throws SinkFailed
+   */
   start(): Promise<string>
-  /** Breaks all connections, also those not answered yet. */
+  /** Closes all connections, also those with a request in progress. */
   stop(): Promise<SinkSummary>
 }
 
-/** The sink cannot be had as it was asked for. */
+/** The sink cannot start with these options. */
 export class SinkFailed extends Error {
   override readonly name = 'SinkFailed'
   readonly code: string
@@ -75,15 +81,21 @@ export class SinkFailed extends Error {
   }
 }
 
-/** Larger than any webhook that Hookline makes. */
+/** Maximum body size in bytes. Every webhook request of Hookline is smaller. */
 export const maxBodyBytes = 1_048_576
 
 const anyPort: ListenAddress = { host: '127.0.0.1', port: 0 }
 
-/** Clients keep connections for less; a shorter time here would now and then close one in the moment of its re-use. */
+/**
+ * Longer than clients keep idle connections. With a shorter time, the sink could close a connection
+ * just when a client reuses it.
+ */
 const keepAliveMs = 120_000
 
-/** Throws `SinkFailed` when certificate and key cannot be used. */
+/**
+ * Creates a sink.
+ * @throws SinkFailed when the certificate and key cannot be used
+ */
 export function createSink(options: SinkOptions = {}): Sink {
   const { listen = anyPort, secrets = [], onRequest, clock = systemClock } = options
   const plan = createPlan(options)
@@ -138,7 +150,7 @@ export function createSink(options: SinkOptions = {}): Sink {
   }
 }
 
-/** As the specification has receivers do it (A5.4): the digest of the parsed and re-serialised body. */
+/** Verifies a signature as receivers must (A5.4): over the parsed and re-serialized body. */
 function isSigned(body: string, signature: string | undefined, secrets: readonly Secret[]): boolean {
   const text = reserialised(body)
   if (text === undefined || signature === undefined) return false
@@ -157,7 +169,7 @@ function reserialised(body: string): string | undefined {
   }
 }
 
-/** What the next try of a message is answered with. */
+/** Returns a function that chooses the response to the next attempt of a message. */
 function createPlan({ answers = [200], resetEvery }: SinkOptions): (message: string) => SinkAnswer {
   const tries = new Map<string, number>()
   let requests = 0
@@ -166,7 +178,7 @@ function createPlan({ answers = [200], resetEvery }: SinkOptions): (message: str
     if (resetEvery !== undefined && requests % resetEvery === 0) return 'reset'
     const last = answers.length - 1
     const index = Math.min(tries.get(message) ?? 0, last)
-    // Most messages are tried once, and nothing need be remembered of them when there is one answer for all.
+    // With one response for all attempts, nothing is stored per message.
     if (last > 0) tries.set(message, index + 1)
     return answers[index] ?? 200
   }
@@ -191,7 +203,10 @@ function carryOut(
   response.once('close', cancel)
 }
 
-/** A TLS connection cannot be reset from here: it ends without the farewell, which a client takes for the same. */
+/**
+ * Resets a TCP connection. Node cannot reset a TLS connection: that is closed without close_notify,
+ * which clients treat the same.
+ */
 function reset(socket: Socket): void {
   if (socket instanceof TLSSocket) socket.destroy()
   else socket.resetAndDestroy()
@@ -201,7 +216,10 @@ function refuse(response: ServerResponse, status: number, headers: Record<string
   response.writeHead(status, headers).end()
 }
 
-/** Undefined: too large. Read to its end all the same, so that the sender gets to read the answer. */
+/**
+ * Reads the body. Returns `undefined` when it is too large, but still reads to its end, so that the
+ * client can read the response.
+ */
 async function readBody(request: IncomingMessage): Promise<{ readonly text: string } | undefined> {
   const chunks: Buffer[] = []
   let bytes = 0

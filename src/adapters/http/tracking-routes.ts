@@ -3,45 +3,51 @@ import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { Clock, Logger } from '../../core/ports.ts'
 import type { ListenAddress } from '../../core/settings/settings.ts'
 import type { Tracer } from '../../core/trace/tracer.ts'
-import { type Answer, ok, problem } from './answers.ts'
 import { createHttpServer } from './http-server.ts'
 import { createIngest } from './ingest.ts'
 import { openApiDocument } from './openapi.ts'
 import { addOperatorRoutes, type Operator } from './operator-routes.ts'
 import { documentPath, ingestPaths, isOperatorUrl, methodsOf, settingsPath } from './paths.ts'
+import { createRunInSpan } from './request-span.ts'
+import { type HttpResponse, ok, problem } from './responses.ts'
 import { defaultLimits, type HttpLimits } from './server-limits.ts'
-import { createTakeTraced } from './traced.ts'
 
 interface Deps {
   readonly listen: ListenAddress
   readonly api: TrackingApi
-  /** Deprecated: the operator API on this listener. Undefined: it is off here. */
+  /** Deprecated: the operator API on this listener; `undefined` when it is off here. */
   readonly operator?: Operator | undefined
-  /** Largest body, as sent and unpacked. */
+  /** Maximum bytes of a body, both as sent and unpacked. */
   readonly maxBodyBytes: number
   readonly clock: Clock
   readonly logger: Logger
   readonly metrics: Pick<Metrics, 'collectorAnswers' | 'collectorBodiesRefused'>
-  /** Names the address of a client; undefined: it is that of the connection. */
+  /**
+   * The header with the client's address; `undefined` when the address of the connection is used.
+   */
   readonly clientAddressHeader?: string | undefined
   readonly limits?: Partial<HttpLimits>
   readonly tracer?: Tracer | undefined
 }
 
-/** The HTTP side of the collector: routes, and everything about bytes on the wire. */
+/** The HTTP server of the collector: routes, and everything about bytes on the wire. */
 export interface TrackingServer {
-  /** `http://host:port`, with the port that was really taken. */
+  /** Starts to listen. Returns `http://host:port` with the actual port. */
   start(): Promise<string>
-  /** Lets each connection bring one more request, answers what is under way, takes no more; resolves when all connections are closed. */
+  /**
+   * Stops gracefully: each connection may send one more request, requests in progress are answered,
+   * and new ones are not accepted. Resolves when all connections are closed.
+   */
   stop(): Promise<void>
 }
 
 export function createTrackingServer(deps: Deps): TrackingServer {
   const { api, maxBodyBytes, clock, metrics, tracer, clientAddressHeader } = deps
   const limits = { ...defaultLimits, ...deps.limits }
-  const onAnswer = ({ code }: Answer): void => metrics.collectorAnswers.inc({ code })
+  const onAnswer = ({ code }: HttpResponse): void => metrics.collectorAnswers.inc({ code })
   const onRefused = (cause: 'connections' | 'address' | 'slow'): void => metrics.collectorBodiesRefused.inc({ cause })
-  // Behind a proxy all connections have its address: there the requests of each client are counted.
+  // Behind a proxy, all connections have its address. There the limit applies to the requests of
+  // each client instead.
   const connectionsPerAddress = clientAddressHeader === undefined ? limits.connectionsPerAddress : limits.connections
   const server = createHttpServer({
     ...deps,
@@ -52,7 +58,7 @@ export function createTrackingServer(deps: Deps): TrackingServer {
     isCrossOrigin: url => !isOperatorUrl(url),
   })
   const { app, connections, send, fail, start, stop } = server
-  const takeTraced = createTakeTraced(tracer, fail)
+  const takeTraced = createRunInSpan(tracer, fail)
 
   const take = createIngest({ ...deps, limits, connections, onRefused })
 
@@ -74,7 +80,10 @@ export function createTrackingServer(deps: Deps): TrackingServer {
   return { start, stop }
 }
 
-/** What SDKs for browsers and mobile apps ask for first: without it they send nothing. */
-const settingsFor = (apiKey: string): Answer => ok(JSON.stringify({ integrations: { 'Segment.io': { apiKey } } }))
+/**
+ * The settings that browser and mobile SDKs fetch first. Without this response they send nothing.
+ */
+const settingsFor = (apiKey: string): HttpResponse => ok(JSON.stringify({ integrations: { 'Segment.io': { apiKey } } }))
 
-const unknownKey = (): Answer => problem('not_found', 'No source has this write key.')
+const unknownKey = (): HttpResponse =>
+  problem('not_found', 'No source has this write key: use the write key of a source.')

@@ -1,18 +1,18 @@
-/** How one format says what instruments that show themselves have measured. */
-export interface Format {
-  /** The two lines that say what a metric is. */
+/** A text format for metrics. */
+export interface ExpositionFormat {
+  /** The HELP and TYPE lines of a metric. */
   head(name: string, help: string, type: 'counter' | 'histogram'): string
-  /** Whether it can tell of traces. */
+  /** Whether the format supports exemplars. */
   readonly hasExemplars: boolean
 }
 
-/** An instrument that shows itself. */
-export interface Shown {
-  text(format: Format): string
+/** An instrument that writes its own lines of the exposition. */
+export interface ExposedInstrument {
+  text(format: ExpositionFormat): string
 }
 
-/** That of Prometheus. */
-export const textFormat: Format = {
+/** The text format of Prometheus. */
+export const textFormat: ExpositionFormat = {
   head: (name, help, type) => `# HELP ${name} ${help}\n# TYPE ${name} ${type}`,
   hasExemplars: false,
 }
@@ -24,11 +24,14 @@ interface Exemplar {
   readonly at: number
 }
 
-/** Of each bucket of a histogram the last observation that was part of a kept trace. */
+/**
+ * The exemplars of a histogram: for each bucket, the last observation that belongs to a sampled
+ * trace.
+ */
 export class Exemplars {
   /** Milliseconds since 1970. */
   readonly #wall: () => number
-  /** By the position of the bucket. */
+  /** By bucket index. */
   readonly #latest: (Exemplar | undefined)[] = []
 
   constructor(wall: () => number) {
@@ -39,13 +42,16 @@ export class Exemplars {
     this.#latest[bucket] = { traceId, value, at: this.#wall() }
   }
 
-  /** What comes behind the value of a bucket in OpenMetrics; undefined when it has none. */
+  /**
+   * The OpenMetrics exemplar to append to the line of a bucket. `undefined` when the bucket has
+   * none.
+   */
   of(bucket: number): string | undefined {
     const exemplar = this.#latest[bucket]
     return exemplar && written(exemplar)
   }
 }
 
-/** 40 characters of the 128 that OpenMetrics leaves to name and value of the label. */
+/** Formats an exemplar. Name and value of its label have 40 characters; OpenMetrics allows 128. */
 const written = ({ traceId, value, at }: Exemplar): string =>
   ` # {trace_id="${traceId}"} ${value} ${(at / 1_000).toFixed(3)}`

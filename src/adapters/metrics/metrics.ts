@@ -8,39 +8,45 @@ import {
   type TracedHistogram,
 } from '../../core/metrics/metrics.ts'
 import type { LabelSet, MetricSpec } from '../../core/metrics/spec.ts'
-import { Exemplars, type Format, type Shown, textFormat } from './exposition.ts'
-import { Buckets, bounded, foldingLabels, SeriesBudget } from './series.ts'
-import { Tally } from './tally.ts'
+import { Exemplars, type ExposedInstrument, type ExpositionFormat, textFormat } from './exposition.ts'
+import { LabeledCounter } from './labeled-counter.ts'
+import { foldingLabels, limitSeries, PlainHistogram, SeriesBudget } from './series.ts'
 
-/** Everything that is measured, runtime figures of Node included, in one format. */
+/** All metrics, including Node's runtime metrics, in one format. */
 export interface Exposition {
   readonly contentType: string
   text(): Promise<string>
 }
 
-/** Itself in Prometheus' text format. */
+/** The metrics of a process. The exposition is in Prometheus' text format. */
 export interface MetricsRegistry extends Exposition {
   readonly metrics: Metrics
-  /** The same in OpenMetrics 1.0, which can tell of traces. */
+  /** The same metrics in OpenMetrics 1.0, which supports exemplars. */
   readonly openMetrics: Exposition
-  /** Called before each exposition, to set the gauges. */
+  /** Registers a function that sets gauges. It is called before each exposition. */
   onCollect(refresh: () => void): void
 }
 
-/** The usual 10 ms wake a process that has nothing to do a hundred times a second, which was half of what it took. */
+/**
+ * Sampling interval for the event loop delay. The default of 10 ms wakes an idle process a hundred
+ * times a second, which was half of its CPU use.
+ */
 const eventLoopSampleMs = 50
 
-/** The instruments of the tables in `core/metrics/metrics.ts`, in a registry of their own. `wall`: the time that others go by, in milliseconds since 1970. */
+/**
+ * Creates the instruments that `core/metrics/metrics.ts` defines, in a separate registry. `wall`
+ * returns milliseconds since 1970, for exemplars.
+ */
 export function createMetrics(wall: () => number = Date.now): MetricsRegistry {
   const registry = new prom.Registry()
   prom.collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: eventLoopSampleMs })
   const refreshers: (() => void)[] = []
-  const own: Shown[] = []
+  const own: ExposedInstrument[] = []
   const budget = new SeriesBudget(() => metrics.seriesFolded.inc({}))
   const create = ([key, spec]: [string, MetricSpec<'counter' | 'gauge' | 'histogram', LabelSet>]) =>
     [key, createInstrument(spec, { registry, budget, own, wall })] as const
   const metrics = Object.fromEntries(Object.entries(metricSpecs).map(create)) as unknown as Metrics
-  /** All that does not show itself. */
+  /** The exposition of the metrics that prom-client keeps. */
   const rest = (): Promise<string> => {
     for (const refresh of refreshers) refresh()
     metrics.series.set({}, budget.used)
@@ -63,8 +69,8 @@ export function createMetrics(wall: () => number = Date.now): MetricsRegistry {
 interface ProcessContext {
   readonly registry: prom.Registry
   readonly budget: SeriesBudget
-  /** Those made so far that show themselves, for the exposition. */
-  readonly own: Shown[]
+  /** The instruments created so far that write their own lines. */
+  readonly own: ExposedInstrument[]
   readonly wall: () => number
 }
 
@@ -77,49 +83,57 @@ function createInstrument(
   const folding = foldingLabels(labels)
   switch (kind) {
     case 'counter': {
-      const tally = new Tally({ name, help, names: labelNames, folding, budget })
-      // There from the start, as 0: a rule sees no increase in what appears as more than that.
+      const tally = new LabeledCounter({ name, help, names: labelNames, folding, budget })
+      // The series exist from the start at 0. Prometheus sees no increase when a series first
+      // appears with a value above 0.
       for (const known of closedLabels(labels)) tally.inc(known, 0)
       own.push(tally)
       return tally
     }
     case 'gauge': {
       const gauge = new prom.Gauge({ name, help, labelNames, registers: [registry] })
-      return folding.length === 0 ? gauge : bounded(gauge, labelNames, budget)
+      return folding.length === 0 ? gauge : limitSeries(gauge, labelNames, budget)
     }
     case 'histogram': {
-      // Ten series and more each: none has labels.
-      if (labelNames.length > 0) throw new Error(`${name}: a histogram cannot have labels here`)
+      // Each label set would need ten or more series, so histograms have no labels.
+      if (labelNames.length > 0) throw new Error(`${name}: a histogram must not have labels`)
       const kept = spec.exemplar && new Exemplars(wall)
-      const buckets = new Buckets({ name, help, bounds: spec.buckets, exemplars: kept })
+      const buckets = new PlainHistogram({ name, help, bounds: spec.buckets, exemplars: kept })
       own.push(buckets)
       return buckets
     }
   }
 }
 
-/** Beyond it most of them never happen. */
-const mostShownAtZero = 20
+/**
+ * Maximum number of label sets that a counter starts at 0. With more, most would never be counted.
+ */
+const maxLabelSetsAtZero = 20
 
-/** All labels that a metric can have, when each of its sets is closed; none when they are not all known, or very many. */
+/**
+ * All label sets that a metric can have. Empty when the values of a label are not fixed, or when
+ * there are too many sets.
+ */
 function closedLabels(labels: LabelSet): readonly Readonly<Record<string, string>>[] {
   let known: Record<string, string>[] = [{}]
   for (const [name, values] of Object.entries(labels)) {
     if ('folds' in values) return []
     known = known.flatMap(each => values.map(value => ({ ...each, [name]: value })))
   }
-  return known.length > mostShownAtZero ? [] : known
+  return known.length > maxLabelSetsAtZero ? [] : known
 }
 
 export const openMetricsType = 'application/openmetrics-text; version=1.0.0; charset=utf-8'
 
 /**
- * What the text format says, as OpenMetrics 1.0: the same series under the same names. Made from the text, since prom-client's registry has one
- * format, and renames its counters for good when it writes the other.
+ * Converts the text format to OpenMetrics 1.0, with the same series under the same names.
+ * prom-client is not used for this: its registry has one format, and writing the other one renames
+ * its counters for good.
  *
- * `own`: these write themselves, exemplars included. Read again, thousands of series would hold the event loop for three times as long.
+ * The instruments in `own` write their lines themselves, with exemplars. Parsing thousands of their
+ * series would block the event loop three times as long.
  */
-export function openMetricsOf(text: string, own: readonly Shown[] = []): string {
+export function openMetricsOf(text: string, own: readonly ExposedInstrument[] = []): string {
   const body = text
     .replace(heads, (_, name: string, help: string, type: string) => headOf(name, help, type))
     .replace(/\n{2,}/g, '\n')
@@ -128,10 +142,13 @@ export function openMetricsOf(text: string, own: readonly Shown[] = []): string 
 
 const heads = /^# HELP (\S+) (.*)\n# TYPE \S+ (\w+)$/gm
 
-/** Here a counter is called what its series is called, without `_total`; and quotation marks are escaped in what is said of it, too. */
+/**
+ * The HELP and TYPE lines in OpenMetrics. There a counter family has no `_total` suffix, and
+ * quotation marks in the help text are escaped.
+ */
 function headOf(name: string, help: string, type: string): string {
   const family = type === 'counter' ? name.replace(/_total$/, '') : name
   return `# HELP ${family} ${help.replaceAll('"', '\\"')}\n# TYPE ${family} ${type}`
 }
 
-const openMetricsFormat: Format = { head: headOf, hasExemplars: true }
+const openMetricsFormat: ExpositionFormat = { head: headOf, hasExemplars: true }

@@ -1,23 +1,23 @@
 import type { Gauge, TracedHistogram } from '../../core/metrics/metrics.ts'
-import { foldedInto, type LabelSet, seriesBudget } from '../../core/metrics/spec.ts'
-import type { Exemplars, Format, Shown } from './exposition.ts'
+import { type LabelSet, overflowLabelValue, seriesBudget } from '../../core/metrics/spec.ts'
+import type { Exemplars, ExposedInstrument, ExpositionFormat } from './exposition.ts'
 
 interface Deps {
   readonly name: string
   readonly help: string
   /** Upper bounds, ascending. */
   readonly bounds: readonly number[]
-  /** Undefined: its observations lead to no traces. */
+  /** `undefined` when the histogram has no exemplars. */
   readonly exemplars: Exemplars | undefined
 }
 
 /**
- * A histogram without labels that counts and shows by itself. prom-client keeps its counts under the texts of the bounds, which it makes at every
- * observation: on the way of every delivery that is two times as much as all its counters.
+ * A histogram without labels. prom-client formats the bucket bounds as text at each observation. On
+ * the path of each delivery that costs twice as much as all its counters.
  */
-export class Buckets implements TracedHistogram<LabelSet>, Shown {
+export class PlainHistogram implements TracedHistogram<LabelSet>, ExposedInstrument {
   readonly #deps: Deps
-  /** Of each bucket alone, the last one without a bound. */
+  /** The count of each bucket, not cumulative. The last bucket has no upper bound. */
   readonly #counts: number[]
   #sum = 0
 
@@ -35,7 +35,7 @@ export class Buckets implements TracedHistogram<LabelSet>, Shown {
     if (traceId !== undefined) exemplars?.note(bucket, value, traceId)
   }
 
-  text({ head, hasExemplars }: Format): string {
+  text({ head, hasExemplars }: ExpositionFormat): string {
     const { name, help, bounds, exemplars } = this.#deps
     let total = 0
     const lines = this.#counts.map((count, bucket) => {
@@ -49,24 +49,27 @@ export class Buckets implements TracedHistogram<LabelSet>, Shown {
 
 export type Labels = Readonly<Record<string, string>>
 
-/** Which labels of a metric fold, in their order. */
+/** The labels of a metric whose values may be replaced by `_other`, in order. */
 export const foldingLabels = (labels: LabelSet): readonly string[] =>
   Object.entries(labels).flatMap(([name, values]) => ('folds' in values && values.folds ? [name] : []))
 
-/** The labels as they are, then with one more of the folding ones folded each time, from the last one on: detail goes first. */
+/**
+ * The label set, then the same set with one more foldable label replaced by `_other` each time. It
+ * starts with the last one, which is the most detailed.
+ */
 export function foldings(labels: Labels, folding: readonly string[]): readonly Labels[] {
   const steps = [labels]
-  for (const name of folding.toReversed()) steps.push({ ...steps.at(-1), [name]: foldedInto })
+  for (const name of folding.toReversed()) steps.push({ ...steps.at(-1), [name]: overflowLabelValue })
   return steps
 }
 
 /**
- * How many series with labels from the configuration a process has, and whether there is room for more. First come, first served: a
- * destination that has been shown stays shown.
+ * Limits the number of series whose labels come from the configuration. It is first come, first
+ * served: a destination that has a series keeps it.
  */
 export class SeriesBudget {
   #used = 0
-  /** Told of each set of labels that found no room. */
+  /** Called for each label set that is over the limit. */
   readonly #onFolded: () => void
 
   constructor(onFolded: () => void) {
@@ -77,7 +80,10 @@ export class SeriesBudget {
     return this.#used
   }
 
-  /** `isDetailed`: could fold a label and still tell its destination. */
+  /**
+   * Whether one more series fits. `isDetailed`: the label set still has a label, besides the
+   * destination, that can be folded.
+   */
   hasRoom(isDetailed: boolean): boolean {
     return this.#used < (isDetailed ? seriesBudget.detailed : seriesBudget.folding)
   }
@@ -91,8 +97,11 @@ export class SeriesBudget {
   }
 }
 
-/** A gauge has no `_other`: a sum of states says nothing. What there is no room for is not shown. */
-export function bounded(gauge: Gauge<LabelSet>, names: readonly string[], budget: SeriesBudget): Gauge<LabelSet> {
+/**
+ * Wraps a gauge so that label sets over the limit are not shown. They are not folded into `_other`,
+ * because a sum of states has no meaning.
+ */
+export function limitSeries(gauge: Gauge<LabelSet>, names: readonly string[], budget: SeriesBudget): Gauge<LabelSet> {
   const isShown = new Map<string, boolean>()
   const admit = (): boolean => {
     const hasRoom = budget.hasRoom(false)

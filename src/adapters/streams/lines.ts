@@ -1,7 +1,7 @@
 import { pipeline, Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 
-/** What began like gzip is none, or ends too early. */
+/** The data begins like gzip, but is not valid or ends too early. */
 export class DamagedGzip extends Error {
   override readonly name = 'DamagedGzip'
   readonly code = 'damaged_gzip'
@@ -10,9 +10,12 @@ export class DamagedGzip extends Error {
 const lineFeed = 0x0a
 
 /**
- * The lines of a text that comes in pieces, as many at a time as a piece holds; gzip is unpacked, which its first bytes tell. A line is
- * cut after `longest` bytes and one more, so that its reader sees that it is too long: memory stays small whatever comes. Throws what
- * `pieces` throws, and DamagedGzip.
+ * Splits a stream of bytes into lines, and yields the lines of each chunk together. Data that
+ * begins like gzip is unpacked.
+ *
+ * A line is cut after `longest` + 1 bytes, so that the reader sees that it is too long. This bounds
+ * the memory for any input.
+ * @throws DamagedGzip, and whatever `pieces` throws
  */
 export async function* linesOf(pieces: AsyncIterable<Buffer>, longest: number): AsyncGenerator<readonly string[]> {
   const splitter = new LineSplitter(longest + 1)
@@ -36,7 +39,7 @@ async function* unpacked(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> 
     }
     const all = followedBy(head, isDone ? undefined : iterator)
     if (!isGzip(head)) return yield* all
-    // Its errors come out of the unpacked stream; the callback is only there to be one.
+    // `pipeline` requires a callback. Errors are thrown by the unpacked stream.
     yield* pipeline(Readable.from(all), createGunzip(), () => {}) as AsyncIterable<Buffer>
   } catch (error) {
     throw isZlibError(error) ? new DamagedGzip(`gzip cannot be unpacked: ${error.message}`, { cause: error }) : error
@@ -54,14 +57,14 @@ async function* followedBy(head: Buffer, rest: AsyncIterator<Buffer> | undefined
     yield next.value
 }
 
-/** Cuts bytes into lines; characters that pieces cut in two are whole again. */
+/** Splits bytes into lines. Characters that are split between two chunks are decoded whole. */
 class LineSplitter {
-  readonly #most: number
+  readonly #maxBytes: number
   #begun: Buffer[] = []
   #length = 0
 
-  constructor(most: number) {
-    this.#most = most
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes
   }
 
   push(piece: Buffer): string[] {
@@ -75,13 +78,13 @@ class LineSplitter {
     return lines
   }
 
-  /** What no line feed ended. */
+  /** The text after the last line feed. `undefined` when there is none. */
   end(): string | undefined {
     return this.#length === 0 ? undefined : this.#whole(Buffer.alloc(0))
   }
 
   #whole(end: Buffer): string {
-    if (this.#length === 0) return end.toString('utf8', 0, this.#most)
+    if (this.#length === 0) return end.toString('utf8', 0, this.#maxBytes)
     this.#keep(end)
     const line = Buffer.concat(this.#begun).toString()
     this.#begun = []
@@ -90,12 +93,15 @@ class LineSplitter {
   }
 
   #keep(part: Buffer): void {
-    const kept = part.subarray(0, this.#most - this.#length)
+    const kept = part.subarray(0, this.#maxBytes - this.#length)
     if (kept.length === 0) return
     this.#begun.push(Buffer.from(kept))
     this.#length += kept.length
   }
 }
 
-/** RFC 1952: whatever the headers say, these two bytes are how gzip begins, and no JSON does. */
+/**
+ * Whether the bytes begin like gzip (RFC 1952). No JSON text begins with these two bytes. Headers
+ * are not used, because clients set them wrongly.
+ */
 export const isGzip = (bytes: Buffer): boolean => bytes[0] === 0x1f && bytes[1] === 0x8b

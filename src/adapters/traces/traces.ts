@@ -27,13 +27,13 @@ import type { TracesSettings } from '../../core/settings/settings.ts'
 import { formatTraceparent, parseTraceparent } from '../../core/trace/context.ts'
 import type { Span, SpanStart, TraceContext, Tracer } from '../../core/trace/tracer.ts'
 import { durationMs } from '../../core/units.ts'
-import { createBatches } from './batches.ts'
+import { createSpanProcessor } from './span-export.ts'
 
-/** What a tracing system that is gone may take of the time that a stop has. */
+/** How long a stop waits for a tracing backend that does not answer. */
 const stopLimit = durationMs(2_000)
 
 interface Deps {
-  /** Of the service, as its spans name it. */
+  /** The version of Hookline, for the resource attribute `service.version`. */
   readonly version: string
   readonly clock: Clock
   readonly logger: Logger
@@ -42,28 +42,34 @@ interface Deps {
 
 export interface Traces {
   readonly tracer: Tracer
-  /** Sends what is left, for up to 2 s. */
+  /** Sends the remaining spans, for at most 2 s. */
   stop(): Promise<void>
 }
 
-/** Spans to an OTLP endpoint, in the background: what cannot be sent is lost, counted, and told in the log. */
+/**
+ * Sends spans to an OTLP endpoint in the background. Spans that cannot be sent are lost, counted
+ * and logged.
+ */
 export function createTraces({ endpoint, sample }: TracesSettings, deps: Deps): Traces {
   const url = endpoint === undefined ? {} : { url: `${endpoint.replace(/\/+$/, '')}/v1/traces` }
-  const processor = createBatches(new OTLPTraceExporter(url), deps)
+  const processor = createSpanProcessor(new OTLPTraceExporter(url), deps)
   const tracer = createTracer(processor, sample, deps.version)
   return {
     tracer,
     stop() {
       const { promise, resolve } = Promise.withResolvers<void>()
       const cancel = deps.clock.after(stopLimit, resolve)
-      // What could not be sent has been told.
+      // Spans that could not be sent were already logged.
       const sent = processor.shutdown().catch(() => undefined)
       return Promise.race([sent, promise]).finally(cancel)
     },
   }
 }
 
-/** The tracer of a process. `sample`: which share of the traces that begin in it is kept. */
+/**
+ * Creates the tracer of a process. `sample` is the share of the traces that begin here and are
+ * kept.
+ */
 export function createTracer(processor: SpanProcessor, sample: number, version: string): Tracer {
   const own = resourceFromAttributes({ 'service.name': 'hookline', 'service.version': version })
   const resource = own.merge(detectResources({ detectors: [serviceInstanceIdDetector, envDetector] }))
@@ -74,7 +80,8 @@ export function createTracer(processor: SpanProcessor, sample: number, version: 
     start({ name, kind, facts, parent, follows }: SpanStart): Span {
       const before = parent ?? follows
       const place = before && placeOf(before)
-      // Nothing is kept of it, so that nothing is made of it; where it comes from goes on to those who come after.
+      // The earlier span was not sampled, so no span is created. Its context is passed on, so that
+      // later spans are not sampled either.
       if (before !== undefined && place?.traceFlags === TraceFlags.NONE) return unkept(before)
       const isPart = parent !== undefined && place !== undefined
       const links = isPart || place === undefined ? [] : [{ context: place }]
@@ -103,12 +110,15 @@ const kinds = {
 
 const unkept = (context: TraceContext): Span => ({ context, end: () => undefined })
 
-/** Whoever begins a trace decides about all of it, and about those that follow from it. */
+/**
+ * Samples a share of the traces that begin in this process. The process in which a trace begins
+ * decides about sampling, for all spans of the trace and for all traces linked to it.
+ */
 function samplerOf(sample: number): Sampler {
   const ratio = new TraceIdRatioBasedSampler(sample)
   const kept = { decision: SamplingDecision.RECORD_AND_SAMPLED }
   return {
-    // Of those before it only what is kept comes this far.
+    // A parent or link is always sampled here: `start` has returned early for others.
     shouldSample: (context, traceId, _name, _kind, _facts, links) =>
       links.length > 0 || trace.getSpanContext(context) !== undefined ? kept : ratio.shouldSample(context, traceId),
     toString: () => `Beginner{${ratio}}`,

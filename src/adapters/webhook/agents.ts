@@ -13,15 +13,15 @@ export interface AgentPair {
 }
 
 export interface Agents {
-  /** Kept-alive connections, dialled under the present settings. */
+  /** Agents whose connections are kept alive and reused, for the current network settings. */
   shared(): AgentPair
-  /** Always a new connection, used once. */
+  /** Agents that open a new connection for every request. */
   fresh(): AgentPair
-  /** Drops idle connections; those in use are dropped when they become idle. */
+  /** Closes idle connections. A connection in use is closed when its request ends. */
   close(): void
 }
 
-/** The agents of one state of the settings. */
+/** The agents for one version of the network settings. */
 class AgentGeneration implements Generation {
   readonly shared: AgentPair
   readonly fresh: AgentPair
@@ -48,7 +48,10 @@ class AgentGeneration implements Generation {
     return { http: this.#guard(new http.Agent(options), false), https: this.#guard(new https.Agent(options), true) }
   }
 
-  /** Puts our checks into an agent's own extension points. */
+  /**
+   * Overrides the agent's methods that open, keep and reuse connections. This adds the address
+   * check before a connection opens, and the age and count limits before one is kept.
+   */
   #guard<A extends http.Agent>(agent: A, isTls: boolean): A {
     const dial = agent.createConnection.bind(agent)
     const mayKeep = agent.keepSocketAlive.bind(agent) as (socket: Socket) => boolean
@@ -83,7 +86,10 @@ interface Deps {
   readonly connections: ConnectionsProgress
 }
 
-/** Node's agents, which dial only what the settings allow. These are read for each call: a change drops idle connections. */
+/**
+ * Creates Node agents that connect only to addresses and ports that the settings allow. The
+ * settings are read for each request; a change closes idle connections.
+ */
 export function createAgents({ network, resolve, connections }: Deps): Agents {
   const generations = createGenerations({ network, resolve }, policy => new AgentGeneration(policy, connections))
 

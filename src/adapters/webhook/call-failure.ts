@@ -4,40 +4,44 @@ import { ForbiddenTarget, UnresolvedName } from './dial.ts'
 
 type Failed = CallResult & { kind: 'failed' }
 
-/** The answer has no end where it must have one. */
-export class AnswerTooLong extends Error {
+/** The response, its head or its interim responses exceed a size limit. */
+export class ResponseTooLong extends Error {
   readonly code = 'HPE_HEADER_OVERFLOW'
 }
 
-/** What the deadline cut short, for the log. */
-const waitingFor: Record<ConnectionPhase, string> = {
-  dns: 'its name was resolved',
-  connect: 'it was connected',
-  tls: 'the TLS handshake was done',
-  exchange: 'the head of its answer was complete',
+/** What the transport was doing when the deadline passed, for the log. */
+const activityIn: Record<ConnectionPhase, string> = {
+  dns: 'while resolving the host name',
+  connect: 'while connecting',
+  tls: 'during the TLS handshake',
+  exchange: 'while waiting for the response headers',
 }
 
-/** The call ran out of time. `after`: the whole time it had, as people write it. */
-export const timeIsOver = (phase: ConnectionPhase, after: string): Failed => ({
+/** The result of a request that reached its deadline. `after` is its whole time limit, as text. */
+export const timeoutResult = (phase: ConnectionPhase, after: string): Failed => ({
   kind: 'failed',
   phase: 'deadline',
   code: 'ETIMEDOUT',
-  detail: `${after} were over before ${waitingFor[phase]}`,
+  detail: `timed out after ${after} ${activityIn[phase]}`,
 })
 
-/** The result of a call that broke with this error while its connection was in `phase`. */
+/** The result of a request that failed with this error while its connection was in `phase`. */
 export function failureOf(error: Error, phase: ConnectionPhase): Failed {
   const cause = rootOf(error)
   return { kind: 'failed', phase: phaseOf(cause, phase), code: codeOf(cause), detail: oneLine(cause) }
 }
 
-/** What HTTP clients call otherwise, by the code that Node has for it: what an operator reads does not depend on the client. */
+/**
+ * Error codes of the HTTP clients, mapped to Node's codes. Operators see the same codes whichever
+ * client is in use.
+ */
 const nodeCodes: ReadonlyMap<string, string> = new Map([
-  // A head cut short by the end of the connection is a broken connection, whatever the parser calls it.
+  // The connection closed inside the response head. The parser calls that a syntax error.
   ['HPE_INVALID_EOF_STATE', 'ECONNRESET'],
   ['UND_ERR_SOCKET', 'ECONNRESET'],
   ['UND_ERR_HEADERS_OVERFLOW', 'HPE_HEADER_OVERFLOW'],
-  // undici's parser gives no code of its own; once it has read a length, it calls every fault a mismatch with that.
+  // undici's parser errors have no specific code. After it has read a Content-Length, it reports
+  // every syntax error as a length mismatch.
   ['HTTPParserError', 'HPE_INVALID_RESPONSE'],
   ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'HPE_INVALID_RESPONSE'],
 ])
@@ -48,7 +52,10 @@ export function codeOf(error: Error): string {
   return nodeCodes.get(code) ?? code
 }
 
-/** HTTP clients wrap errors. An UnresolvedName is the end of the chain: beneath it is only the resolver's. */
+/**
+ * The innermost cause of an error, because HTTP clients wrap errors. An UnresolvedName is not
+ * unwrapped: its cause is only the resolver's error.
+ */
 export function rootOf(error: Error): Error {
   const { cause } = error
   const isWrapped = !(error instanceof UnresolvedName) && typeof cause === 'object' && cause !== null
@@ -62,7 +69,10 @@ function phaseOf(error: Error, phase: ConnectionPhase): CallPhase {
 
 const longestDetail = 300
 
-/** An error as one line. Parts of it may be the peer's words: a certificate's names, an alert. */
+/**
+ * The error message as one line of limited length. Parts of it may come from the peer, such as the
+ * names in a certificate or a TLS alert.
+ */
 function oneLine(error: Error): string {
   const { errors } = error as AggregateError
   const text = errors === undefined ? error.message : errors.map((one: Error) => one.message).join('; ')

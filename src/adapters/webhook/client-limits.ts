@@ -1,20 +1,36 @@
-/* What every HTTP client of ours keeps to. */
+/* Limits that both HTTP clients (got and undici) apply. */
 
-/** A longer head is no answer. */
+/** Maximum size of a response head. A request whose response head is larger fails. */
 export const maxHeadBytes = 16 * 1_024
-/** Interim answers (1xx) to one request; 100 and 103 are two. */
-export const maxInterimAnswers = 32
-/** What is read of a body, so that its connection can be used again. */
+/**
+ * Maximum number of interim responses (1xx) to one request. Real servers send at most 100 and 103.
+ */
+export const maxInterimResponses = 32
+/**
+ * Maximum bytes of a response body that are read so that the connection can be reused. Above it,
+ * the connection is closed.
+ */
 export const maxBodyBytes = 64 * 1_024
 
-/** Many servers close an idle connection after 5, 15 or 60 s; a `Keep-Alive: timeout` of theirs shortens this. */
+/**
+ * How long a connection may stay idle. Many servers close one after 5, 15 or 60 s. A server's
+ * `Keep-Alive: timeout` header shortens this.
+ */
 export const idleTimeoutMs = 10_000
-/** Then a connection is not reused any more, so that a change in the DNS is followed. */
+/** Maximum age of a connection that is reused. After it, a new connection picks up DNS changes. */
 export const maxAgeMs = 300_000
-/** Idle connections per host; Node's 256 would make them churn under load. */
+/**
+ * Maximum idle connections per host. With Node's default of 256, connections would be closed and
+ * reopened all the time under load.
+ */
 export const maxIdlePerHost = 1_024
-/** Open connections above which none is kept: idle ones to many hosts must not use up the file descriptors. */
+/**
+ * Number of open connections above which none is kept idle. Idle connections to many hosts must not
+ * use up the file descriptors.
+ */
 export const maxKept = 8_192
 
-/** How a kept-alive connection looks that the server had closed while it was idle. */
+/**
+ * Error codes of a request on a kept-alive connection that the server had closed while it was idle.
+ */
 export const staleCodes: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED'])

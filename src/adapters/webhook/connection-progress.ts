@@ -2,16 +2,16 @@ import type { ClientRequest } from 'node:http'
 import { isIP, type Socket } from 'node:net'
 import type { CallPhase, Clock } from '../../core/ports.ts'
 
-/** How far a connection has come: what is being waited for, and what has failed when it breaks. */
+/** The step that a connection is in. If the connection fails, this is the step that failed. */
 export type ConnectionPhase = Exclude<CallPhase, 'address' | 'deadline'>
 
 export interface Progress {
   readonly phase: ConnectionPhase
-  /** On the monotonic clock. */
+  /** When the connection was opened, in monotonic milliseconds. */
   readonly dialledAt: number
 }
 
-/** Follows a connection from the moment that it is dialled. */
+/** Tracks the step of a connection from the moment when it starts to connect. */
 export function followProgress(socket: Socket, host: string, isTls: boolean, dialledAt: number): Progress {
   const progress: { phase: ConnectionPhase; readonly dialledAt: number } = {
     phase: isIP(host) === 0 ? 'dns' : 'connect',
@@ -28,20 +28,23 @@ export function followProgress(socket: Socket, host: string, isTls: boolean, dia
 
 interface Connection {
   readonly progress: Progress
-  /** Bytes read when the present request took it over. */
+  /** Bytes that had been read on the connection when the current request started to use it. */
   readBefore: number
 }
 
-/** What we know of each connection of Node's agents beyond their own. */
+/** Tracks the step, age and received bytes of each connection of Node's agents. */
 export interface ConnectionsProgress {
-  /** Follows a connection from the moment that it is dialled. */
+  /** Tracks the step of a connection from the moment when it starts to connect. */
   follow(socket: Socket, host: string, isTls: boolean): void
   noteReuse(socket: object): void
-  /** Milliseconds since it was dialled. */
+  /** Milliseconds since the connection was opened. */
   age(socket: object): number
-  /** Without a request, what has failed is our own making of it: that is no fault of the connection. */
+  /**
+   * The step of the request's connection. Returns `exchange` without a request: the request could
+   * not be created, so the connection is not at fault.
+   */
   phaseOf(request: ClientRequest | undefined): ConnectionPhase
-  /** The request went over a connection that was used before, and not a byte has come back for it. */
+  /** Whether the request used a kept connection on which no byte of its response has arrived. */
   isUntouchedReuse(request: ClientRequest | undefined): boolean
 }
 
@@ -63,7 +66,7 @@ export function createConnectionsProgress(clock: Pick<Clock, 'monotonic'>): Conn
     },
     isUntouchedReuse(request) {
       if (!request?.reusedSocket) return false
-      // No socket: it broke before Node handed it to the request.
+      // Without a socket, the connection broke before Node assigned it to the request.
       return !request.socket || request.socket.bytesRead === known.get(request.socket)?.readBefore
     },
   }

@@ -6,7 +6,10 @@ import { classifyAddress, explainForbidden, parseAllow, portAllowed } from '../.
 import type { NetworkSettings } from '../../core/settings/settings.ts'
 import type { Resolve } from './dns.ts'
 
-/** The target may not be dialled; nothing was sent. The message names the address or port, and the setting. */
+/**
+ * The settings do not allow a connection to this target; nothing was sent. The message names the
+ * address or port and the setting.
+ */
 export class ForbiddenTarget extends Error {
   readonly code: 'ERR_FORBIDDEN_ADDRESS' | 'ERR_FORBIDDEN_PORT'
 
@@ -16,21 +19,23 @@ export class ForbiddenTarget extends Error {
   }
 }
 
-/** A name could not be resolved; `code` is the resolver's. */
+/** A host name could not be resolved. `code` is the resolver's error code. */
 export class UnresolvedName extends Error {
   readonly code: string
 
   constructor(name: string, cause: unknown) {
-    super(`name ${name} could not be resolved: ${(cause as Error).message}`, { cause })
+    super(`host name ${name} could not be resolved: ${(cause as Error).message}`, { cause })
     this.code = String((cause as NodeJS.ErrnoException).code ?? 'ENOTFOUND')
   }
 }
 
-/** One state of `network`, ready for use by any HTTP client. */
+/** The connection rules of one version of the `network` settings, for use by any HTTP client. */
 export interface DialPolicy {
-  /** What `lookup` never sees: the port, and a host that is an address already. */
+  /** Checks what `lookup` does not see: the port, and a host that is an IP address. */
   refuse(host: string, port: number): ForbiddenTarget | undefined
-  /** For net.connect and tls.connect: the addresses that it hands out are the ones that it has checked. */
+  /**
+   * Options for net.connect and tls.connect. `lookup` returns only addresses that it has checked.
+   */
   readonly connect: {
     readonly lookup: LookupFunction
     readonly autoSelectFamily: true
@@ -41,13 +46,18 @@ export interface DialPolicy {
 }
 
 /**
- * How long one of several addresses may take to connect before Node gives it up for the next one. A far one needs 300 ms, but Node
- * looks at its timers before it looks at its sockets: an address that has connected while the event loop was busy, with handshakes
- * for example, is given up too. Less than half a call's deadline, so that the next address has time.
+ * How long Node waits for one of several addresses to connect before it tries the next one. A
+ * distant host needs 300 ms. Node runs timers before it reads sockets, so a shorter limit would
+ * abandon an address that connected while the event loop was busy, for example with TLS handshakes.
+ * The limit is less than half of a request's deadline, so that a second address has time.
  */
 const attemptTimeoutMs = 2_000
 
-/** Throws a RangeError when an entry of `allow` is no CIDR block. What is no certificate in `ca` adds nothing to the trust. */
+/**
+ * Creates the connection rules. Text in `ca` that is not a certificate adds nothing to the trusted
+ * roots.
+ * @throws RangeError when an entry of `allow` is not a CIDR block
+ */
 export function createDialPolicy(network: NetworkSettings, resolve: Resolve): DialPolicy {
   const allow = parseAllow(network.allow)
 
@@ -59,9 +69,10 @@ export function createDialPolicy(network: NetworkSettings, resolve: Resolve): Di
   }
 
   function checked(host: string, addresses: readonly LookupAddress[]): LookupAddress[] {
-    // An empty list from a lookup would end the process: Node throws where nothing can catch it.
-    if (addresses.length === 0) throw new UnresolvedName(host, new Error('it has no addresses'))
-    // One bad answer spoils all: a name that points inside as well is misconfigured or hostile.
+    // Node would throw on an empty list where nothing can catch the error, which ends the process.
+    if (addresses.length === 0) throw new UnresolvedName(host, new Error('the name has no addresses'))
+    // One forbidden address forbids the name. A name that also points to an internal address is
+    // misconfigured or hostile.
     for (const { address } of addresses) {
       const refusal = refuseAddress(address, host)
       if (refusal !== undefined) throw refusal
@@ -88,7 +99,7 @@ export function createDialPolicy(network: NetworkSettings, resolve: Resolve): Di
     refuse(host, port) {
       if (!portAllowed(port, network.ports)) {
         const open = network.ports?.join(', ') ?? '80, 443 and any from 1024'
-        return new ForbiddenTarget('ERR_FORBIDDEN_PORT', `port ${port} is refused: network.ports allows ${open}`)
+        return new ForbiddenTarget('ERR_FORBIDDEN_PORT', `port ${port} is not allowed: network.ports allows ${open}`)
       }
       return isIP(host) === 0 ? undefined : refuseAddress(host, host)
     },
@@ -102,7 +113,10 @@ export function createDialPolicy(network: NetworkSettings, resolve: Resolve): Di
   }
 }
 
-/** The public roots, and `ca` beside them. Made once: to parse all roots takes some 30 ms. */
+/**
+ * The public root certificates plus `ca`. Created once for each version of the settings, because
+ * parsing all roots takes about 30 ms.
+ */
 function trust(ca: string | undefined): SecureContext {
   const minVersion = 'TLSv1.2'
   return createSecureContext(
@@ -110,16 +124,19 @@ function trust(ca: string | undefined): SecureContext {
   )
 }
 
-/** The connections that were dialled under one state of the settings. */
+/** The connections that were opened under one version of the settings. */
 export interface Generation {
-  /** No connection is kept from now on, idle ones are dropped. */
+  /** Closes idle connections and keeps no connection from now on. */
   retire(): void
 }
 
 export interface Generations<G extends Generation> {
-  /** The one of the present settings. These are compared at each call: a change retires what was made before. */
+  /**
+   * The generation for the current settings. The settings are compared at each request; a change
+   * retires the previous generation.
+   */
   current(): G
-  /** Retires the present one, and each that is made later at once. */
+  /** Retires the current generation, and immediately retires each one that is created later. */
   close(): void
 }
 

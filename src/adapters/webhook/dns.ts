@@ -3,32 +3,44 @@ import { readFile } from 'node:fs/promises'
 import type { Cancel, Clock } from '../../core/ports.ts'
 import { durationMs } from '../../core/units.ts'
 
-/** Every address of a name; rejects with an Error that has a `code` (`ENOTFOUND`, `ETIMEOUT`, …). */
+/**
+ * Resolves a host name to all its addresses. Rejects with an Error that has a `code` (`ENOTFOUND`,
+ * `ETIMEOUT`, …).
+ */
 export type Resolve = (name: string) => Promise<readonly LookupAddress[]>
 
-/** Where addresses come from. Names come from the configuration only, so what is kept per name is bounded. */
+/**
+ * The sources of addresses. All names come from the configuration, so the number of cached names is
+ * bounded.
+ */
 export interface NameSources {
   hostsFile(): Promise<string>
-  /** Asks the name servers over sockets of our own: holds no thread while it waits. */
+  /** Queries the name servers over c-ares sockets. It holds no thread while it waits. */
   query(name: string, family: 4 | 6): Promise<readonly string[]>
-  /** Asks the operating system, which holds a thread of the process's few until it answers. */
+  /** Calls getaddrinfo, which holds one of the few libuv threads until it returns. */
   system(name: string): Promise<readonly LookupAddress[]>
   cancel(): void
 }
 
 export interface Resolver {
   readonly resolve: Resolve
-  /** Gives up questions under way. */
+  /** Cancels queries in progress. */
   close(): void
 }
 
-/** How long an answer is good for: a burst of new connections asks once, a change in the DNS shows soon. */
+/**
+ * How long a result is cached. A burst of new connections causes one query, and a DNS change takes
+ * effect soon.
+ */
 const keptMs = 5_000
-/** RFC 8305 §3: how long the slower family may hold up the faster one. */
+/** How long a result for one address family waits for the other one (RFC 8305 §3). */
 const graceMs = durationMs(50)
 const queryTimeoutMs = 1_000
 
-/** The name servers did not answer in time, or could not: so would the operating system, on a thread. */
+/**
+ * Error codes after which getaddrinfo is not tried: the name servers timed out or failed.
+ * getaddrinfo would query the same servers and hold a thread.
+ */
 const hopeless = new Set(['ETIMEOUT', 'ESERVFAIL', 'ECANCELLED'])
 const loopback: readonly LookupAddress[] = [
   { address: '127.0.0.1', family: 4 },
@@ -46,13 +58,13 @@ export function systemSources(): NameSources {
 }
 
 /**
- * Names → addresses, so that a hung name server of one customer holds up nobody else: see
- * docs/decisions/0003-dns-resolution.md.
+ * Creates a resolver in which an unresponsive name server of one customer does not delay other
+ * names. See docs/decisions/0003-dns-resolution.md.
  */
 export function createResolver({ clock, sources }: { clock: Clock; sources: NameSources }): Resolver {
   const kept = new Map<string, { readonly until: number; readonly answer: Promise<unknown> }>()
 
-  /** One question at a time per key; an answer is kept for a while, a failure not at all. */
+  /** Runs one query at a time per key. A result is cached for `keptMs`; an error is not cached. */
   function once<T>(key: string, ask: () => Promise<T>): Promise<T> {
     const known = kept.get(key)
     if (known !== undefined && clock.monotonic() < known.until) return known.answer as Promise<T>
@@ -68,7 +80,7 @@ export function createResolver({ clock, sources }: { clock: Clock; sources: Name
   async function find(name: string): Promise<readonly LookupAddress[]> {
     const listed = listedIn(await once('', sources.hostsFile), name)
     if (listed.length > 0) return listed
-    // A name without a dot means something only with the system's search list.
+    // A name without a dot needs the search list of the operating system.
     if (!name.includes('.')) return sources.system(name)
     try {
       return await queryBoth(name)
@@ -112,7 +124,7 @@ export function createResolver({ clock, sources }: { clock: Clock; sources: Name
   return {
     resolve(written) {
       const name = written.toLowerCase().replace(/\.$/, '')
-      // RFC 6761: these two never leave the machine.
+      // These two names are never sent to a name server (RFC 6761).
       if (name === 'localhost' || name.endsWith('.localhost')) return Promise.resolve(loopback)
       if (name === 'invalid' || name.endsWith('.invalid')) return Promise.reject(notFound(name))
       return once(name, () => find(name))
@@ -124,7 +136,7 @@ export function createResolver({ clock, sources }: { clock: Clock; sources: Name
 const codeOf = (error: unknown): string => String((error as NodeJS.ErrnoException).code)
 const notFound = (name: string): Error => Object.assign(new Error(`${name} ENOTFOUND`), { code: 'ENOTFOUND' })
 
-/** The addresses that a hosts file gives a name. */
+/** The addresses of a name in the text of a hosts file. */
 function listedIn(text: string, name: string): readonly LookupAddress[] {
   return text
     .split('\n')

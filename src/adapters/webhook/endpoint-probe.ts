@@ -5,22 +5,28 @@ import { partsOf } from '../../core/network/url.ts'
 import type { Clock } from '../../core/ports.ts'
 import type { NetworkSettings } from '../../core/settings/settings.ts'
 import { type DurationMs, epochMs, formatDuration } from '../../core/units.ts'
-import { failureOf, timeIsOver } from './call-failure.ts'
+import { failureOf, timeoutResult } from './call-failure.ts'
 import { followProgress } from './connection-progress.ts'
 import { createDialPolicy, type DialPolicy } from './dial.ts'
 import { createResolver, type Resolver, systemSources } from './dns.ts'
 
-/** Connects to endpoints as calls do (names, checks of addresses and ports, trust, deadline), and sends nothing. */
+/**
+ * Connects to endpoints exactly as deliveries do (name resolution, address and port checks, trust,
+ * deadline), and sends nothing.
+ */
 export interface EndpointExaminer {
   /** Never rejects. */
   dial(url: URL): Promise<Dialled>
-  /** Gives up names that are still asked for. */
+  /** Cancels DNS queries in progress. */
   close(): void
 }
 
 export function createEndpointExaminer(deps: {
   readonly network: NetworkSettings
-  /** Of a whole call: what takes longer to connect would never be called. */
+  /**
+   * The time limit of a whole webhook request. An endpoint that takes longer to connect could never
+   * be delivered to.
+   */
   readonly timeout: DurationMs
   readonly clock: Clock
   readonly resolver?: Resolver
@@ -44,9 +50,10 @@ export function createEndpointExaminer(deps: {
         socket.destroy()
         resolve(dialled)
       }
-      const cancel = clock.after(timeout, () => end(timeIsOver(progress.phase, formatDuration(timeout))))
+      const cancel = clock.after(timeout, () => end(timeoutResult(progress.phase, formatDuration(timeout))))
       socket.once('error', error => end(failureOf(error, progress.phase)))
-      // Ours is half open by default: the other end has closed before it said anything.
+      // The peer closed its side. Node does not close ours by itself here, so no other event would
+      // follow.
       socket.once('end', () => end(failureOf(closedEarly(), progress.phase)))
       socket.once(isTls ? 'secureConnect' : 'connect', () => {
         const { remoteAddress: address = host } = socket
@@ -58,7 +65,8 @@ export function createEndpointExaminer(deps: {
 }
 
 const connectTls = (policy: DialPolicy, host: string, port: number): TLSSocket =>
-  // No name in the handshake for an address (RFC 6066 §3); the certificate has to name it all the same.
+  // An IP address is not sent as the server name in the handshake (RFC 6066 §3). The certificate
+  // must still be valid for it.
   tls.connect({ host, port, ...policy.connect, ...(isIP(host) === 0 && { servername: host }) })
 
 function tlsOf(socket: Socket): (Dialled & { kind: 'connected' })['tls'] {
@@ -67,4 +75,5 @@ function tlsOf(socket: Socket): (Dialled & { kind: 'connected' })['tls'] {
   return { protocol: socket.getProtocol() ?? 'TLS', goodUntil }
 }
 
-const closedEarly = (): Error => Object.assign(new Error('the connection was closed at once'), { code: 'ECONNRESET' })
+const closedEarly = (): Error =>
+  Object.assign(new Error('the server closed the connection during the handshake'), { code: 'ECONNRESET' })

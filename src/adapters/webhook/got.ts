@@ -4,12 +4,12 @@ import got, { type Request } from 'got'
 import { type UrlParts, urlParts } from '../../core/network/url.ts'
 import type { CallResult, WebhookCall, WebhookTransport } from '../../core/ports.ts'
 import { type Agents, createAgents } from './agents.ts'
-import { AnswerTooLong, codeOf, failureOf, rootOf, timeIsOver } from './call-failure.ts'
-import { maxBodyBytes, maxHeadBytes, maxInterimAnswers, staleCodes } from './client-limits.ts'
+import { codeOf, failureOf, ResponseTooLong, rootOf, timeoutResult } from './call-failure.ts'
+import { maxBodyBytes, maxHeadBytes, maxInterimResponses, staleCodes } from './client-limits.ts'
 import { type ConnectionsProgress, createConnectionsProgress } from './connection-progress.ts'
 import { type CallEnd, createTransport, type Exchange, type TransportDeps } from './transport.ts'
 
-/** Turns off what got does by itself: redirects, retries, decompression, errors for statuses. */
+/** A got client without redirects, retries, decompression and errors for HTTP statuses. */
 const client = got.extend({
   method: 'POST',
   followRedirect: false,
@@ -18,7 +18,7 @@ const client = got.extend({
   throwHttpErrors: false,
 })
 
-/** Calls webhooks with got over kept-alive connections. */
+/** Sends webhook requests with got over kept-alive connections. */
 export function createGotTransport(deps: TransportDeps): WebhookTransport {
   return createTransport(deps, ({ network, resolve, clock }) => {
     const connections = createConnectionsProgress(clock)
@@ -38,8 +38,8 @@ interface ExchangeDeps {
 }
 
 /**
- * Caches parsed URLs. They come from the configuration, so they are few; got refuses other schemes
- * first.
+ * Caches parsed URLs. They come from the configuration, so they are few. got rejects other schemes
+ * before this is called.
  */
 function rememberedParts(): ExchangeDeps['partsOf'] {
   const known = new Map<string, UrlParts>()
@@ -51,11 +51,12 @@ function rememberedParts(): ExchangeDeps['partsOf'] {
 }
 
 /**
- * Sends a request, waits for the head of the answer, and reads a little of its body.
+ * One webhook request: sends it, waits for the response head, and reads at most 64 KiB of the body.
  *
- * The body is written to the stream: as an option got would encode it again, send it in pieces and
- * destroy the connection when the answer arrives between two of them. The request is made here, by
- * got's option `request`, so that header names keep their case and got adds none.
+ * The request body is written to the stream. As an option, got would encode it again, send it in
+ * chunks, and destroy the connection when the response arrives between two chunks. The request
+ * itself is created here, through got's option `request`, so that header names keep their case and
+ * got adds none.
  */
 class GotExchange implements Exchange {
   readonly #call: WebhookCall
@@ -63,7 +64,7 @@ class GotExchange implements Exchange {
   readonly #callEnd: CallEnd
   #stream: Request | undefined
   #request: ClientRequest | undefined
-  /** Set when the head of the answer is complete; nothing changes it afterwards. */
+  /** Set when the response head is complete, and not changed afterwards. */
   #answer: CallResult | undefined
   #isRepeated = false
   #hasEnded = false
@@ -84,7 +85,7 @@ class GotExchange implements Exchange {
     this.#stream = stream
     stream.on('error', error => this.#fail(error))
     stream.on('response', (response: IncomingMessage) => this.#receive(stream, response))
-    // Node emits no response for a 101 that names a protocol.
+    // Node emits `upgrade` instead of `response` for a 101 that names a protocol.
     stream.on('upgrade', (response: IncomingMessage) => {
       this.#note(response)
       this.#drop()
@@ -93,7 +94,7 @@ class GotExchange implements Exchange {
   }
 
   expire(after: string): void {
-    this.#answer ??= timeIsOver(this.#deps.connections.phaseOf(this.#request), after)
+    this.#answer ??= timeoutResult(this.#deps.connections.phaseOf(this.#request), after)
     this.#drop()
   }
 
@@ -111,14 +112,16 @@ class GotExchange implements Exchange {
     })
     let interim = 0
     request.on('information', () => {
-      if (++interim > maxInterimAnswers) this.#fail(new AnswerTooLong(`more than ${maxInterimAnswers} interim answers`))
+      if (++interim > maxInterimResponses)
+        this.#fail(new ResponseTooLong(`more than ${maxInterimResponses} interim responses`))
     })
     this.#request = request
     return request
   }
 
   /**
-   * A list: Node writes it immediately, while it stores the headers of an object one by one first.
+   * The headers as an array, which Node writes directly. It would first store the headers of an
+   * object one by one.
    */
   #headers(host: string): string[] {
     const { headers, body } = this.#call
@@ -135,7 +138,7 @@ class GotExchange implements Exchange {
 
   #receive(stream: Request, response: IncomingMessage): void {
     this.#note(response)
-    // No HTTP follows a 101.
+    // What follows a 101 is not HTTP, so the connection cannot be reused.
     if (response.statusCode === 101 || Number(response.headers['content-length']) > maxBodyBytes) {
       this.#drop()
       return
@@ -152,9 +155,9 @@ class GotExchange implements Exchange {
   }
 
   /**
-   * Destroys the connection of a request that was answered before all of it was sent: it cannot be
-   * used again. Called one event loop turn later, because Node confirms what is written over TLS
-   * only then, and the answer may arrive before.
+   * Destroys the connection of a request that was answered before all of it was sent, because it
+   * cannot be reused. This runs one event loop iteration later: Node confirms TLS writes only then,
+   * and the response may arrive earlier.
    */
   #dropUnsent(stream: Request): void {
     if (!this.isSent) stream.destroy()
@@ -164,7 +167,7 @@ class GotExchange implements Exchange {
     if (this.#hasEnded) return
     const { connections } = this.#deps
     const isStale = staleCodes.has(codeOf(rootOf(error))) && connections.isUntouchedReuse(this.#request)
-    // Once only: the second connection is a fresh one, which is never stale.
+    // The request is repeated only once. The second connection is new, so it is never stale.
     if (this.#answer === undefined && isStale) {
       this.#isRepeated = true
       this.start()
@@ -174,7 +177,7 @@ class GotExchange implements Exchange {
     this.#drop()
   }
 
-  /** Ends the exchange and destroys its connection. */
+  /** Ends the request and destroys its connection. */
   #drop(): void {
     this.#stream?.destroy()
     this.#end()

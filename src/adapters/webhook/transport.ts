@@ -1,31 +1,36 @@
-import { Chain, type Chained } from '../../core/collections/chain.ts'
+import { LinkedList, type LinkedListItem } from '../../core/collections/linked-list.ts'
 import type { CallResult, Cancel, Clock, WebhookCall, WebhookTransport } from '../../core/ports.ts'
 import type { NetworkSettings } from '../../core/settings/settings.ts'
 import { type DurationMs, durationMs, formatDuration } from '../../core/units.ts'
 import { createResolver, type Resolve, type Resolver, systemSources } from './dns.ts'
 
 export interface TransportDeps {
-  /** Read for every call: a change applies to new connections and drops idle ones. */
+  /** Read for every request. A change applies to new connections and closes idle ones. */
   readonly network: () => NetworkSettings
-  /** For a whole call: DNS, connect, TLS, request, head and body of the answer (A4.1). */
+  /**
+   * The time limit of a whole request: DNS, connection, TLS, request, head and body of the response
+   * (A4.1).
+   */
   readonly timeout: DurationMs
   readonly clock: Clock
-  /** Left out: the hosts file, the name servers, the operating system. */
+  /** Defaults to the hosts file, the name servers and the operating system. */
   readonly resolver?: Resolver
 }
 
-/** One call. Ends once and never within `start`, with an answer or because it was told to expire: then perhaps within `expire`. */
+/**
+ * One webhook request. It ends exactly once, and never inside `start`. It may end inside `expire`.
+ */
 export interface Exchange extends Expiring {
   start(): void
 }
 
-/** Who is told when a call has ended. */
-export type CallEnd = Pick<CallUnderWay, 'ended'>
+/** Receives the result of a request. */
+export type CallEnd = Pick<RequestInProgress, 'ended'>
 
-/** An HTTP client, as a transport is made of it. */
+/** What an HTTP client provides to become a transport. */
 export interface HttpClient {
   exchange(call: WebhookCall, end: CallEnd): Exchange
-  /** Keeps no connection from now on. */
+  /** Closes idle connections and keeps no connection from now on. */
   close(): void
 }
 
@@ -35,48 +40,53 @@ export interface HttpClientDeps {
   readonly clock: Clock
 }
 
-/** What is the same with every HTTP client: names, the deadline, and a close that waits for the calls under way. */
+/**
+ * Creates a transport from an HTTP client. This part is the same for all clients: name resolution,
+ * the deadline, and a `close` that waits for requests in progress.
+ */
 export function createTransport(deps: TransportDeps, open: (deps: HttpClientDeps) => HttpClient): WebhookTransport {
   const { network, timeout, clock } = deps
   const resolver = deps.resolver ?? createResolver({ clock, sources: systemSources() })
   const client = open({ network, resolve: resolver.resolve, clock })
-  const underWay = new UnderWay(clock, timeout)
+  const requestsInProgress = new RequestsInProgress(clock, timeout)
 
   return {
     post(call, onEnd) {
-      const begun = underWay.add(onEnd)
+      const begun = requestsInProgress.add(onEnd)
       const exchange = client.exchange(call, begun)
       begun.expiring = exchange
       exchange.start()
     },
     async close() {
-      await underWay.drained()
+      await requestsInProgress.drained()
       resolver.close()
       client.close()
     },
   }
 }
 
-/** Something that has only so much time. */
+/** An operation with a deadline. */
 export interface Expiring {
-  /** All of it has left this process: its answer may be on the way. */
+  /** Whether the whole request was sent, so that its response may have arrived already. */
   readonly isSent: boolean
-  /** Its time is over. `after`: how much it had, as people write it. */
+  /** Ends the operation because its deadline has passed. `after` is the time limit as text. */
   expire(after: string): void
 }
 
-/** A call: its place among the others, and who waits for its end. */
-export class CallUnderWay implements Chained<CallUnderWay> {
-  before: CallUnderWay | undefined = undefined
-  after: CallUnderWay | undefined = undefined
-  /** Given as soon as it is made. */
+/**
+ * A request in progress, as a node of the linked list, with the function that receives its result.
+ */
+export class RequestInProgress implements LinkedListItem<RequestInProgress> {
+  before: RequestInProgress | undefined = undefined
+  after: RequestInProgress | undefined = undefined
+  /** Set right after construction. */
   expiring: Expiring | undefined = undefined
-  /** Its end in monotonic milliseconds, at the latest. */
+  /** The deadline, in monotonic milliseconds. */
   readonly dueAt: number
   readonly onEnd: (result: CallResult) => void
-  readonly #all: UnderWay
+  readonly #all: RequestsInProgress
 
-  constructor(all: UnderWay, dueAt: number, onEnd: (result: CallResult) => void) {
+  constructor(all: RequestsInProgress, dueAt: number, onEnd: (result: CallResult) => void) {
     this.#all = all
     this.dueAt = dueAt
     this.onEnd = onEnd
@@ -87,12 +97,15 @@ export class CallUnderWay implements Chained<CallUnderWay> {
   }
 }
 
-/** The calls under way. All have the same time, so the first to begin is the first to expire, and one timer serves them all. */
-export class UnderWay {
+/**
+ * The requests in progress. All have the same time limit, so they expire in the order in which they
+ * began, and one timer serves them all.
+ */
+export class RequestsInProgress {
   readonly #clock: Clock
   readonly #timeout: DurationMs
-  /** In the order in which they began. */
-  readonly #calls = new Chain<CallUnderWay>()
+  /** Ordered by start time. */
+  readonly #calls = new LinkedList<RequestInProgress>()
   #cancelTimer: Cancel | undefined
   #drained: PromiseWithResolvers<void> | undefined
 
@@ -101,21 +114,24 @@ export class UnderWay {
     this.#timeout = timeout
   }
 
-  add(onEnd: (result: CallResult) => void): CallUnderWay {
-    const call = new CallUnderWay(this, this.#clock.monotonic() + this.#timeout, onEnd)
+  add(onEnd: (result: CallResult) => void): RequestInProgress {
+    const call = new RequestInProgress(this, this.#clock.monotonic() + this.#timeout, onEnd)
     this.#calls.add(call)
     if (this.#cancelTimer === undefined) this.#arm(this.#timeout)
     return call
   }
 
-  /** Takes a call off that has ended, then tells who waits for it and may add others. */
-  end(call: CallUnderWay, result: CallResult): void {
+  /** Removes a request that has ended, then calls `onEnd`, which may add other requests. */
+  end(call: RequestInProgress, result: CallResult): void {
     this.#calls.remove(call)
     call.onEnd(result)
     this.#settle()
   }
 
-  /** Resolves when none is under way. From then on no timer is left behind by calls that have ended. */
+  /**
+   * Resolves when no request is in progress. After this call, requests that end leave no timer
+   * behind.
+   */
   drained(): Promise<void> {
     this.#drained ??= Promise.withResolvers()
     this.#settle()
@@ -129,16 +145,22 @@ export class UnderWay {
     this.#drained.resolve()
   }
 
-  /** Armed until it fires, also when no call is left: to set a timer for each would cost more than one that fires for nothing. */
+  /**
+   * Starts the timer. It is not cancelled when the last request ends: a timer for each request
+   * would cost more than one that fires without need.
+   */
   #arm(delay: DurationMs): void {
-    // What expired may have been followed by another call, which has set one.
+    // A request that expired may have led to a new request, which has set a timer.
     this.#cancelTimer?.()
     this.#cancelTimer = this.#clock.after(delay, () => this.#onTimer())
   }
 
   /**
-   * Timers run before sockets are read. After a standstill of this process the answers may be there already: to expire their calls
-   * would blame endpoints that have answered, open their breakers and do again what is done. What was not sent must not be sent now.
+   * Handles the timer in two steps, because Node runs timers before it reads sockets. If the
+   * process was suspended, responses may already wait in the sockets. Expiring those requests would
+   * blame endpoints that did respond, open their circuit breakers and repeat deliveries. So
+   * requests that were sent expire one event loop iteration later. A request that is not completely
+   * sent expires immediately.
    */
   #onTimer(): void {
     const now = this.#clock.monotonic()

@@ -4,17 +4,22 @@ import { type buildConnector, Client, type Dispatcher } from 'undici'
 import { idleTimeoutMs, maxHeadBytes } from './client-limits.ts'
 import { type ConnectionPhase, followProgress, type Progress } from './connection-progress.ts'
 import type { DialPolicy } from './dial.ts'
-import { Inlet } from './inlet.ts'
+import { ResponseFilter } from './response-filter.ts'
 
-/** Where connections go, and what is kept for each such place. Origins come from the configuration only: they are few. */
+/**
+ * A target of connections and the state kept for it. Origins come from the configuration only, so
+ * they are few.
+ */
 export interface ConnectionOrigin {
   readonly url: URL
   readonly host: string
   readonly port: number
   readonly isTls: boolean
-  /** The last one in is the first one out, so that those that are too many get old. */
+  /**
+   * Idle connections, used last in, first out, so that surplus connections reach their maximum age.
+   */
   readonly idle: UndiciConnection[]
-  /** To take a TLS session up again saves the costly half of a handshake. */
+  /** The last TLS session. Resuming it saves the expensive half of a handshake. */
   session: Buffer | undefined
 }
 
@@ -25,7 +30,10 @@ interface Deps {
   readonly onClose: (connection: UndiciConnection) => void
 }
 
-/** HTTP/1.1 only, one request at a time, no time-outs: a call has its own deadline. */
+/**
+ * HTTP/1.1 only, one request at a time, and no timeouts of undici: each request has its own
+ * deadline.
+ */
 const options = {
   allowH2: false,
   pipelining: 1,
@@ -34,21 +42,23 @@ const options = {
   bodyTimeout: 0,
   keepAliveTimeout: idleTimeoutMs,
   keepAliveMaxTimeout: idleTimeoutMs,
-  // Else a variable of the environment chooses, and answers are read by another parser than the one that is tested.
+  // Without this, an environment variable could select a response parser that our tests do not
+  // cover.
   useMilo: false,
 } as const
 const keepAliveProbeMs = 1_000
 
 /**
- * One connection: undici's client, which is one as long as it has one request at a time. When the server has closed it
- * while it was idle, and undici finds out before it has sent anything, it dials anew by itself.
+ * One connection, made of an undici client that handles one request at a time. If the server has
+ * closed the connection while it was idle, and undici notices before it sends anything, undici
+ * reconnects by itself.
  */
 export class UndiciConnection {
   readonly origin: ConnectionOrigin
   readonly #deps: Deps
   readonly #client: Client
   #socket: Socket | undefined
-  #inlet: Inlet | undefined
+  #responseFilter: ResponseFilter | undefined
   #progress: Progress | undefined
   #isReused = false
 
@@ -58,17 +68,20 @@ export class UndiciConnection {
     this.#client = new Client(origin.url, { ...options, connect: (_options, onEnd) => this.#dial(onEnd) })
   }
 
-  /** One request: only when the one before has ended. What the handler throws is lost. */
+  /**
+   * Sends a request. Call it only after the previous request has ended. Errors that the handler
+   * throws are lost.
+   */
   send(request: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void {
     this.#client.dispatch(request, handler)
   }
 
-  /** The request is going out now. */
+  /** Called when the request is being sent. */
   expectAnswer(): void {
-    this.#inlet?.expectAnswer()
+    this.#responseFilter?.expectAnswer()
   }
 
-  /** It has answered a request: from now on it may break because the server had closed it. */
+  /** Marks the connection as used. From now on the server may have closed it while it was idle. */
   noteReuse(): void {
     this.#isReused = true
   }
@@ -77,17 +90,20 @@ export class UndiciConnection {
     return this.#isReused
   }
 
-  /** Not a byte has come for the present request. */
+  /** No byte has arrived for the current request. */
   get isUntouched(): boolean {
-    return this.#inlet?.isUntouched ?? true
+    return this.#responseFilter?.isUntouched ?? true
   }
 
-  /** Before it is dialled what fails is the request: that is no fault of the connection. */
+  /**
+   * The step of the connection. Before the connection opens, an error is about the request, not
+   * about the connection.
+   */
   get phase(): ConnectionPhase {
     return this.#progress?.phase ?? 'exchange'
   }
 
-  /** Milliseconds since it was dialled. */
+  /** Milliseconds since the connection was opened. */
   get age(): number {
     return this.#deps.monotonic() - (this.#progress?.dialledAt ?? Number.NEGATIVE_INFINITY)
   }
@@ -96,14 +112,15 @@ export class UndiciConnection {
     return this.#socket?.destroyed === false
   }
 
-  /** Open, and all that was given to it is sent. */
+  /** Whether the connection is open and everything written to it was sent. */
   get isClean(): boolean {
     return this.isOpen && this.#socket?.writableLength === 0
   }
 
-  /** Ends it at once, whatever it is doing. */
+  /** Closes the connection immediately, also with a request in progress. */
   drop(): void {
-    // Alone it would let a dial go on; the socket alone would let a request that waits dial anew.
+    // Both are needed. Destroying only the client would let a connection attempt continue;
+    // destroying only the socket would let a waiting request reconnect.
     void this.#client.destroy()
     this.#socket?.destroy()
   }
@@ -119,11 +136,11 @@ export class UndiciConnection {
     const socket = this.#connect()
     socket.setNoDelay(true).setKeepAlive(true, keepAliveProbeMs)
     this.#socket = socket
-    this.#inlet = new Inlet(socket)
+    this.#responseFilter = new ResponseFilter(socket)
     this.#progress = followProgress(socket, host, isTls, monotonic())
     this.#isReused = false
     const fail = (error: Error) => {
-      // It may have been the session that the server did not like.
+      // The server may have rejected the resumed TLS session.
       this.origin.session = undefined
       onEnd(error, null)
     }
@@ -149,7 +166,8 @@ export class UndiciConnection {
       ALPNProtocols: ['http/1.1'],
       ...(origin.session === undefined ? {} : { session: origin.session }),
     })
-    // A session that is taken up again skips the check of the host name: only one that has passed it may be kept.
+    // A resumed session skips the check of the host name, so only a session that passed the check
+    // is kept.
     let latest: Buffer | undefined
     const keep = () => {
       if (socket.authorized && latest !== undefined) origin.session = latest

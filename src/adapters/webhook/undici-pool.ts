@@ -3,21 +3,22 @@ import { maxAgeMs, maxIdlePerHost, maxKept } from './client-limits.ts'
 import type { DialPolicy, Generation } from './dial.ts'
 import { type ConnectionOrigin, UndiciConnection } from './undici-connection.ts'
 
-/** A URL, taken apart. */
+/** A parsed webhook URL. */
 export interface Target {
   readonly origin: ConnectionOrigin
   readonly path: string
 }
 
 /**
- * The connections of one state of the settings. undici's own pool looks for an idle one among all, cannot give up one that is
- * being dialled, and does not say which one a request went over.
+ * The connections of one version of the settings. undici's own pool is not used: it searches all
+ * connections for an idle one, cannot cancel one that is connecting, and does not tell which
+ * connection a request used.
  */
 export class Pool implements Generation {
   readonly #policy: DialPolicy
   readonly #monotonic: () => number
   readonly #origins = new Map<string, ConnectionOrigin>()
-  /** URLs come from the configuration only: they are few. */
+  /** Parsed URLs by text. They come from the configuration only, so they are few. */
   readonly #targets = new Map<string, Target>()
   #open = 0
   #isRetired = false
@@ -27,7 +28,7 @@ export class Pool implements Generation {
     this.#monotonic = monotonic
   }
 
-  /** Undefined when this is no URL of HTTP. */
+  /** `undefined` when the text is not an HTTP or HTTPS URL. */
   target(url: string): Target | undefined {
     const known = this.#targets.get(url)
     if (known !== undefined) return known
@@ -38,7 +39,7 @@ export class Pool implements Generation {
     return target
   }
 
-  /** A kept connection, or a new one when there is none. */
+  /** Returns an idle connection, or a new one when there is none. */
   take(origin: ConnectionOrigin): UndiciConnection {
     for (let kept = origin.idle.pop(); kept !== undefined; kept = origin.idle.pop()) {
       if (kept.isClean) return kept
@@ -46,7 +47,7 @@ export class Pool implements Generation {
     return this.fresh(origin)
   }
 
-  /** Always a new connection. */
+  /** Returns a new connection. */
   fresh(origin: ConnectionOrigin): UndiciConnection {
     return new UndiciConnection(origin, {
       policy: this.#policy,
@@ -62,9 +63,10 @@ export class Pool implements Generation {
   }
 
   /**
-   * Keeps a connection whose request has ended, or drops it. Node confirms what is written over TLS one turn of the event loop
-   * later, and an answer may come before that: the connection is checked again in the next turn. A request that is not confirmed by
-   * then was answered before all of it was sent.
+   * Keeps or closes a connection whose request has ended. Node confirms TLS writes one event loop
+   * iteration later, and a response may arrive before that, so the connection is checked again in
+   * the next iteration. If the write is not confirmed by then, the server responded before the
+   * whole request was sent.
    */
   release(connection: UndiciConnection): void {
     if (connection.isClean || !connection.isOpen) this.#keepOrDrop(connection)
@@ -104,5 +106,8 @@ export class Pool implements Generation {
   }
 }
 
-/** undici asks for the origin with each request, which a URL puts together anew each time. */
+/**
+ * Stores the origin as a plain property, because undici reads it for each request and URL would
+ * compute it each time.
+ */
 const withOrigin = (origin: string): URL => Object.defineProperty(new URL(origin), 'origin', { value: origin })

@@ -1,13 +1,13 @@
 import type { Dispatcher } from 'undici'
 import type { CallResult, WebhookCall, WebhookTransport } from '../../core/ports.ts'
-import { codeOf, failureOf, rootOf, timeIsOver } from './call-failure.ts'
+import { codeOf, failureOf, rootOf, timeoutResult } from './call-failure.ts'
 import { maxBodyBytes, staleCodes } from './client-limits.ts'
 import { createGenerations, type Generations } from './dial.ts'
 import { type CallEnd, createTransport, type Exchange, type TransportDeps } from './transport.ts'
 import type { UndiciConnection } from './undici-connection.ts'
 import { Pool } from './undici-pool.ts'
 
-/** Calls webhooks with undici over kept-alive connections. */
+/** Sends webhook requests with undici over kept-alive connections. */
 export function createUndiciTransport(deps: TransportDeps): WebhookTransport {
   return createTransport(deps, ({ network, resolve, clock }) => {
     const pools = createGenerations({ network, resolve }, policy => new Pool(policy, () => clock.monotonic()))
@@ -20,14 +20,17 @@ export function createUndiciTransport(deps: TransportDeps): WebhookTransport {
 
 type Headers = Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseStart']>>[2]
 
-/** Sends, waits for the head of the answer, reads a little of its body. It is undici's handler itself: the cheapest way through it. */
+/**
+ * One webhook request: sends it, waits for the response head, and reads at most 64 KiB of the body.
+ * The class is itself the dispatch handler, which is undici's cheapest interface.
+ */
 class UndiciExchange implements Exchange, Dispatcher.DispatchHandler {
   readonly #call: WebhookCall
   readonly #pools: Generations<Pool>
   readonly #callEnd: CallEnd
   #pool: Pool | undefined
   #connection: UndiciConnection | undefined
-  /** Known from the complete head on: then nothing changes it. */
+  /** Set when the response head is complete, and not changed afterwards. */
   #answer: CallResult | undefined
   #bodyBytes = 0
   #isSent = false
@@ -60,7 +63,7 @@ class UndiciExchange implements Exchange, Dispatcher.DispatchHandler {
   }
 
   expire(after: string): void {
-    this.#answer ??= timeIsOver(this.#connection?.phase ?? 'exchange', after)
+    this.#answer ??= timeoutResult(this.#connection?.phase ?? 'exchange', after)
     this.#drop()
   }
 
@@ -87,7 +90,7 @@ class UndiciExchange implements Exchange, Dispatcher.DispatchHandler {
     if (this.#hasEnded) return
     if (this.#answer === undefined && isSwitch(error)) this.#note(101, undefined)
     if (this.#answer === undefined && this.#isStale(error)) {
-      // Once only: the second time the connection is a fresh one, which is never stale.
+      // The request is repeated only once. The second connection is new, so it is never stale.
       this.#isRepeated = true
       this.#connection?.drop()
       this.start()
@@ -97,7 +100,10 @@ class UndiciExchange implements Exchange, Dispatcher.DispatchHandler {
     this.#drop()
   }
 
-  /** Its connection broke because the server had closed it while it was idle: nothing tells that the request was read. */
+  /**
+   * Whether the connection broke because the server had closed it while it was idle. In this case
+   * nothing shows that the server read the request.
+   */
   #isStale(error: Error): boolean {
     const connection = this.#connection
     if (!connection?.isReused) return false
@@ -109,7 +115,7 @@ class UndiciExchange implements Exchange, Dispatcher.DispatchHandler {
     this.#answer ??= { kind: 'answered', status, retryAfter: first }
   }
 
-  /** Ends and gives the connection up. */
+  /** Ends the request and closes its connection. */
   #drop(): void {
     this.#end(false)
     this.#connection?.drop()
@@ -118,7 +124,8 @@ class UndiciExchange implements Exchange, Dispatcher.DispatchHandler {
   #end(mayKeep: boolean): void {
     if (this.#hasEnded) return
     this.#hasEnded = true
-    // Then undici has decided whether it keeps the connection, and does not take what is thrown there for an error of the request.
+    // On the next tick undici has decided whether it keeps the connection. It also does not treat
+    // an error thrown there as an error of the request.
     process.nextTick(() => {
       if (mayKeep && this.#connection !== undefined) this.#pool?.release(this.#connection)
       this.#callEnd.ended(this.#answer as CallResult)
@@ -126,7 +133,11 @@ class UndiciExchange implements Exchange, Dispatcher.DispatchHandler {
   }
 }
 
-/** undici refuses to switch protocols: that is its only sign of a complete head with a 101, whatever this says to switch to. */
+/**
+ * Whether the error means that the server sent a 101. undici refuses to switch protocols, and this
+ * error is the only sign of a complete head with that status.
+ */
 const isSwitch = (error: Error): boolean => codeOf(error) === 'ECONNRESET' && error.message === 'bad upgrade'
 
-const notHttp = (): Error => Object.assign(new TypeError('the URL is not one of HTTP'), { code: 'ERR_INVALID_URL' })
+const notHttp = (): Error =>
+  Object.assign(new TypeError('the URL must be an http or https URL'), { code: 'ERR_INVALID_URL' })

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { formatProblem, loadConfigFile } from '../../adapters/config-file/config-file.ts'
-import { numbered } from '../../core/doctor/finding.ts'
+import { countWithNoun } from '../../core/doctor/finding.ts'
 import type { ServiceName } from '../../core/settings/service-names.ts'
 import type { Settings } from '../../core/settings/settings.ts'
 import { warningsOf } from '../../core/settings/warnings.ts'
@@ -24,12 +24,12 @@ interface Options {
   readonly services?: ReadonlySet<ServiceName>
 }
 
-/** `hookline check-config`: reads the configuration as `run` would, without touching the network. */
+/** `hookline check-config`: validates the configuration as `run` does, without network access. */
 export function checkConfigCommand(io: CommandIo): Command {
-  const command = createCommand('check-config', 'check the configuration, without network', io).description(
-    'Reads the configuration and every file that it names, and tells everything that is wrong, one line each. With --services it reads the files that `run` with the same services needs.',
+  const command = createCommand('check-config', 'validate the configuration without network access', io).description(
+    'Reads the configuration and every file that it refers to, and prints one line for each problem. With --services it reads only the files that `hookline run` with the same services needs. Exit code 2 if there is a problem.',
   )
-  withServicesOption(withJsonOption(withConfigOption(command)), 'only the files that these need').action(
+  withServicesOption(withJsonOption(withConfigOption(command)), 'read only the files that these services need').action(
     (options: Options) => run(options, io),
   )
   return withExamples(command, [
@@ -48,8 +48,8 @@ async function run(options: Options, io: CommandIo): Promise<void> {
   }
   const counts = countsOf(result.settings)
   const warnings = warningsOf(result.settings)
-  printData(io, options, { ok: true, ...counts, warnings, files: result.look.paths() }, [
-    `${path}: ${numbered(counts.sources, 'source')}, ${numbered(counts.destinations, 'destination')}, ${numbered(counts.webhooks, 'webhook')}`,
+  printData(io, options, { ok: true, ...counts, warnings, files: result.snapshot.paths() }, [
+    `${path}: ${countWithNoun(counts.sources, 'source')}, ${countWithNoun(counts.destinations, 'destination')}, ${countWithNoun(counts.webhooks, 'webhook')}`,
     ...warnings.map(warning => `warning: ${warning}`),
   ])
 }

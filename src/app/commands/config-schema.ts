@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { configurationJsonSchema } from '../../core/settings/json-schema.ts'
 import { type CommandIo, createCommand, print, withExamples } from '../command.ts'
 
-/** `hookline config-schema`: for editors and other tools. */
+/** `hookline config-schema`: the JSON Schema that editors validate the configuration with. */
 export function configSchemaCommand(io: CommandIo): Command {
   const command = createCommand('config-schema', 'print the JSON Schema of the configuration', io)
     .description('Prints the JSON Schema (draft 2020-12) of the configuration file.')

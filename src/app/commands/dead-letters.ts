@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { createEventCodec } from '../../adapters/avro/avro.ts'
 import { SchemaNotRegistered } from '../../adapters/avro/confluent-codec.ts'
+import { createEventCodec } from '../../adapters/avro/event-codec.ts'
 import { createRegistry, RegistryUnavailable } from '../../adapters/avro/schema-registry.ts'
 import { systemClock as clock } from '../../adapters/clock/clock.ts'
 import { createKafka } from '../../adapters/kafka/kafkajs/client.ts'
@@ -21,11 +21,11 @@ import {
 } from '../command.ts'
 import {
   countsOf,
+  deadLetterTitles,
   documentOf,
   type FilterOptions,
   filterOf,
   rowOf,
-  titles,
   withFilterOptions,
 } from '../dead-letter-view.ts'
 import { loadSettings } from '../load-settings.ts'
@@ -37,17 +37,19 @@ interface Options extends FilterOptions {
   readonly json?: boolean
 }
 
-/** What the command reads. */
+/** The topic reader and event codec of the command. Tests pass their own. */
 export interface DeadLetterSource {
   readonly reader: TopicReader
-  /** Rejects when the registry cannot be used: then events are not decoded. */
+  /**
+   * Rejects when the schema registry is unavailable. Then events are shown without their content.
+   */
   codec(): Promise<EventCodec>
 }
 
 const description = [
-  'Lists what was given up and not put back by `hookline replay`, oldest first. All filters have to be met.',
-  'Each line has the time it was given up, the destination, the reason, the outcomes of its webhooks, message id and type, the attempts made, and where the event stands. The last line, on stderr, counts by reason.',
-  'With --json each dead letter is a line with everything that is known of it and the event; requests and secrets are never part of it.',
+  'Lists the dead letters that `hookline replay` has not replayed, oldest first. A dead letter must match all filters.',
+  'Each line has the time of dead-lettering, the destination, the reason, the outcome of each webhook, the message id and type, the number of attempts, and the topic, partition and offset of the event. The last line, on stderr, has the count for each reason.',
+  'With --json each dead letter is one JSON line with all fields and the event. It never has requests or secrets.',
 ].join('\n\n')
 
 const examples = [
@@ -62,10 +64,14 @@ export function deadLettersCommand(
   io: CommandIo,
   open: (settings: Settings) => DeadLetterSource = openSource,
 ): Command {
-  const command = createCommand('dead-letters', 'list what was given up', io).description(description)
+  const command = createCommand('dead-letters', 'list dead letters', io).description(description)
   withFilterOptions(withConfigOption(command), clock.now())
-    .option('--limit <n>', 'at most so many, the newest', wholeNumber('--limit', 1))
-    .option('--json', 'print a line of JSON for each')
+    .option(
+      '--limit <n>',
+      'maximum number of dead letters; the newest are shown (default: all)',
+      wholeNumber('--limit', 1),
+    )
+    .option('--json', 'print one JSON line for each dead letter')
     .action(async (options: Options) => run(options, io, open))
   return withExamples(command, examples)
 }
@@ -89,7 +95,7 @@ async function run(options: Options, io: CommandIo, open: (settings: Settings) =
   if (options.json === true) {
     for (const deadLetter of list.deadLetters) print(io, JSON.stringify(documentOf(deadLetter)))
   } else if (list.deadLetters.length > 0) {
-    print(io, tableOf(titles, list.deadLetters.map(rowOf)).join('\n'))
+    print(io, tableOf(deadLetterTitles, list.deadLetters.map(rowOf)).join('\n'))
   }
   io.stderr.write(`${countsOf(list)}\n`)
 }

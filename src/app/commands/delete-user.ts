@@ -9,8 +9,9 @@ import { type DeletionRecord, type DeletionStatus, DeletionTally } from '../../c
 import { createRouting } from '../../core/delivery/route.ts'
 import type { Settings } from '../../core/settings/settings.ts'
 import { topicNames } from '../../core/topics.ts'
-import { createFindDeletion, type FindDeletion, mostRead } from '../../services/operator/find-deletion.ts'
+import { createFindDeletion, type FindDeletion, readLimits } from '../../services/operator/find-deletion.ts'
 import { writeDeletion } from '../../services/operator/write-deletion.ts'
+import { type AdminClients, type OpenAdminClients, openAdminClients } from '../admin-clients.ts'
 import {
   CommandFailed,
   type CommandIo,
@@ -23,7 +24,6 @@ import {
   withRemedy,
 } from '../command.ts'
 import { loadSettings } from '../load-settings.ts'
-import { type OpenOperatorAccess, type OperatorAccess, openOperatorAccess } from '../operator-access.ts'
 import { userIdsOf } from '../options.ts'
 import { tableOf } from '../terminal.ts'
 
@@ -38,9 +38,9 @@ interface Options {
 }
 
 const description = [
-  'Deletes users: nothing received of them so far is delivered any more from 5 seconds later on, audiences forget them, and each destination of the affected sources gets one delete message for each user, with the usual retries.',
-  'Without --source every source with an enabled destination is affected. With --suppress nothing is taken of the users from then on either, until `hookline unsuppress-user`.',
-  'Needs no collector. Prints the id of the deletion, under which --status, and GET /v1/regulations/:id of the operator API, report how it goes. What was interrupted is done again with --id, and goes on where it ended.',
+  'Deletes users. After 5 seconds, no event received before the deletion is delivered for them. Audiences remove them. Each destination of the affected sources gets one delete message for each user, with the usual retries.',
+  'Without --source, all sources with an enabled destination are affected. With --suppress, new events of the users are also dropped until `hookline unsuppress-user`.',
+  'Writes to Kafka without a collector. Prints the id of the deletion; --status and GET /v1/regulations/:id of the operator API report its progress. To continue an interrupted deletion, repeat the command with --id.',
 ].join('\n\n')
 
 const examples = [
@@ -50,32 +50,38 @@ const examples = [
 ]
 
 /** `hookline delete-user` */
-export function deleteUserCommand(io: CommandIo, open: OpenOperatorAccess = openOperatorAccess): Command {
-  const command = withConfigOption(createCommand('delete-user', 'delete users, and tell their destinations', io))
+export function deleteUserCommand(io: CommandIo, open: OpenAdminClients = openAdminClients): Command {
+  const command = withConfigOption(
+    createCommand('delete-user', 'delete users and send delete messages to their destinations', io),
+  )
     .description(description)
-    .option('--user <id...>', 'id of the user; several, or the option again, for several users')
-    .option('--source <id...>', 'only what this source sends (all of them)')
-    .option('--suppress', 'take nothing of them from now on')
-    .option('--id <id>', 'id of the deletion: the one of a deletion that was interrupted goes on (a new one)')
-    .option('--status <id>', 'change nothing, tell how this deletion goes; exit code 1 when it failed')
+    .option('--user <id...>', 'id of a user; accepts several ids and can be repeated')
+    .option('--source <id...>', 'only events from this source; can be repeated (default: all sources)')
+    .option('--suppress', 'also drop new events of these users until hookline unsuppress-user')
+    .option('--id <id>', 'id of the deletion; the id of an interrupted deletion continues it (default: a new id)')
+    .option(
+      '--status <id>',
+      'show the progress of this deletion and change nothing; exit code 1 if the deletion failed',
+    )
     .action((options: Options) => run(options, io, open))
   return withExamples(withJsonOption(command), examples)
 }
 
-async function run(options: Options, io: CommandIo, open: OpenOperatorAccess): Promise<void> {
+async function run(options: Options, io: CommandIo, open: OpenAdminClients): Promise<void> {
   const { user, source, suppress, id, status } = options
   if (status !== undefined && [user, source, suppress, id].some(each => each !== undefined))
-    throw new UsageError('--status stands alone: it changes nothing')
-  if (status === undefined && user === undefined) throw new UsageError('whom? give --user <id>, or --status <id>')
+    throw new UsageError('--status cannot be combined with --user, --source, --suppress or --id')
+  if (status === undefined && user === undefined)
+    throw new UsageError('missing option: use --user <id> or --status <id>')
   if (id !== undefined && !/^[\x21-\x7e]{1,100}$/.test(id))
-    throw new UsageError('--id must have 1 to 100 characters, no spaces')
+    throw new UsageError('--id must have 1 to 100 printable ASCII characters without spaces')
   const settings = await loadSettings(options, io)
   const request = status === undefined ? requestOf(options, settings) : undefined
   const access = open(settings, io)
   const find = createFindDeletion({ ...access, topic: topicNames(settings.topics.prefix).deletions })
   try {
     if (request !== undefined) await deleteUsers(request, find, access, settings, options, io)
-    else await tellStatus(status as string, find, options, io)
+    else await printStatus(status as string, find, options, io)
   } catch (error) {
     throw withRemedy(error)
   } finally {
@@ -93,64 +99,70 @@ function requestOf({ user = [], source, suppress }: Options, settings: Settings)
 async function deleteUsers(
   request: DeletionRequest,
   find: FindDeletion,
-  access: OperatorAccess,
+  access: AdminClients,
   settings: Settings,
   options: Options,
   io: CommandIo,
 ): Promise<void> {
   const { producer, clock } = access
-  const now = await access.brokersNow()
+  const now = await access.brokerTime()
   const id = options.id ?? newDeletionId(now, clock.id())
-  const earlier = options.id === undefined ? undefined : (await known(find, id))?.record
+  const earlier = options.id === undefined ? undefined : (await findWithinLimit(find, id))?.record
   if (earlier !== undefined && !isOf(earlier, request))
-    throw new UsageError(`--id: the deletion ${id} was asked for with other users or options`)
+    throw new UsageError(`--id: the deletion ${id} has other users or options`)
   const record = earlier ?? deletionOf(request, id, now, createRouting(settings))
-  const [events, inputs, marks] = await Promise.all([access.events(), access.inputs(), access.marks()])
+  const [events, inputs, suppressions] = await Promise.all([access.events(), access.inputs(), access.suppressions()])
   const topics = topicNames(settings.topics.prefix)
-  const deps = { producer, topics, marks, encodeEvent: events.encode, encodeInput: inputs.encode }
+  const deps = { producer, topics, suppressions, encodeEvent: events.encode, encodeInput: inputs.encode }
   await writeDeletion(deps, request, record).catch(error => {
     const { message } = withRemedy(error) as Error
-    throw new CommandFailed(`${message}; the same with --id ${id} goes on where this ended`, { cause: error })
+    throw new CommandFailed(`${message}; to continue, repeat the command with --id ${id}`, { cause: error })
   })
   const accepted = new DeletionTally(record).status()
-  printData(io, options, accepted, [`deletion ${id}: ${counted(request.userIds.length)}`, ...deletionLines(accepted)])
+  printData(io, options, accepted, [`deletion ${id}: ${userCount(request.userIds.length)}`, ...deletionLines(accepted)])
 }
 
-const limit = `${mostRead.records} records, or ${mostRead.time / 1_000} s, of the deletions topic`
+const limit = `${readLimits.records} records or ${readLimits.time / 1_000} s`
 
-/** Undefined: there is none with this id. @throws CommandFailed when that cannot be said */
-async function known(find: FindDeletion, id: string) {
+/**
+ * Finds a deletion by its id. `undefined` when there is none.
+ * @throws CommandFailed when the read limit was reached before the end of the topic
+ */
+async function findWithinLimit(find: FindDeletion, id: string) {
   const found = await find(id)
-  if (found.kind === 'not_reached') throw new CommandFailed(`${limit} were read, and none has the id ${id}`)
+  if (found.kind === 'not_reached')
+    throw new CommandFailed(`deletion ${id} not found within the read limit of ${limit} of the deletions topic`)
   return found.kind === 'found' ? found : undefined
 }
 
-/** As far as the record tells. */
+/** Whether a request matches the recorded deletion, as far as the record can show. */
 const isOf = ({ users, isSuppressed, sources }: DeletionRecord, request: DeletionRequest): boolean =>
   users === request.userIds.length &&
   isSuppressed === request.suppress &&
   (request.sources ?? []).every(id => sources.some(source => source.id === id))
 
-const counted = (users: number): string => (users === 1 ? '1 user' : `${users} users`)
+const userCount = (users: number): string => (users === 1 ? '1 user' : `${users} users`)
 
-async function tellStatus(id: string, find: FindDeletion, options: Options, io: CommandIo): Promise<void> {
-  const found = await known(find, id)
-  if (found === undefined) throw new CommandFailed(`there is no deletion ${id}`)
+async function printStatus(id: string, find: FindDeletion, options: Options, io: CommandIo): Promise<void> {
+  const found = await findWithinLimit(find, id)
+  if (found === undefined) throw new CommandFailed(`unknown deletion ${id}`)
   const { status, record } = found
   printData(io, options, status, [
-    `deletion ${id} of ${status.createdAt}: ${counted(record.users)}, ${status.status}`,
+    `deletion ${id} of ${status.createdAt}: ${userCount(record.users)}, ${status.status}`,
     ...deletionLines(status),
-    ...(status.partial ? [`more may have ended: only ${limit} were read`] : []),
+    ...(status.partial
+      ? [`incomplete: only ${limit} of the deletions topic were read, so more deliveries may be finished`]
+      : []),
   ])
   if (status.status === 'failed')
     throw new CommandFailed(
-      'some were not told; see: hookline dead-letters; put back by hookline replay they are told again',
+      'some delete messages were not delivered; list them with hookline dead-letters and resend them with hookline replay',
     )
 }
 
 const titles = ['SOURCE', 'DESTINATION', 'STATUS', 'DELIVERED', 'UNDELIVERED', 'WAITING']
 
-/** A row for each source and destination that is told. */
+/** A row for each source and destination that gets the delete messages. */
 function deletionLines({ sources }: DeletionStatus): readonly string[] {
   const rows = sources.flatMap(source =>
     source.destinations.map(({ id, status, delivered, undelivered, waiting }) => [
@@ -160,5 +172,5 @@ function deletionLines({ sources }: DeletionStatus): readonly string[] {
       ...[delivered, undelivered, waiting].map(String),
     ]),
   )
-  return rows.length === 0 ? ['nobody is told: no enabled destination gets these sources'] : tableOf(titles, rows)
+  return rows.length === 0 ? ['no delete messages: these sources have no enabled destination'] : tableOf(titles, rows)
 }

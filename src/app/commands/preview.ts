@@ -2,9 +2,10 @@ import { text as readText } from 'node:stream/consumers'
 import type { Command } from 'commander'
 import { systemClock } from '../../adapters/clock/clock.ts'
 import { bodyOf } from '../../core/delivery/payload.ts'
-import { callsOf } from '../../core/delivery/request.ts'
+import { requestsOf } from '../../core/delivery/request.ts'
 import { createRouting, route } from '../../core/delivery/route.ts'
-import { withheld } from '../../core/logging/log-text.ts'
+import { countWithNoun } from '../../core/doctor/finding.ts'
+import { redacted } from '../../core/logging/log-fields.ts'
 import type { Event } from '../../core/message/event.ts'
 import { parseJson } from '../../core/message/json.ts'
 import type { Rejection } from '../../core/message/message.ts'
@@ -33,7 +34,7 @@ interface Options {
   readonly json?: boolean
 }
 
-/** One POST as a webhook would get it. */
+/** One POST request as the endpoint of a webhook would receive it. */
 interface Preview extends Pick<WebhookCall, 'url' | 'headers'> {
   readonly destination: string
   /** The webhook's label. */
@@ -42,9 +43,9 @@ interface Preview extends Pick<WebhookCall, 'url' | 'headers'> {
 }
 
 const description = [
-  'Reads a message as JSON on stdin, as an SDK would send it, and shows each request that it would become: exact headers, signature and body. Nothing is sent and no network is used.',
-  'The output is a file of HTTP requests as editors know it (.http). Header values and URLs that come from files are shown as ***, unless --show-secrets is given. Static headers in the configuration itself are shown as they are.',
-  'Exits with 1, and says why, when the message is not taken or nobody would get it.',
+  'Reads a message as JSON from stdin, as an SDK would send it, and shows each webhook request for it with exact headers, signature and body. Sends nothing and needs no network.',
+  'The output is an .http file that editors can open. Header values and URLs that come from files are shown as *** unless --show-secrets is given. Header values in the configuration itself are shown.',
+  'If the message is invalid, or no destination would get it, prints the reason. Then the exit code is 1.',
 ].join('\n\n')
 
 const examples = [
@@ -55,10 +56,14 @@ const examples = [
 
 /** `hookline preview` */
 export function previewCommand(io: CommandIo, clock: Clock = systemClock): Command {
-  const command = createCommand('preview', 'show the requests that a message would become', io).description(description)
+  const command = createCommand(
+    'preview',
+    'show the webhook requests for a message without sending them',
+    io,
+  ).description(description)
   withJsonOption(withConfigOption(command))
-    .option('--source <id>', 'the source that sends it; needed when more than one is configured')
-    .option('--destination <id>', 'for this destination only')
+    .option('--source <id>', 'source of the message; required if the configuration has several sources')
+    .option('--destination <id>', 'only requests to this destination (default: all destinations of the source)')
     .option('--show-secrets', 'show header values and URLs that come from files')
     .action((options: Options) => run(options, io, clock))
   return withExamples(command, examples)
@@ -70,7 +75,7 @@ async function run(options: Options, io: CommandIo, clock: Clock): Promise<void>
   const destinations = destinationsOf(options, settings, sourceId)
   const { message, droppedKeys } = await readMessage(io, clock)
   const note = (line: string): boolean => io.stderr.write(`hookline: ${line}\n`)
-  if (droppedKeys > 0) note(`left out: ${droppedKeys} '__proto__' key${droppedKeys === 1 ? '' : 's'}`)
+  if (droppedKeys > 0) note(`removed ${countWithNoun(droppedKeys, "'__proto__' key")} from the message`)
 
   const receivedAt = clock.now()
   const event: Event = { sourceId, destinationId: undefined, receivedAt, canonical: true, origin: undefined, message }
@@ -85,7 +90,8 @@ async function run(options: Options, io: CommandIo, clock: Clock): Promise<void>
           options.showSecrets === true ? each => each : maskedBy(destination),
         ),
       )
-    if (refusal === undefined && destination.paused) note(`'${destination.id}' is paused: its requests would wait`)
+    if (refusal === undefined && destination.paused)
+      note(`'${destination.id}' is paused: its requests would wait in a retry topic`)
   }
   if (previews.length === 0) throw new CommandFailed(refusals.join('; '))
   for (const refusal of refusals) note(refusal)
@@ -94,14 +100,14 @@ async function run(options: Options, io: CommandIo, clock: Clock): Promise<void>
 
 async function readMessage(io: CommandIo, clock: Clock): Promise<Normalised> {
   const text = io.stdin.isTTY === true ? '' : await readText(io.stdin)
-  if (text.trim() === '') throw new UsageError('give a message as JSON on stdin: hookline preview < message.json')
-  const parsed = taken(parseJson(text))
+  if (text.trim() === '') throw new UsageError('no message: pass JSON on stdin: hookline preview < message.json')
+  const parsed = accepted(parseJson(text))
   const reception = { receivedAt: clock.now(), sentAt: undefined, newId: () => clock.id() }
-  return taken(normalise(parsed.value, reception))
+  return accepted(normalise(parsed.value, reception))
 }
 
-/** What is not taken has its code in front, as the collector and dead letters have it. */
-function taken<T extends { readonly kind: string }>(outcome: T | Rejection): T {
+/** The message, unless it is invalid. Then the error begins with the collector's rejection code. */
+function accepted<T extends { readonly kind: string }>(outcome: T | Rejection): T {
   if (isRejection(outcome)) throw new CommandFailed(`${outcome.code}: ${outcome.message}`)
   return outcome
 }
@@ -112,11 +118,11 @@ function sourceOf({ source }: Options, { sources }: Settings): string {
   const ids = sources.map(({ id }) => id)
   if (source !== undefined) return choice('--source', source, ids)
   const [only, ...others] = ids
-  if (only === undefined || others.length > 0) throw new UsageError(`give --source: one of ${ids.join(', ')}`)
+  if (only === undefined || others.length > 0) throw new UsageError(`use --source with one of ${ids.join(', ')}`)
   return only
 }
 
-/** The named one, else all that the source is connected to. */
+/** The destination of the option, or else all destinations of the source. */
 function destinationsOf(options: Options, settings: Settings, sourceId: string): readonly Destination[] {
   const ids = settings.destinations.map(({ id }) => id)
   const named = options.destination && choice('--destination', options.destination, ids)
@@ -127,23 +133,23 @@ function destinationsOf(options: Options, settings: Settings, sourceId: string):
   return connected
 }
 
-/** Why a destination would not get the event: reason and text. Undefined: it would. */
+/** Why a destination would not get the event: reason code and text. `undefined` if it would. */
 function refusalOf(destination: Destination, event: Event, settings: Settings): string | undefined {
   const { id } = destination
-  if (destination.isHeld === true) return `held: '${id}' waits until its file in destinationsFrom is mended`
+  if (destination.isHeld === true) return `held: '${id}' gets no requests until its file in destinationsFrom is valid`
   const routed = route({ ...event, destinationId: id }, createRouting(settings))
   const reason = routed.kind === 'deliver' ? routed.drops[0]?.reason : routed.reason
   switch (reason) {
     case undefined:
       return undefined
     case 'disabled':
-      return `disabled: '${id}' would not get it, it has enabled: false`
+      return `disabled: '${id}' would not get the message: it has enabled: false`
     case 'not_selected':
-      return `not_selected: '${id}' would not get it, the message's integrations switch it off`
+      return `not_selected: '${id}' would not get the message: the integrations field excludes it`
     case 'no_destination':
-      return `no_destination: '${id}' would not get it, it is not connected to source '${event.sourceId}'`
+      return `no_destination: '${id}' would not get the message: it is not connected to source '${event.sourceId}'`
     default:
-      return `${reason}: '${id}' would not get it`
+      return `${reason}: '${id}' would not get the message`
   }
 }
 
@@ -153,12 +159,12 @@ function previewsOf(destination: Destination, event: Event, settings: Settings, 
   const { message } = event
   const body = bodyOf(message, payload)
   const { messageId } = message
-  const calls = callsOf({ destination, webhooks, body: Buffer.from(body), messageId, at: clock.now(), payload })
+  const calls = requestsOf({ destination, webhooks, body: Buffer.from(body), messageId, at: clock.now(), payload })
   return calls.map(({ url, headers }, index) => ({
     destination: destination.id,
     webhook: webhooks[index]?.label ?? String(index),
     url,
-    // The last three are HTTP's own: Node adds them when it sends.
+    // Node adds the last three headers when it sends a request.
     headers: {
       ...headers,
       Host: new URL(url).host,
@@ -169,18 +175,18 @@ function previewsOf(destination: Destination, event: Event, settings: Settings, 
   }))
 }
 
-/** A preview without values from files: a URL keeps its origin, a header its name. */
+/** Masks values that come from files. URLs keep their origin and headers their name. */
 const maskedBy =
   ({ webhooks }: Destination) =>
   (preview: Preview): Preview => {
     const { url, headers } = webhooks.find(({ label }) => label === preview.webhook) ?? {}
     const shown = Object.entries(preview.headers).map(([name, value]) => [
       name,
-      headers?.[name] instanceof Secret ? withheld : value,
+      headers?.[name] instanceof Secret ? redacted : value,
     ])
     return {
       ...preview,
-      url: url instanceof Secret ? `${new URL(preview.url).origin}/${withheld}` : preview.url,
+      url: url instanceof Secret ? `${new URL(preview.url).origin}/${redacted}` : preview.url,
       headers: Object.fromEntries(shown),
     }
   }

@@ -7,6 +7,7 @@ import { adviceOnName } from '../../core/settings/advice.ts'
 import type { Settings } from '../../core/settings/settings.ts'
 import { tiersOf, topicNames } from '../../core/topics.ts'
 import { type ReplayReport, replayDeadLetters } from '../../services/operator/replay-dead-letters.ts'
+import { type AdminClients, openAdminClients } from '../admin-clients.ts'
 import {
   CommandFailed,
   type CommandIo,
@@ -21,7 +22,6 @@ import {
 } from '../command.ts'
 import { type FilterOptions, filterOf, withFilterOptions } from '../dead-letter-view.ts'
 import { loadSettings } from '../load-settings.ts'
-import { type OperatorAccess, openOperatorAccess } from '../operator-access.ts'
 import { countsOf, documentOf, hintsOf, linesOf } from '../replay-view.ts'
 import { createProgressBar } from '../terminal.ts'
 
@@ -33,13 +33,13 @@ interface Options extends FilterOptions {
   readonly json?: boolean
 }
 
-/** What a run of the command works with. */
-export type ReplayAccess = Pick<OperatorAccess, 'reader' | 'producer' | 'clock' | 'events' | 'inputs' | 'close'>
+/** The Kafka clients and codecs of one run. Tests pass their own. */
+export type ReplayAccess = Pick<AdminClients, 'reader' | 'producer' | 'clock' | 'events' | 'inputs' | 'close'>
 
 const description = [
-  'Puts back what was given up (see `hookline dead-letters`): a delivery starts over for its destination only, under the same message id, with its whole retry window, after some ten seconds; an event that never became a delivery goes back to the events topic as it was; of a change of an audience the current value is sent instead, if the destination does not have it. All filters have to be met; without any, everything is put back, which is asked about on a terminal.',
-  'It may be stopped or killed at any time and run again: what was put back is not put back again, but for what was under way when it was killed. Run one at a time.',
-  'Stays where it is what would only be given up or dropped again: for destinations that are not configured, switched off, or not connected to the source any more. That ends with exit code 1.',
+  'Replays dead letters (see `hookline dead-letters`). A delivery starts again after about 10 seconds: only for its destination, with the same message id and a new retry window. An event that never became a delivery is written to the events topic again, unchanged. For an audience change, the current value is sent unless the destination has it already. A dead letter must match all filters. Without filters all are replayed; on a terminal the command asks first.',
+  'You can stop the command and run it again: dead letters already replayed are skipped. Only if it was killed, records in progress may be replayed twice. Do not run two replays at the same time.',
+  'Dead letters are not replayed if their destination is not configured, disabled, or no longer connected to the source. Then the exit code is 1.',
 ].join('\n\n')
 
 const examples = [
@@ -52,13 +52,13 @@ const examples = [
 /** `hookline replay` */
 export function replayCommand(
   io: CommandIo,
-  open: (settings: Settings, io: CommandIo) => ReplayAccess = openOperatorAccess,
+  open: (settings: Settings, io: CommandIo) => ReplayAccess = openAdminClients,
 ): Command {
-  const command = createCommand('replay', 'put back what was given up', io).description(description)
+  const command = createCommand('replay', 'replay dead letters', io).description(description)
   withFilterOptions(withConfigOption(command), systemClock.now())
-    .option('--rate <number>', 'so many a second (as fast as Kafka takes them)', wholeNumber('--rate', 1))
-    .option('--dry-run', 'write nothing, show what would go where')
-    .option('--even-disconnected', 'also to destinations that the source is no longer connected to')
+    .option('--rate <number>', 'maximum dead letters per second (default: unlimited)', wholeNumber('--rate', 1))
+    .option('--dry-run', 'show what would be replayed and to which topic, without writing')
+    .option('--even-disconnected', 'also replay to destinations that are no longer connected to the source')
     .action(async (options: Options) => run(options, io, open))
   return withExamples(withJsonOption(command), examples)
 }
@@ -93,15 +93,15 @@ async function run(
       },
     )
     bar?.stop()
-    if (countsOf(report).selected === 0) refuseUnknown(options.destination, report, circumstances.routing)
-    tell(report, options, io)
+    if (countsOf(report).selected === 0) rejectUnknown(options.destination, report, circumstances.routing)
+    printResult(report, options, io)
   } finally {
     bar?.stop()
     await access.close()
   }
 }
 
-const barFormat = '{bar} {percentage}% {value}/{total} dead letters, {replayed} put back, {eta_formatted} left'
+const barFormat = '{bar} {percentage}% {value}/{total} dead letters, {replayed} replayed, {eta_formatted} left'
 
 const circumstancesOf = (settings: Settings) => ({
   topics: topicNames(settings.topics.prefix),
@@ -109,19 +109,23 @@ const circumstancesOf = (settings: Settings) => ({
   policy: { window: settings.delivery.window, tiers: tiersOf(settings.delivery.schedule) },
 })
 
-/** @throws UsageError when neither the configuration nor a dead letter names the destination; CommandFailed when only a dead letter does. */
-function refuseUnknown(typed: string | undefined, { end, destinations }: ReplayReport, routing: Routing): void {
+/**
+ * @throws UsageError when neither the configuration nor a dead letter has the destination,
+ * CommandFailed when only a dead letter has it
+ */
+function rejectUnknown(typed: string | undefined, { end, destinations }: ReplayReport, routing: Routing): void {
   if (typed === undefined || typed === noDestination || end.kind !== 'done') return
   if (routing.destinations.has(typed)) return
-  if (destinations.has(typed)) throw new CommandFailed(`${typed} is not in the configuration: nothing was replayed`)
+  if (destinations.has(typed))
+    throw new CommandFailed(`nothing replayed: destination '${typed}' is not in the configuration`)
   const names = [...new Set([...routing.destinations.keys(), ...destinations])]
-  throw new UsageError(
-    `--destination: neither the configuration nor a dead letter names '${typed}' (${adviceOnName(typed, names)})`,
-  )
+  throw new UsageError(`--destination: unknown value '${typed}' (${adviceOnName(typed, names)})`)
 }
 
-/** @throws CommandFailed, or what Kafka says, unless all that was selected was put back. */
-function tell(report: ReplayReport, options: Options, io: CommandIo): void {
+/**
+ * Prints the report. @throws CommandFailed or a Kafka error, unless all selected ones were replayed
+ */
+function printResult(report: ReplayReport, options: Options, io: CommandIo): void {
   const { dryRun = false } = options
   const { total, replayed, unmarked, end } = report
   const { selected, refused } = countsOf(report)
@@ -130,27 +134,30 @@ function tell(report: ReplayReport, options: Options, io: CommandIo): void {
   for (const hint of hintsOf(report)) io.stderr.write(`hookline: ${hint}\n`)
   if (unmarked > 0)
     io.stderr.write(
-      `hookline: ${unmarked} more are put back and not marked so: the next replay repeats them, under the same message ids\n`,
+      `hookline: ${unmarked} more replayed, but not marked as replayed: the next replay repeats them with the same message ids\n`,
     )
   switch (end.kind) {
     case 'failed':
       throw withRemedy(end.error)
     case 'declined':
-      throw new CommandFailed('nothing was put back')
+      throw new CommandFailed('nothing replayed')
     case 'interrupted':
-      throw new CommandFailed(`interrupted after ${replayed} were put back; the same command puts back the rest`)
+      throw new CommandFailed(
+        `interrupted after ${replayed} were replayed; run the same command again to replay the rest`,
+      )
     case 'done':
-      if (refused > 0 && !dryRun) throw new CommandFailed(`${refused} of ${selected} selected dead letters stay`)
+      if (refused > 0 && !dryRun)
+        throw new CommandFailed(`${refused} of ${selected} selected dead letters were not replayed`)
   }
 }
 
-/** Says that everything is meant; on a terminal, asks. */
+/** Announces a replay without filters. On a terminal, asks for confirmation. */
 async function mayReplayAll(total: number, io: CommandIo, signal: AbortSignal): Promise<boolean> {
-  const all = total === 1 ? 'the only dead letter is' : `all ${total} dead letters are`
-  io.stderr.write(`no filter: ${all} put back\n`)
+  const all = total === 1 ? 'the only dead letter' : `all ${total} dead letters`
+  io.stderr.write(`no filter: ${all} will be replayed\n`)
   if (io.stdin.isTTY !== true || io.stderr.isTTY !== true) return true
-  io.stderr.write('go on? [y/N] ')
-  // The end of stdin, and a signal, end the loop without an answer.
+  io.stderr.write('continue? [y/N] ')
+  // The end of stdin or a signal ends the loop without an answer.
   for await (const line of createInterface({ input: io.stdin, signal })) return /^y(es)?$/i.test(line.trim())
   io.stderr.write('\n')
   return false

@@ -8,31 +8,31 @@ import type { Settings } from '../../core/settings/settings.ts'
 import { warningsOf } from '../../core/settings/warnings.ts'
 import { CommandFailed, type CommandIo, createCommand, print, withConfigOption, withExamples } from '../command.ts'
 import { type Addresses, compose } from '../compose/compose.ts'
-import { configPath, overridden, readConfiguration } from '../load-settings.ts'
+import { configPath, readConfiguration, withEnvironmentOverrides } from '../load-settings.ts'
 import { withServicesOption } from '../options.ts'
-import { logExcluded, reloading } from '../reload.ts'
+import { logExcluded, reloadHandlers } from '../reload.ts'
 
 interface Options {
   readonly config?: string
-  /** All of them unless given. */
+  /** `undefined` means all services. */
   readonly services?: ReadonlySet<ServiceName>
-  /** Beats the file until the file changes it. */
+  /** Overrides `log.level` until a reload changes `log.level`. */
   readonly logLevel?: LogLevel
 }
 
 const description = [
-  'Runs the services of this process until SIGTERM or SIGINT, then drains: for a second it is not ready and takes what requests still come, those under way are answered, no new attempt is made, calls under way end, offsets are committed.',
-  'Prints one line on stdout when everything is ready; the log goes to stderr as lines of JSON.',
-  'Of the files that the configuration names it reads those that these services need, and those for Kafka and the registry.',
-  'A changed configuration file is taken over within 5 seconds: sources, destinations, network, payload, audiences and log at once, the rest at the next start.',
+  'Runs the services in this process until SIGTERM or SIGINT, then drains them. During the first second the readiness check fails while the collector still accepts requests. Then the process responds to pending requests, starts no new attempts, waits for the attempts in progress and commits offsets.',
+  'Prints one line on stdout when all services are ready. Logs JSON lines to stderr.',
+  'Reads only the files (such as secrets) that these services, Kafka and the schema registry need.',
+  'Reloads a changed configuration file within 5 seconds. Changes of sources, destinations, audiences, network, payload, canary, operator.keys and log take effect immediately; all others need a restart.',
 ].join('\n\n')
 
 /** `hookline run` */
 export function runCommand(io: CommandIo): Command {
-  const command = createCommand('run', 'run the services of this process', io).description(description)
-  withServicesOption(withConfigOption(command), 'which ones')
+  const command = createCommand('run', 'run the services in this process', io).description(description)
+  withServicesOption(withConfigOption(command), 'services to run')
     .addOption(
-      new Option('--log-level <level>', 'least level that is logged (log.level), until log.level changes')
+      new Option('--log-level <level>', 'minimum log level until a reload changes log.level (default: log.level)')
         .choices(logLevels)
         .env('HOOKLINE_LOG_LEVEL'),
     )
@@ -48,7 +48,7 @@ async function run(options: Options, io: CommandIo): Promise<void> {
   const path = configPath(options, io)
   const { services = everyService } = options
   const start = await readConfiguration(options, io, services)
-  const settings = overridden(start.settings, io.env)
+  const settings = withEnvironmentOverrides(start.settings, io.env)
   const logger = createLogger(options.logLevel ?? settings.log.level)
   for (const warning of warningsOf(settings)) logger.warn({}, warning)
   if (start.problems.length > 0) logExcluded(start.problems, logger)
@@ -56,31 +56,35 @@ async function run(options: Options, io: CommandIo): Promise<void> {
   const ended = Promise.withResolvers<Error | undefined>()
   stopAsked.addEventListener('abort', () => ended.resolve(undefined))
   const onFatal = (error: Error): void => {
-    logger.error({ error: error.message, ...('code' in error && { code: error.code }) }, 'the process cannot go on')
+    logger.error(
+      { error: error.message, ...('code' in error && { code: error.code }) },
+      'fatal error; the process stops',
+    )
     ended.resolve(error)
   }
   const composition = compose({ settings, services, logger, audit: createAuditLog(), onFatal, stopAsked })
   const addresses = await composition.start().catch((error: unknown) => {
     if (!stopAsked.aborted) throw error
   })
-  if (addresses === undefined) return logger.info({}, 'stopped while it started')
+  if (addresses === undefined) return logger.info({}, 'stopped during the start')
   const watch = watchConfigFile({
     path,
     env: io.env,
     start,
     services,
     clock: systemClock,
-    ...reloading(composition, logger),
+    ...reloadHandlers(composition, logger),
   })
   print(io, readyLine(addresses, settings))
   const failure = await ended.promise
   watch.close()
   await composition.stop()
-  if (failure !== undefined) throw new CommandFailed('a part of the service has ended', { cause: failure })
+  if (failure !== undefined)
+    throw new CommandFailed('a fatal error stopped the process; see the log', { cause: failure })
   logger.info({}, 'stopped')
 }
 
-/** Only what runs. */
+/** The line printed when all services are ready. It lists only the servers that run. */
 function readyLine({ collector, operator, ops }: Addresses, { kafka, registry }: Settings): string {
   const parts = { collector, operator, ops, kafka: kafka.brokers.join(','), registry: registry.url }
   const shown = Object.entries(parts).flatMap(([name, where]) => (where === undefined ? [] : [`${name}=${where}`]))

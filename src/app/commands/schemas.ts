@@ -10,7 +10,7 @@ import {
   withJsonOption,
 } from '../command.ts'
 import { loadSettings } from '../load-settings.ts'
-import { type Subject, stateOf, subjectsOf, sufficientLevels } from '../schema-states.ts'
+import { type Subject, schemaStateOf, subjectsOf, sufficientLevels } from '../schema-states.ts'
 
 interface Options {
   readonly config?: string
@@ -19,17 +19,21 @@ interface Options {
 
 /** `hookline schemas register|check` */
 export function schemasCommand(io: CommandIo): Command {
-  const register = createCommand('register', 'register the schemas, in a deployment step before the services', io)
+  const register = createCommand('register', 'register the schemas; run this before the services start', io)
   register.action(async (options: Options) => {
     const settings = await loadSettings(options, io)
     await registerSchemas(createRegistry(settings.registry), subjectsOf(settings), options, io)
   })
-  const check = createCommand('check', 'tell whether the schemas are registered, or could be', io)
+  const check = createCommand(
+    'check',
+    'report whether each schema is registered, or compatible and ready to register',
+    io,
+  )
   check.action(async (options: Options) => {
     const settings = await loadSettings(options, io)
     await checkSchemas(createRegistry(settings.registry), subjectsOf(settings), options, io)
   })
-  const command = createCommand('schemas', 'register and check the schemas of what is on the topics', io)
+  const command = createCommand('schemas', 'register and check the Avro schemas', io)
   for (const each of [register, check])
     command.addCommand(
       withExamples(withJsonOption(withConfigOption(each)), [
@@ -49,11 +53,11 @@ async function registerSchemas(
   const registered = []
   for (const { subject, schema } of subjects) {
     const level = await registry.compatibility(subject)
-    // Before the first version: no incompatible one can slip in between.
-    if (!sufficientLevels.includes(level ?? '')) await registry.requireBackwardTransitive(subject)
+    // Set the level before the first version, so that nobody can register an incompatible one.
+    if (!sufficientLevels.includes(level ?? '')) await registry.setBackwardTransitive(subject)
     const result = await registry.register(subject, schema)
     if ('refused' in result)
-      throw new CommandFailed(`${registry.url} refuses the schema of ${subject}: ${result.refused}`)
+      throw new CommandFailed(`${registry.url} rejected the schema of ${subject}: ${result.refused}`)
     registered.push({ subject, ...result })
   }
   const lines = registered.map(({ subject, version, id }) => `${subject} version ${version} id ${id}`)
@@ -67,16 +71,16 @@ async function checkSchemas(
   io: CommandIo,
 ): Promise<void> {
   const checked = await Promise.all(
-    subjects.map(async each => ({ subject: each.subject, ...(await stateOf(registry, each)) })),
+    subjects.map(async each => ({ subject: each.subject, ...(await schemaStateOf(registry, each)) })),
   )
   const fit = checked.every(({ state }) => state === 'registered')
   const lines = checked.map(({ subject, state, detail }) => `${subject} ${state}: ${detail}`)
   printData(io, options, { fit, schemas: checked }, lines)
   if (fit) return
-  const isHopeless = checked.some(({ state }) => state === 'incompatible')
+  const hasIncompatible = checked.some(({ state }) => state === 'incompatible')
   throw new CommandFailed(
-    isHopeless
-      ? 'the registry holds a schema that this version cannot follow: another program or a newer version wrote it'
-      : 'the schemas are not ready for use; run: hookline schemas register',
+    hasIncompatible
+      ? 'the registry has an incompatible schema: another program or a newer version of Hookline registered it'
+      : 'schemas are missing or outdated; register them with: hookline schemas register',
   )
 }

@@ -21,19 +21,19 @@ import { readSettings } from '../load-settings.ts'
 import { choice } from '../options.ts'
 import { printable } from '../terminal.ts'
 
-/** Options that are members of the message: as text, … */
+/** Options that set a text field of the message. */
 const textFields = {
-  userId: 'whom it is about',
-  anonymousId: 'whom it is about, as long as nobody knows',
-  event: 'track: what happened',
-  groupId: 'group: which one',
-  previousId: 'alias: the id until now',
-  name: 'page, screen: its name',
-  category: 'page, screen: its category',
-  timestamp: 'when it happened (now)',
-  messageId: 'its id (a new one)',
+  userId: 'id of the user',
+  anonymousId: 'id of a visitor whose user id is unknown',
+  event: 'track: name of the event',
+  groupId: 'group: id of the group',
+  previousId: 'alias: previous id of the user',
+  name: 'page, screen: name of the page or screen',
+  category: 'page, screen: category of the page or screen',
+  timestamp: 'time of the event in ISO 8601 (default: now)',
+  messageId: 'message id, by which receivers detect duplicates (default: a new id)',
 } as const
-/** … and as JSON. */
+/** Options that set an object field of the message, as JSON. */
 const objectFields = ['properties', 'traits', 'context', 'integrations'] as const
 
 type Fields = { readonly [name in keyof typeof textFields | (typeof objectFields)[number]]?: string }
@@ -49,9 +49,9 @@ interface Options extends Fields {
 }
 
 const description = [
-  'Sends one message to the collector, as the client library does: a call type with options, or a whole message as JSON, with --message or on stdin.',
-  'The write key is that of a source of the configuration, and the collector is looked for where the configuration lets it listen; with --write-key and --endpoint no configuration is needed.',
-  'Exits with 1, and says what the collector answered, when the message was not taken.',
+  'Sends one message to the collector, as the client library does. Give a message type with options, or the complete message as JSON in --message or on stdin.',
+  'Takes the write key and the address of the collector from the configuration. With --write-key and --endpoint no configuration is needed.',
+  'If the collector does not accept the message, prints its response. Then the exit code is 1.',
 ].join('\n\n')
 
 const examples = [
@@ -63,16 +63,18 @@ const examples = [
 
 /** `hookline send` */
 export function sendCommand(io: CommandIo): Command {
-  const command = createCommand('send', 'send one message through the collector', io).description(description)
-  command.addArgument(new Argument('[type]', `${callTypes.join(', ')}; without it a whole message is read`))
+  const command = createCommand('send', 'send one message to the collector', io).description(description)
+  command.addArgument(
+    new Argument('[type]', `message type: ${callTypes.join(', ')} (default: read a complete message)`),
+  )
   for (const [name, meaning] of Object.entries(textFields)) command.option(`${flagOf(name)} <text>`, meaning)
-  for (const name of objectFields) command.option(`${flagOf(name)} <json>`, 'an object')
+  for (const name of objectFields) command.option(`${flagOf(name)} <json>`, `${name} of the message, a JSON object`)
   command
-    .option('--message <json>', 'the whole message, instead of stdin')
-    .option('--source <id>', 'the source that sends it (the first one configured)')
-    .option('--write-key <key>', 'the write key itself, instead of a source')
-    .option('--endpoint <url>', "the collector's URL (where the configuration lets it listen)")
-    .option('--retries <number>', 'how often to try again what may work later', wholeNumber('--retries', 0), 0)
+    .option('--message <json>', 'complete message as JSON (default: read from stdin)')
+    .option('--source <id>', 'source whose write key is used (default: the first one in the configuration)')
+    .option('--write-key <key>', 'write key; cannot be combined with --source')
+    .option('--endpoint <url>', 'URL of the collector (default: collector.listen of the configuration)')
+    .option('--retries <number>', 'number of retries after a temporary failure', wholeNumber('--retries', 0), 0)
     .action((type: string | undefined, options: Options) => send(type, options, io))
   return withExamples(withJsonOption(withConfigOption(command)), examples)
 }
@@ -84,7 +86,7 @@ async function send(typed: string | undefined, options: Options, io: CommandIo):
   const { type, ...call } = await messageOf(typed, options, io)
   let messageIds: readonly string[] = []
   let failure: Failure | undefined
-  const analytics = usable(
+  const analytics = withUsageErrors(
     () =>
       new Analytics(writeKey, {
         endpoint,
@@ -99,22 +101,22 @@ async function send(typed: string | undefined, options: Options, io: CommandIo):
         },
       }),
   )
-  usable(() => void (analytics[type] as (call: unknown) => Promise<void>).call(analytics, call))
+  withUsageErrors(() => void (analytics[type] as (call: unknown) => Promise<void>).call(analytics, call))
   await analytics.close()
 
   const [messageId = ''] = messageIds
-  const told = { type, messageId, endpoint }
+  const facts = { type, messageId, endpoint }
   if (failure === undefined) {
-    const line = `sent ${type} ${printable(messageId)}: ${endpoint} has taken it`
-    return printData(io, options, { ...told, result: 'sent' }, [line])
+    const line = `sent ${type} ${printable(messageId)}: accepted by ${endpoint}`
+    return printData(io, options, { ...facts, result: 'sent' }, [line])
   }
   const { reason, code, detail } = failure
-  if (options.json === true) printData(io, options, { ...told, result: 'failed', reason, code, detail }, [])
-  throw new CommandFailed(`not taken, ${reason} (${printable(code)}): ${printable(detail)}`)
+  if (options.json === true) printData(io, options, { ...facts, result: 'failed', reason, code, detail }, [])
+  throw new CommandFailed(`not sent: ${reason} (${printable(code)}): ${printable(detail)}`)
 }
 
-/** What the library says against its arguments: settings were typed wrong, a message is no message. */
-function usable<T>(use: () => T): T {
+/** Calls the client library and converts its errors about arguments to errors of the command. */
+function withUsageErrors<T>(use: () => T): T {
   try {
     return use()
   } catch (error) {
@@ -132,24 +134,25 @@ interface Target {
 
 async function targetOf(options: Options, io: CommandIo): Promise<Target> {
   const { writeKey, endpoint, source } = options
-  if (writeKey !== undefined && source !== undefined) throw new UsageError('give --source or --write-key, not both')
+  if (writeKey !== undefined && source !== undefined)
+    throw new UsageError('--source cannot be combined with --write-key')
   if (writeKey !== undefined && endpoint !== undefined) return { writeKey, endpoint }
   const settings = await readSettings(options, io, new Set(['collector']))
   return { writeKey: writeKey ?? writeKeyOf(settings, source), endpoint: endpoint ?? endpointOf(settings) }
 }
 
-function writeKeyOf({ sources }: Settings, asked: string | undefined): string {
+function writeKeyOf({ sources }: Settings, typed: string | undefined): string {
   const ids = sources.map(({ id }) => id)
-  const id = asked === undefined ? ids[0] : choice('--source', asked, ids)
+  const id = typed === undefined ? ids[0] : choice('--source', typed, ids)
   const source = sources.find(each => each.id === id)
-  if (source === undefined) throw new UsageError('no source is configured: give --write-key')
+  if (source === undefined) throw new UsageError('no source in the configuration: use --write-key')
   return source.writeKeys[0]!.reveal()
 }
 
 function endpointOf({ collector: { listen } }: Settings): string {
   const { host, port } = listen
-  if (port === 0) throw new UsageError('collector.listen has port 0, which is any free one: give --endpoint')
-  // What listens on every address listens on this machine's own.
+  if (port === 0) throw new UsageError('collector.listen has port 0 (any free port): use --endpoint')
+  // A server that listens on every address also listens on the loopback address.
   const reached = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
   return `http://${reached.includes(':') ? `[${reached}]` : reached}:${port}`
 }
@@ -160,11 +163,11 @@ async function messageOf(typed: string | undefined, options: Options, io: Comman
   const fields = [...Object.keys(textFields), ...objectFields] as (keyof Fields)[]
   const given = fields.filter(name => options[name] !== undefined)
   if (typed !== undefined) {
-    if (options.message !== undefined) throw new UsageError('give a type with options, or --message, not both')
-    return { ...fieldsOf(given, options), type: choice('type', typed, callTypes) }
+    if (options.message !== undefined) throw new UsageError('a message type cannot be combined with --message')
+    return { ...fieldsOf(given, options), type: choice('message type', typed, callTypes) }
   }
   if (given[0] !== undefined)
-    throw new UsageError(`${flagOf(given[0])} needs a type: hookline send track ${flagOf(given[0])} …`)
+    throw new UsageError(`${flagOf(given[0])} needs a message type: hookline send track ${flagOf(given[0])} …`)
   return wholeMessage(options.message ?? (await readStdin(io)))
 }
 
@@ -184,7 +187,9 @@ function parsed(text: string, option: string): unknown {
 async function readStdin({ stdin }: CommandIo): Promise<string> {
   const text = stdin.isTTY === true ? '' : await readText(stdin)
   if (text.trim() === '')
-    throw new UsageError("give a type with options, --message, or a message as JSON on stdin: see 'hookline help send'")
+    throw new UsageError(
+      'no message: use a message type with options, --message, or JSON on stdin; see: hookline help send',
+    )
   return text
 }
 

@@ -25,47 +25,55 @@ interface Options {
 }
 
 const description = [
-  "Receives webhooks on this machine as a customer's endpoint would: checks their signatures, shows each one, and fails as it is told to.",
-  'Every POST to any path counts. The tries of one message on one path are told by X-Message-Id. Hookline repeats a request at once when a connection that was kept breaks, so that one break may show as two requests.',
-  'With --file each request becomes a line {"at","path","headers","body","signatureValid"}, written before it is answered; signatureValid is null when no secret was given.',
+  "Receives webhooks locally, as a customer's endpoint would. Verifies signatures, prints one line for each request, and simulates failures.",
+  'Accepts POST requests on every path. Recognises the attempts of one message on one path by X-Message-Id. Hookline repeats a request immediately when a kept-alive connection breaks, so one broken connection may count as two requests.',
+  'With --file, writes each request as one JSON line {"at","path","headers","body","signatureValid"} before it responds. signatureValid is null without a secret.',
 ].join('\n\n')
 
 const examples = [
   'hookline sink --secret s3cret --file received.jsonl',
-  'hookline sink --statuses 500,503,200 --retry-after 30     # two failures, then success, for every message',
-  'hookline sink --statuses hang,reset,200                   # a time-out, a broken connection, then success',
-  'hookline sink --statuses 404                              # refuses everything',
+  'hookline sink --statuses 500,503,200 --retry-after 30     # two failures, then success, for each message',
+  'hookline sink --statuses hang,reset,200                   # a timeout, a broken connection, then success',
+  'hookline sink --statuses 404                              # rejects everything',
   'hookline sink --latency 4900ms --reset-every 10           # slow, and every tenth connection breaks',
   'hookline sink --listen 127.0.0.1:0 --quiet --file - | jq .body',
 ]
 
-/** `hookline sink`: a local receiver for development, demonstrations and tests. */
+/** `hookline sink`: a local webhook endpoint for development, demonstrations and tests. */
 export function sinkCommand(io: CommandIo): Command {
-  const command = createCommand('sink', 'receive webhooks on this machine, check signatures, fail as told', io)
+  const command = createCommand('sink', 'receive webhooks locally, verify signatures and simulate failures', io)
     .description(description)
-    .option('--listen <host:port>', 'where to listen (127.0.0.1:9090); port 0 takes a free one', parseListen)
-    .option('--secret <text>', 'shared secret to check signatures with; repeat it during a rotation', append)
-    .option('--secret-file <file>', 'file that holds such a secret; may be repeated', append)
-    .option('--file <file>', 'append every request to this file as a line of JSON; - is stdout')
-    .option('--latency <duration>', 'wait so long before every answer: 20ms, 3s', parseLatency)
+    .option(
+      '--listen <host:port>',
+      'address to listen on; port 0 picks a free port (default: 127.0.0.1:9090)',
+      parseListen,
+    )
+    .option(
+      '--secret <text>',
+      'shared secret to verify signatures; can be repeated, for example during a rotation',
+      append,
+    )
+    .option('--secret-file <file>', 'file with a shared secret; can be repeated', append)
+    .option('--file <file>', 'append each request to this file as a JSON line; - means stdout')
+    .option('--latency <duration>', 'delay before each response, such as 20ms or 3s (default: none)', parseLatency)
     .option(
       '--statuses <list>',
-      'answers to the tries of one message in turn, the last one from then on: statuses, reset, hang (200)',
+      'responses to successive attempts of one message: HTTP statuses, reset or hang, separated by commas; the last one repeats (default: 200)',
       parseAnswers,
     )
     .option(
       '--retry-after <seconds>',
-      'send Retry-After with every status that is not 2xx',
+      'send Retry-After with every response that is not 2xx',
       wholeNumber('--retry-after', 0),
     )
     .option(
       '--reset-every <n>',
-      'break the connection of each nth request instead of answering',
+      'break the connection of every nth request instead of responding',
       wholeNumber('--reset-every', 1),
     )
-    .option('--tls-cert <file>', 'PEM certificate: speak https; needs --tls-key')
-    .option('--tls-key <file>', 'PEM key of the certificate')
-    .option('--quiet', 'no line for each request')
+    .option('--tls-cert <file>', 'PEM certificate to serve HTTPS; needs --tls-key')
+    .option('--tls-key <file>', 'PEM private key of the certificate; needs --tls-cert')
+    .option('--quiet', 'print no line for each request')
     .action((options: Options) => run(options, io))
   return withExamples(command, examples)
 }
@@ -74,7 +82,7 @@ async function run(options: Options, io: CommandIo): Promise<void> {
   const stopping = io.stopSignal()
   const sinkOptions = await readOptions(options)
   const record = await openRecord(options.file, io)
-  // Whoever asks for lines of JSON on stdout wants nothing else there.
+  // With `--file -`, stdout has only JSON lines, for a program that reads them.
   const lines = options.file === '-' ? io.stderr : io.stdout
   const say = (line: string): boolean => lines.write(`${line}\n`)
   const sink = createSink({
@@ -117,7 +125,7 @@ function recordOf({ at, path, headers, body, signatureValid }: SinkRequest): str
   return `${JSON.stringify({ at: new Date(at).toISOString(), path, headers, body, signatureValid })}\n`
 }
 
-/** Where the lines of JSON go. */
+/** The output for JSON lines. */
 interface RequestRecord {
   /** Resolves when the line is written. */
   write(line: string): Promise<void>
@@ -144,10 +152,10 @@ async function openRecord(file: string | undefined, io: CommandIo): Promise<Requ
 
 async function readOptions(options: Options): Promise<SinkOptions> {
   const { listen = { host: '127.0.0.1', port: 9090 }, secret = [], secretFile = [], tlsCert, tlsKey } = options
-  // An editor ends a file with a line break that is no part of the secret.
+  // Editors append a line break to a file. It is not part of the secret.
   const fromFiles = await Promise.all(secretFile.map(async file => (await read(file)).replace(/\r?\n$/, '')))
   const secrets = [...secret, ...fromFiles]
-  if (secrets.includes('')) throw new UsageError('a secret is empty')
+  if (secrets.includes('')) throw new UsageError('--secret and --secret-file must not be empty')
   return {
     listen,
     secrets: secrets.map(text => new Secret(text)),
@@ -161,7 +169,7 @@ async function readOptions(options: Options): Promise<SinkOptions> {
 
 async function readTls(cert: string | undefined, key: string | undefined): Promise<SinkOptions['tls']> {
   if (cert !== undefined && key !== undefined) return { cert: await read(cert), key: await read(key) }
-  if (cert !== undefined || key !== undefined) throw new UsageError('--tls-cert and --tls-key are needed together')
+  if (cert !== undefined || key !== undefined) throw new UsageError('--tls-cert and --tls-key must be used together')
   return undefined
 }
 
@@ -192,6 +200,6 @@ function parseAnswers(text: string): readonly SinkAnswer[] {
     const answer = part.trim()
     if (answer === 'reset' || answer === 'hang') return answer
     if (/^[2-5]\d\d$/.test(answer)) return Number(answer)
-    throw new UsageError(`--statuses must be a list of statuses (200 to 599), 'reset' and 'hang', not '${text}'`)
+    throw new UsageError(`--statuses must be a list of HTTP statuses (200 to 599), 'reset' or 'hang', not '${text}'`)
   })
 }

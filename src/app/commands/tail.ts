@@ -7,7 +7,7 @@ import {
   type AttemptRecord,
   attemptDecisions,
   decodeAttempt,
-  isMeant,
+  matchesAttemptFilter,
 } from '../../core/delivery/attempt-facts.ts'
 import { outcomes } from '../../core/delivery/outcome.ts'
 import { messageTypes } from '../../core/message/message.ts'
@@ -52,28 +52,28 @@ const openFollower: OpenFollower = ({ kafka, topics }, from, io) => {
 }
 
 const description = [
-  'Shows attempts as they are made, by all processes of the installation, from now on or from --since on (kept for a day), until it is interrupted. All filters have to be met. Attempts of one destination come in order.',
-  'A line has the time it began, the destination, what was decided and why, the number of the attempt, how long it took, type, source and message id, and the outcome of each webhook by its label. Users and what messages say are never part of it.',
-  'Needs delivery.attemptsTopic: true. The dispatcher writes these records on the side: what it has no room for is left out, and counted in hookline_attempt_records_total.',
+  'Shows the delivery attempts of all processes, from now or from --since on, until it is interrupted. Kafka keeps attempt records for one day. An attempt must match all filters. Attempts to one destination are shown in order.',
+  'Each line has the start time, the destination, the decision and its reason, the attempt number, the duration, the message type, the source, the message id, and the outcome of each webhook by its label. It never has user ids or message contents.',
+  'Needs delivery.attemptsTopic: true. Under load the dispatcher may drop attempt records; hookline_attempt_records_total counts them.',
 ].join('\n\n')
 
 /** `hookline tail` */
 export function tailCommand(io: CommandIo, open: OpenFollower = openFollower): Command {
-  const command = createCommand('tail', 'show attempts as they are made', io).description(description)
+  const command = createCommand('tail', 'show delivery attempts as they happen', io).description(description)
   withConfigOption(command)
-    .option('--destination <id>', 'to this destination')
-    .option('--source <id>', 'of messages of this source')
-    .addOption(closedOption('--type', 'of messages of this type', messageTypes))
-    .addOption(closedOption('--outcome', 'with this among the outcomes of its webhooks', outcomes))
-    .addOption(closedOption('--decision', 'that ended so', attemptDecisions))
-    .option('--message-id <id>', 'of this message')
+    .option('--destination <id>', 'only attempts to this destination')
+    .option('--source <id>', 'only messages of this source')
+    .addOption(closedOption('--type', 'only messages of this type', messageTypes))
+    .addOption(closedOption('--outcome', 'only those where at least one webhook had this outcome', outcomes))
+    .addOption(closedOption('--decision', 'only attempts with this decision', attemptDecisions))
+    .option('--message-id <id>', 'only attempts for this message')
     .option(
       '--since <time>',
-      'begin with attempts then: ISO 8601, or so long ago (10m)',
+      'start at this time: ISO 8601, or a duration before now such as 10m (default: now)',
       timeOf('--since', clock.now()),
     )
-    .option('--count <n>', 'end after so many', wholeNumber('--count', 1))
-    .option('--json', 'print a line of JSON for each')
+    .option('--count <n>', 'stop after this number of attempts (default: until interrupted)', wholeNumber('--count', 1))
+    .option('--json', 'print one JSON line for each attempt')
     .action((options: Options) => run(options, io, open))
   return withExamples(command, [
     'hookline tail --destination crm',
@@ -86,10 +86,10 @@ async function run(options: Options, io: CommandIo, open: OpenFollower): Promise
   const settings = await loadSettings(options, io)
   if (!settings.delivery.attemptsTopic)
     throw new CommandFailed(
-      'no records of attempts are kept: set delivery.attemptsTopic: true, then `hookline topics apply` and restart the dispatchers',
+      'attempt records are disabled: set delivery.attemptsTopic: true, run hookline topics apply and restart the dispatchers',
     )
-  refuseUnknown('--destination', options.destination, settings.destinations)
-  refuseUnknown('--source', options.source, settings.sources)
+  rejectUnknown('--destination', options.destination, settings.destinations)
+  rejectUnknown('--source', options.source, settings.sources)
   const { config: _config, json = false, since = 'end', count = Number.POSITIVE_INFINITY, ...filter } = options
   const follower = open(settings, since, io)
   const ended = Promise.withResolvers<void>()
@@ -98,7 +98,7 @@ async function run(options: Options, io: CommandIo, open: OpenFollower): Promise
   const following = follower.start({
     onRecord(record) {
       const attempt = attemptOf(record)
-      if (attempt === undefined || !isMeant(attempt, filter) || shown >= count) return
+      if (attempt === undefined || !matchesAttemptFilter(attempt, filter) || shown >= count) return
       print(io, json ? documentOf(attempt) : lineOf(attempt))
       if (++shown >= count) ended.resolve()
     },
@@ -111,8 +111,10 @@ async function run(options: Options, io: CommandIo, open: OpenFollower): Promise
     .finally(() => follower.stop())
 }
 
-/** Destinations that were removed have attempts no more: whoever names one has mistyped it. @throws UsageError */
-function refuseUnknown(option: string, typed: string | undefined, known: readonly { readonly id: string }[]): void {
+/**
+ * Rejects an unknown id as a typing error: removed destinations get no attempts. @throws UsageError
+ */
+function rejectUnknown(option: string, typed: string | undefined, known: readonly { readonly id: string }[]): void {
   if (typed === undefined) return
   choice(
     option,

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { createKafka } from '../../adapters/kafka/kafkajs/client.ts'
 import { createAdmin } from '../../adapters/kafka/log/admin.ts'
+import { countWithNoun } from '../../core/doctor/finding.ts'
 import { type TopicDrift, topicDrift } from '../../core/doctor/topic-drift.ts'
 import type { TopicAdmin, TopicDescription } from '../../core/ports.ts'
 import type { Settings } from '../../core/settings/settings.ts'
@@ -41,16 +42,18 @@ export function topicsCommand(io: CommandIo, open: OpenAdmin = openAdmin): Comma
       }
     }
 
-  const apply = createCommand('apply', 'create the topics that are missing; changes and deletes nothing', io)
+  const apply = createCommand('apply', 'create missing topics; never change or delete a topic', io)
     .option(
       '--replication-factor <n>',
-      'instead of topics.replicationFactor, for a cluster with fewer brokers',
+      'replication factor of new topics (default: topics.replicationFactor)',
       wholeNumber('--replication-factor', 1),
     )
     .action(withAdmin((admin, settings, options) => applyTopics(admin, settings, options, io)))
-  const check = createCommand('check', 'tell how the topics differ from what the services need', io).action(
-    withAdmin((admin, settings, options) => checkTopics(admin, settings, options, io)),
-  )
+  const check = createCommand(
+    'check',
+    'compare the topics with what the services need; exit code 1 if a topic is missing or misconfigured',
+    io,
+  ).action(withAdmin((admin, settings, options) => checkTopics(admin, settings, options, io)))
   const command = createCommand('topics', 'create and check the Kafka topics', io)
   command.addCommand(
     withExamples(withJsonOption(withConfigOption(apply)), ['hookline topics apply --config hookline.yaml']),
@@ -67,7 +70,7 @@ export function topicsCommand(io: CommandIo, open: OpenAdmin = openAdmin): Comma
 const specsOf = ({ topics, delivery }: Settings, { replicationFactor }: Options): readonly TopicSpec[] =>
   topicSpecs({ ...topics, ...(replicationFactor !== undefined && { replicationFactor }) }, delivery.schedule, delivery)
 
-/** Those that exist. */
+/** The topics that exist. */
 const describe = (admin: TopicAdmin, specs: readonly TopicSpec[]): Promise<readonly TopicDescription[]> =>
   admin.describe(specs.map(({ name }) => name))
 
@@ -89,11 +92,12 @@ async function applyTopics(admin: TopicAdmin, settings: Settings, options: Optio
   const drift = topicDrift(specs, await describe(admin, specs), settings.delivery.window)
   const small = drift.filter(({ kind }) => kind === 'record_size').length
   if (small > 0)
-    io.stderr.write(`hookline: max.message.bytes of ${small} of the topics is too small; see: hookline topics check\n`)
+    io.stderr.write(`hookline: max.message.bytes is too small on ${small} topics; see: hookline topics check\n`)
   const unfit = unfitTopics(drift)
   if (unfit.size === 0) return
-  const which = `${unfit.size} of the topics that existed ${unfit.size === 1 ? 'is' : 'are'}`
-  io.stderr.write(`hookline: ${which} not fit for use; see: hookline topics check\n`)
+  io.stderr.write(
+    `hookline: ${countWithNoun(unfit.size, 'existing topic')} misconfigured; see: hookline topics check\n`,
+  )
 }
 
 async function checkTopics(admin: TopicAdmin, settings: Settings, options: Options, io: CommandIo): Promise<void> {
@@ -101,11 +105,13 @@ async function checkTopics(admin: TopicAdmin, settings: Settings, options: Optio
   const drift = topicDrift(specs, await describe(admin, specs), settings.delivery.window)
   const unfit = unfitTopics(drift)
   const lines = drift.map(({ severity, topic, detail }) => `${severity} ${topic} ${detail}`)
-  const verdict = unfit.size === 0 ? [`${specs.length} topics are fit for use`] : []
+  const verdict = unfit.size === 0 ? [`${specs.length} topics are ready`] : []
   printData(io, options, { fit: unfit.size === 0, topics: specs.length, drift }, [...lines, ...verdict])
   if (unfit.size === 0) return
-  const remedy = drift.some(({ kind }) => kind === 'missing') ? '; hookline topics apply creates what is missing' : ''
-  throw new CommandFailed(`${unfit.size} of ${specs.length} topics are not fit for use${remedy}`)
+  const remedy = drift.some(({ kind }) => kind === 'missing')
+    ? '; create missing topics with: hookline topics apply'
+    : ''
+  throw new CommandFailed(`${unfit.size} of ${specs.length} topics are missing or misconfigured${remedy}`)
 }
 
 const unfitTopics = (drift: readonly TopicDrift[]): ReadonlySet<string> =>

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { liftSuppression } from '../../services/operator/write-deletion.ts'
+import { type OpenAdminClients, openAdminClients } from '../admin-clients.ts'
 import {
   type CommandIo,
   createCommand,
@@ -10,7 +11,6 @@ import {
   withRemedy,
 } from '../command.ts'
 import { loadSettings } from '../load-settings.ts'
-import { type OpenOperatorAccess, openOperatorAccess } from '../operator-access.ts'
 import { userIdsOf } from '../options.ts'
 import { printable } from '../terminal.ts'
 
@@ -21,15 +21,15 @@ interface Options {
 }
 
 const description = [
-  'Lifts the suppression of users, which `hookline delete-user --suppress` or a deletion request began: what is received of them from then on is taken and delivered again, within some seconds. What was deleted stays deleted.',
-  'A user who is not suppressed is no failure.',
+  'Lifts the suppression of users that `hookline delete-user --suppress` or a deletion request started. Within a few seconds, new events of these users are delivered again. Deleted events stay deleted.',
+  'Exit code 0 also for users who are not suppressed.',
 ].join('\n\n')
 
 /** `hookline unsuppress-user` */
-export function unsuppressUserCommand(io: CommandIo, open: OpenOperatorAccess = openOperatorAccess): Command {
-  const command = withConfigOption(createCommand('unsuppress-user', 'take messages of a user again', io))
+export function unsuppressUserCommand(io: CommandIo, open: OpenAdminClients = openAdminClients): Command {
+  const command = withConfigOption(createCommand('unsuppress-user', 'lift the suppression of users', io))
     .description(description)
-    .requiredOption('--user <id...>', 'id of the user; several, or the option again, for several users')
+    .requiredOption('--user <id...>', 'id of a user; accepts several ids and can be repeated')
     .action((options: Options) => run(options, io, open))
   return withExamples(withJsonOption(command), [
     'hookline unsuppress-user --user u-17',
@@ -37,17 +37,17 @@ export function unsuppressUserCommand(io: CommandIo, open: OpenOperatorAccess = 
   ])
 }
 
-async function run(options: Options, io: CommandIo, open: OpenOperatorAccess): Promise<void> {
+async function run(options: Options, io: CommandIo, open: OpenAdminClients): Promise<void> {
   const userIds = userIdsOf(options.user)
   const settings = await loadSettings(options, io)
   const access = open(settings, io)
   try {
-    const marks = await access.marks()
-    const lifted = await liftSuppression({ marks }, userIds)
+    const suppressions = await access.suppressions()
+    const lifted = await liftSuppression({ suppressions }, userIds)
     const notSuppressed = userIds.filter(userId => !lifted.includes(userId))
     printData(io, options, { lifted, notSuppressed }, [
-      ...lifted.map(userId => `lifted ${printable(userId)}`),
-      ...notSuppressed.map(userId => `was not suppressed ${printable(userId)}`),
+      ...lifted.map(userId => `suppression lifted: ${printable(userId)}`),
+      ...notSuppressed.map(userId => `not suppressed: ${printable(userId)}`),
     ])
   } catch (error) {
     throw withRemedy(error)

@@ -1,5 +1,5 @@
 import { systemTime } from '../../adapters/clock/clock.ts'
-import { createOperatorGate } from '../../adapters/http/operator-gate.ts'
+import { createOperatorAuthentication } from '../../adapters/http/operator-authentication.ts'
 import type { Operator } from '../../adapters/http/operator-routes.ts'
 import { createOperatorServer } from '../../adapters/http/operator-server.ts'
 import { createTrackingServer } from '../../adapters/http/tracking-routes.ts'
@@ -9,36 +9,50 @@ import { createFindOperatorKey } from '../../core/operator/operator-keys.ts'
 import { createBrokerTime } from '../../services/broker-time.ts'
 import { createCollectorService } from '../../services/collector/collector.ts'
 import { createOperatorService, type OperatorService } from '../../services/operator/operator.ts'
-import type { RunningPart, SharedDependencies } from './shared-dependencies.ts'
+import type { SharedDependencies, StartedService } from './shared-dependencies.ts'
 
 const mebibyte = 1_048_576
-/** All together are enough for ten thousand small requests or some dozens of the largest, and few in a container of 512 MiB. */
+/**
+ * Memory for request bodies with a known write key. It holds 10 000 small requests or dozens of the
+ * largest, and fits a container of 512 MiB.
+ */
 const bodiesBytes = 32 * mebibyte
-/** Bodies whose source is not known: some dozens of the largest batches of SDKs at a time. */
+/** Memory for request bodies without a known write key: dozens of the largest SDK batches. */
 const keylessBytes = 8 * mebibyte
+/** Memory for request bodies of the operator API. */
 const operatorsBytes = 16 * mebibyte
-/** Some seconds without an acknowledgement, as while a leader is elected, at ten megabytes a second. */
+/**
+ * Memory for records that Kafka has not acknowledged: about 5 seconds at 10 MB/s, as during a
+ * leader election.
+ */
 const recordsBytes = 48 * mebibyte
-/** A body takes up to twice its size while it is read, and one source must not take all that there is room for. */
-const bodiesAtLeast = 4
+/**
+ * The memory for request bodies holds at least this many of the maximum size. A body takes up to
+ * twice its size while it is read, and one source must not use all the memory.
+ */
+const minBodies = 4
 
 interface Reached {
   readonly url: string
-  /** Undefined: the operator API has no listener of its own. */
+  /** `undefined` without a separate listener for the operator API. */
   readonly operatorUrl: string | undefined
 }
 
-/** HTTP to the events topic. Resolves with the URL when it listens. */
-export async function startCollector(foundation: SharedDependencies): Promise<RunningPart & Reached> {
-  const { settings, live, lifecycle, metrics, topics } = foundation
+/**
+ * Starts the collector, which writes events from HTTP requests to the events topic. Resolves with
+ * its URL when it listens.
+ */
+export async function startCollector(shared: SharedDependencies): Promise<StartedService & Reached> {
+  const { settings, live, lifecycle, metrics, topics } = shared
   const { listen, maxBodyBytes, ratePerSource, clientAddressHeader, connectionsPerAddress } = settings.collector
-  const authenticated = Math.max(bodiesBytes, bodiesAtLeast * maxBodyBytes)
+  const authenticated = Math.max(bodiesBytes, minBodies * maxBodyBytes)
   const { bodyBytesPerAddress = authenticated / 2 } = settings.collector
-  // There from the start: a rule sees no increase in what appears as more than 0, and no share of what is not there.
+  // Create these series with 0. An alert sees no increase in a series that begins above 0, and no
+  // ratio without it.
   metrics.produceFailures.inc({ topic: topics.events }, 0)
   for (const code of ['unavailable', 'internal_error']) metrics.collectorAnswers.inc({ code }, 0)
   const collector = createCollectorService({
-    ...foundation,
+    ...shared,
     sources: () => live().sourceKeys,
     ratePerSource,
     memory: {
@@ -47,13 +61,13 @@ export async function startCollector(foundation: SharedDependencies): Promise<Ru
       records: recordsBytes,
     },
   })
-  // Stopped after the server: what it has let in is answered before.
+  // The collector stops after the server, so that it can still respond to accepted requests.
   await lifecycle.start({ name: 'collector', stop: collector.stop })
-  const api = createOperatorApi(foundation)
-  const operatorUrl = api && (await startOperatorServer(foundation, api))
-  const operator = api && deprecatedOperator(foundation, api)
+  const api = createOperatorApi(shared)
+  const operatorUrl = api && (await startOperatorServer(shared, api))
+  const operator = api && deprecatedOperator(shared, api)
   const server = createTrackingServer({
-    ...foundation,
+    ...shared,
     listen,
     api: collector,
     operator,
@@ -66,8 +80,8 @@ export async function startCollector(foundation: SharedDependencies): Promise<Ru
     name: 'tracking server',
     start: async () => (url = await server.start()),
     async stop() {
-      // Whoever asks for readiness is to send elsewhere, for as long as the server still takes what comes.
-      collector.lastCall()
+      // Readiness fails first, so that load balancers stop sending while the server still accepts.
+      collector.startDraining()
       api?.stop()
       await server.stop()
     },
@@ -76,14 +90,14 @@ export async function startCollector(foundation: SharedDependencies): Promise<Ru
   return { ...collector, url, operatorUrl }
 }
 
-/** What stands behind the operator API; undefined: no key of either listener is configured. */
-function createOperatorApi(foundation: SharedDependencies): OperatorService | undefined {
-  const { settings, live, kafka, topics, clock, logger } = foundation
+/** The service behind the operator API. `undefined` when neither listener has a key. */
+function createOperatorApi(shared: SharedDependencies): OperatorService | undefined {
+  const { settings, live, kafka, topics, clock, logger } = shared
   if (settings.operatorListen === undefined && settings.collector.operatorKey === undefined) return undefined
   const { learnedAt } = systemTime
-  const time = createBrokerTime({ ...foundation, topic: topics.deletions, learnedAt })
+  const time = createBrokerTime({ ...shared, topic: topics.deletions, learnedAt })
   return createOperatorService({
-    ...foundation,
+    ...shared,
     reader: createReader({ kafka, clock, logger }),
     positions: createLogPositions(kafka),
     brokersNow: time.now,
@@ -92,20 +106,20 @@ function createOperatorApi(foundation: SharedDependencies): OperatorService | un
   })
 }
 
-/** Resolves with the URL when it listens; undefined: no key is configured. */
-async function startOperatorServer(foundation: SharedDependencies, api: OperatorService): Promise<string | undefined> {
-  const { settings, live, metrics, lifecycle } = foundation
+/** Starts the operator API listener and returns its URL. `undefined` without `operator.listen`. */
+async function startOperatorServer(shared: SharedDependencies, api: OperatorService): Promise<string | undefined> {
+  const { settings, live, metrics, lifecycle } = shared
   const { operatorListen: listen } = settings
   if (listen === undefined) return undefined
-  // Every series exists from the start: Prometheus sees no increase in a series that begins above 0.
+  // Create every series with 0. Prometheus sees no increase in a series that begins above 0.
   for (const code of ['invalid_operator_key', 'rate_limited']) metrics.operatorAnswers.inc({ code }, 0)
-  const server = createOperatorServer({ ...foundation, listen, api, findKey: () => live().findOperatorKey })
+  const server = createOperatorServer({ ...shared, listen, api, findKey: () => live().findOperatorKey })
   let url = ''
   await lifecycle.start({ name: 'operator server', start: async () => (url = await server.start()), stop: server.stop })
   return url
 }
 
-/** The operator API on the collector's listener, with its one key; undefined: it is off there. */
+/** The operator API on the collector's listener. `undefined` without `collector.operatorKey`. */
 function deprecatedOperator(
   { settings, clock, audit }: SharedDependencies,
   api: OperatorService,
@@ -113,6 +127,6 @@ function deprecatedOperator(
   const { operatorKey } = settings.collector
   if (operatorKey === undefined) return undefined
   const findKey = createFindOperatorKey([{ name: 'collector.operatorKey', role: 'operate', secrets: [operatorKey] }])
-  // Not throttled: behind an Ingress all clients have one address, and this listener is for everyone.
-  return { api, gate: createOperatorGate({ findKey: () => findKey, clock }), audit }
+  // No rate limit per address: behind an Ingress all clients of this listener have one address.
+  return { api, gate: createOperatorAuthentication({ findKey: () => findKey, clock }), audit }
 }

@@ -1,20 +1,23 @@
 import { systemTime } from '../../adapters/clock/clock.ts'
 import { watchEventLoop } from '../../adapters/clock/event-loop.ts'
-import { smallFetch } from '../../adapters/kafka/group/deliver-batch.ts'
+import { smallFetchSize } from '../../adapters/kafka/group/deliver-batch.ts'
 import { createProducer } from '../../adapters/kafka/producer/producer.ts'
-import { createChosenTransport } from '../../adapters/webhook/webhook.ts'
+import { createChosenTransport } from '../../adapters/webhook/create-transport.ts'
 import { flowLimits } from '../../core/flow/limits.ts'
 import type { LogProducer } from '../../core/ports.ts'
 import { createBrokerTime } from '../../services/broker-time.ts'
 import { createDispatcherService } from '../../services/dispatcher/dispatcher.ts'
-import { createGroupConsumer, type RunningPart, type SharedDependencies } from './shared-dependencies.ts'
+import { createGroupConsumer, type SharedDependencies, type StartedService } from './shared-dependencies.ts'
 
 const { maxWait, maxWaitWhilePaused } = flowLimits.fetch
-const onLoss = 'records gone before they were read: retention is too short, or the log was cut'
+const onLoss = 'records were deleted before they were read: the retention is too short, or the log was truncated'
 
-/** Events to webhooks. Resolves when both groups have been joined. */
-export async function startDispatcher(foundation: SharedDependencies): Promise<RunningPart> {
-  const { settings, live, lifecycle, metrics, clock, logger, topics, producer, codec, marks, tracer } = foundation
+/**
+ * Starts the dispatcher, which sends events to webhooks. Resolves when its consumers have joined
+ * both groups.
+ */
+export async function startDispatcher(shared: SharedDependencies): Promise<StartedService> {
+  const { settings, live, lifecycle, metrics, clock, logger, topics, producer, codec, suppressions, tracer } = shared
   const transport = await createChosenTransport(settings.delivery.transport, {
     network: () => live().network,
     timeout: settings.delivery.timeout,
@@ -23,11 +26,11 @@ export async function startDispatcher(foundation: SharedDependencies): Promise<R
   await lifecycle.start({ name: 'webhook transport', stop: () => transport.close() })
   const eventLoop = watchEventLoop()
   await lifecycle.start({ name: 'event loop watch', stop: async () => eventLoop.stop() })
-  // Every tier that exists, so that a changed schedule strands nothing.
-  const tiers = foundation.existingTopics.filter(topic => topics.tierOf(topic) !== undefined)
-  // Every series exists from the start: Prometheus sees no increase in a series that begins above 0.
+  // Consume every existing retry topic, so that a changed schedule leaves no record behind.
+  const tiers = shared.existingTopics.filter(topic => topics.tierOf(topic) !== undefined)
+  // Create every series with 0. Prometheus sees no increase in a series that begins above 0.
   for (const topic of [topics.deadLetter, ...tiers]) metrics.produceFailures.inc({ topic }, 0)
-  // The time is needed before the first record is read.
+  // Deliveries need the broker's time before the first record is read.
   const brokerTime = createBrokerTime({
     producer,
     topic: topics.deadLetter,
@@ -40,9 +43,9 @@ export async function startDispatcher(foundation: SharedDependencies): Promise<R
     start: () => brokerTime.ask().then(brokerTime.start),
     stop: async () => brokerTime.stop(),
   })
-  const attemptProducer = await startAttemptProducer(foundation)
+  const attemptProducer = await startAttemptProducer(shared)
   const dispatcher = createDispatcherService({
-    live: createGroupConsumer(foundation, {
+    live: createGroupConsumer(shared, {
       group: 'dispatcher',
       groupId: topics.dispatcherGroup,
       topics: [topics.events],
@@ -50,17 +53,17 @@ export async function startDispatcher(foundation: SharedDependencies): Promise<R
       maxWaitWhilePaused,
       onLoss,
     }),
-    retries: createGroupConsumer(foundation, {
+    retries: createGroupConsumer(shared, {
       group: 'retries',
       groupId: topics.retriesGroup,
       topics: tiers,
       maxWait,
       onLoss,
-      fetch: smallFetch,
+      fetch: smallFetchSize,
     }),
     producer,
     codec,
-    marks,
+    suppressions,
     transport,
     attemptProducer,
     tracer,
@@ -69,7 +72,7 @@ export async function startDispatcher(foundation: SharedDependencies): Promise<R
     metrics,
     logger,
     topics,
-    encodeInput: foundation.inputCodec.encode,
+    encodeInput: shared.inputCodec.encode,
     delivery: settings.delivery,
     routing: () => live().routing,
     payload: () => live().payload,
@@ -79,9 +82,13 @@ export async function startDispatcher(foundation: SharedDependencies): Promise<R
   return dispatcher
 }
 
-/** Not the one of the deliveries: a request that a broker holds up would hold up all that go over the same connection. */
-async function startAttemptProducer(foundation: SharedDependencies): Promise<LogProducer | undefined> {
-  const { settings, lifecycle, kafka, clock, logger } = foundation
+/**
+ * Starts a separate producer for attempt records. On a shared connection, a slow broker response to
+ * one of them would delay the retry and dead-letter records. `undefined` without
+ * `delivery.attemptsTopic`.
+ */
+async function startAttemptProducer(shared: SharedDependencies): Promise<LogProducer | undefined> {
+  const { settings, lifecycle, kafka, clock, logger } = shared
   if (!settings.delivery.attemptsTopic) return undefined
   const producer = createProducer({ kafka, clock, logger })
   await lifecycle.start({ name: 'attempt producer', stop: () => producer.stop() })

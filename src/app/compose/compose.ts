@@ -1,6 +1,6 @@
 import { createMembershipCodec } from '../../adapters/avro/audience-codecs.ts'
 import { systemClock, systemTime } from '../../adapters/clock/clock.ts'
-import { createOpsServer } from '../../adapters/http/ops.ts'
+import { createOpsServer } from '../../adapters/http/ops-server.ts'
 import { createReader } from '../../adapters/kafka/log/reader.ts'
 import { createMetrics } from '../../adapters/metrics/metrics.ts'
 import { allHealth, type ConfigurationFile, configurationHealth, type Health } from '../../core/health.ts'
@@ -15,13 +15,13 @@ import { createClockWatch } from '../../services/broker-time.ts'
 import { Lifecycle } from '../lifecycle.ts'
 import { startCollector } from './compose-collector.ts'
 import { startDispatcher } from './compose-dispatcher.ts'
-import { counted, showBuild, showChecks, showConfiguration } from './runtime-gauges.ts'
+import { countLogLines, showBuild, showChecks, showConfiguration } from './runtime-gauges.ts'
 import {
   createGroupConsumer,
   createSharedDependencies,
-  liveOf,
-  type RunningPart,
+  liveSettingsOf,
   type SharedDependencies,
+  type StartedService,
 } from './shared-dependencies.ts'
 
 interface Deps {
@@ -29,44 +29,44 @@ interface Deps {
   readonly services: ReadonlySet<ServiceName>
   readonly logger: Logger
   readonly audit: AuditLog
-  /** The process cannot go on: it must exit with 1. */
+  /** Called at an error that the process cannot recover from. It must exit with code 1. */
   readonly onFatal: (error: Error) => void
-  /** Aborted when the process is to stop, also while it starts. */
+  /** Aborted when the process must stop, even during its start. */
   readonly stopAsked: AbortSignal
 }
 
-/** Where a process can be reached; URLs. */
+/** The URLs of the HTTP servers of a process. */
 export interface Addresses {
-  /** Undefined: no collector runs in it. */
+  /** `undefined` without a collector. */
   readonly collector: string | undefined
-  /** Undefined: no collector runs in it, or no operator key is configured. */
+  /** `undefined` without a collector, or without a listener for the operator API. */
   readonly operator: string | undefined
   readonly ops: string
 }
 
-/** The services of one process, wired to the real world. */
+/** The services of one process, connected to Kafka, HTTP and the clock. */
 export interface Composition {
   readonly metrics: Metrics
   /**
-   * Resolves when everything runs.
-   * @throws TopicsMissing, and what the parts throw; nothing is left running then.
+   * Resolves when all services run.
+   * @throws TopicsMissing, or the error of a component, after stopping all started components
    */
   start(): Promise<Addresses>
-  /** Drains, commits and ends everything. */
+  /** Drains the services, commits offsets and stops all components. */
   stop(): Promise<void>
-  /** Takes over what is live of a changed configuration. */
+  /** Applies the settings that can change without a restart. */
   apply(settings: Settings): void
-  /** For whoever asks what is in use. */
+  /** Records the state of the configuration file for the health report. */
   noteFile(file: ConfigurationFile): void
 }
 
 export function compose(deps: Deps): Composition {
   const { settings, services, audit, onFatal, stopAsked } = deps
   const { metrics, ...exposition } = createMetrics()
-  const logger = counted(deps.logger, metrics)
+  const logger = countLogLines(deps.logger, metrics)
   const lifecycle = new Lifecycle(logger)
-  let live = liveOf(settings)
-  const running = new Map<ServiceName, RunningPart>()
+  let live = liveSettingsOf(settings)
+  const running = new Map<ServiceName, StartedService>()
   let file: ConfigurationFile = { kind: 'accepted', needRestart: [] }
   let inUseSince = systemClock.now()
   const health = (): Health =>
@@ -88,12 +88,12 @@ export function compose(deps: Deps): Composition {
     await lifecycle.start({ name: 'ops server', start: async () => (ops = await server.start()), stop: server.stop })
     const watch = createClockWatch({ clock: systemClock, offset: systemTime.offset, logger })
     await lifecycle.start({ name: 'clock watch', start: async () => watch.start(), stop: async () => watch.stop() })
-    const surroundings = { settings, live: () => live, lifecycle, metrics, logger, audit, onFatal, stopAsked }
-    const foundation = await createSharedDependencies(surroundings, services)
-    if (services.has('dispatcher')) running.set('dispatcher', await startDispatcher(foundation))
-    if (services.has('audiences')) running.set('audiences', await startAudiences(foundation))
-    // Last: it lets requests in, and at the stop it is the first to let none in any more.
-    const collector = services.has('collector') ? await startCollector(foundation) : undefined
+    const context = { settings, live: () => live, lifecycle, metrics, logger, audit, onFatal, stopAsked }
+    const shared = await createSharedDependencies(context, services)
+    if (services.has('dispatcher')) running.set('dispatcher', await startDispatcher(shared))
+    if (services.has('audiences')) running.set('audiences', await startAudiences(shared))
+    // The collector starts last, so that it stops first: no request arrives while the rest stops.
+    const collector = services.has('collector') ? await startCollector(shared) : undefined
     if (collector !== undefined) running.set('collector', collector)
     return { collector: collector?.url, operator: collector?.operatorUrl, ops }
   }
@@ -107,7 +107,7 @@ export function compose(deps: Deps): Composition {
       }),
     stop: () => lifecycle.stop(),
     apply: changed => {
-      live = liveOf(changed)
+      live = liveSettingsOf(changed)
       inUseSince = systemClock.now()
       showConfiguration(metrics, changed, inUseSince)
     },
@@ -119,34 +119,37 @@ export function compose(deps: Deps): Composition {
 
 const starting = (name: ServiceName): Health => ({ live: [], ready: [{ name, ok: false, detail: 'starting' }] })
 
-/** Nobody waits for a sync in milliseconds. */
+/** The maximum wait of a fetch. A sync does not need a latency of milliseconds. */
 const maxWait = durationMs(500)
 
-/** Syncs to identify messages. Resolves when the group has been joined. */
-async function startAudiences(foundation: SharedDependencies): Promise<RunningPart> {
-  const { settings, live, lifecycle, metrics, logger, clock, topics, kafka, registry } = foundation
-  const consumer = createGroupConsumer(foundation, {
+/**
+ * Starts the audiences service, which turns audience inputs into identify events. Resolves when the
+ * consumer has joined its group.
+ */
+async function startAudiences(shared: SharedDependencies): Promise<StartedService> {
+  const { settings, live, lifecycle, metrics, logger, clock, topics, kafka, registry } = shared
+  const consumer = createGroupConsumer(shared, {
     group: 'audiences',
     groupId: topics.audiencesGroup,
     topics: [topics.audienceInput],
     maxWait,
-    onLoss: 'inputs gone before they were read: what they said holds only from the next sync on',
+    onLoss: 'audience inputs expired before they were read; repeat the sync',
   })
-  // Every series exists from the start: Prometheus sees no increase in a series that begins above 0.
+  // Create every series with 0. Prometheus sees no increase in a series that begins above 0.
   for (const topic of [topics.events, topics.memberships, topics.deadLetter]) metrics.produceFailures.inc({ topic }, 0)
   const audiences = createAudiencesService({
-    ...foundation,
+    ...shared,
     consumer,
     reader: createReader({ kafka, clock, logger }),
     codecs: {
-      events: foundation.codec,
-      inputs: foundation.inputCodec,
+      events: shared.codec,
+      inputs: shared.inputCodec,
       memberships: await createMembershipCodec({ registry, topic: topics.memberships, clock }),
     },
     window: settings.delivery.window,
     directory: () => live().audiences,
     emitPerSecond: () => live().emitPerSecond,
-    stops: foundation.marks.stops,
+    stops: shared.suppressions.stops,
   })
   await lifecycle.start({ name: 'audiences', start: audiences.start, stop: audiences.stop })
   return audiences

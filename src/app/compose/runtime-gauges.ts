@@ -7,14 +7,14 @@ import type { Settings } from '../../core/settings/settings.ts'
 import { topicSpecs } from '../../core/topics.ts'
 import type { EpochMs } from '../../core/units.ts'
 
-/** What does not change while the process runs. */
+/** Sets the gauges that do not change while the process runs. */
 export function showBuild(metrics: Metrics, { topics, delivery }: Settings): void {
   metrics.build.set({ version: library.version, node: process.versions.node }, 1)
   for (const { name, retention } of topicSpecs(topics, delivery.schedule, delivery))
     if (retention !== undefined) metrics.topicRetention.set({ topic: name }, retention / 1000)
 }
 
-/** The configuration that is in use from now on. */
+/** Sets the gauges that describe the configuration in use since `now`. */
 export function showConfiguration(metrics: Metrics, settings: Settings, now: EpochMs): void {
   const count = { enabled: 0, paused: 0, disabled: 0 }
   for (const { enabled, paused } of settings.destinations)
@@ -27,15 +27,15 @@ export function showConfiguration(metrics: Metrics, settings: Settings, now: Epo
   metrics.configReloadTime.set({}, now / 1000)
 }
 
-/** Each check of the probes, as of now. */
+/** Sets the gauge of each liveness and readiness check. */
 export function showChecks(metrics: Metrics, health: Health): void {
   metrics.checks.reset()
   for (const probe of ['live', 'ready'] as const)
     for (const { name, ok } of health[probe]) metrics.checks.set({ probe, check: name }, ok ? 1 : 0)
 }
 
-/** A logger whose warnings and errors are counted. */
-export function counted(logger: Logger, metrics: Metrics): Logger {
+/** Wraps a logger to count its warnings and errors. */
+export function countLogLines(logger: Logger, metrics: Metrics): Logger {
   return {
     isLevelEnabled: level => logger.isLevelEnabled(level),
     debug: (fields, line) => logger.debug(fields, line),
@@ -52,8 +52,9 @@ export function counted(logger: Logger, metrics: Metrics): Logger {
 }
 
 /**
- * Secrets are `***` in JSON; headers may hold some too, so of them only the names count. What follows from a file that not every process
- * reads does not count: all processes of one configuration have one hash.
+ * The hash of the configuration, without secrets. Secrets are `***` in JSON. Static headers may
+ * hold secrets too, so only their names are included. Values from files that only some services
+ * read are excluded, so that all processes with one configuration have the same hash.
  */
 function hashOf(settings: Settings): string {
   const text = JSON.stringify(settings, (key, value) => {

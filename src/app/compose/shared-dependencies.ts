@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { library } from '../../../packages/client/src/version.ts'
 import { createAudienceInputCodec } from '../../adapters/avro/audience-codecs.ts'
-import { createEventCodec } from '../../adapters/avro/avro.ts'
+import { createEventCodec } from '../../adapters/avro/event-codec.ts'
 import { createRegistry, type Registry } from '../../adapters/avro/schema-registry.ts'
 import { systemClock as clock, systemTime } from '../../adapters/clock/clock.ts'
 import { type ConsumerDeps, createConsumer } from '../../adapters/kafka/group/consumer.ts'
 import { createKafka, type KafkaClient } from '../../adapters/kafka/kafkajs/client.ts'
-import { isOutOfReach } from '../../adapters/kafka/kafkajs/errors.ts'
+import { isBrokerUnavailable } from '../../adapters/kafka/kafkajs/errors.ts'
 import { createAdmin } from '../../adapters/kafka/log/admin.ts'
 import { createFollower } from '../../adapters/kafka/log/follower.ts'
 import { createProducer } from '../../adapters/kafka/producer/producer.ts'
@@ -22,28 +22,28 @@ import { createFindOperatorKey, type FindOperatorKey } from '../../core/operator
 import type { Clock, EventCodec, LogConsumer, Logger, LogProducer, ValueCodec } from '../../core/ports.ts'
 import type { ServiceName } from '../../core/settings/service-names.ts'
 import type { CanarySettings, NetworkSettings, PayloadSettings, Settings } from '../../core/settings/settings.ts'
-import { receivedLasts, type TopicNames, topicNames, topicSpecs } from '../../core/topics.ts'
+import { maxDeliveryAge, type TopicNames, topicNames, topicSpecs } from '../../core/topics.ts'
 import type { Tracer } from '../../core/trace/tracer.ts'
 import type { DurationMs } from '../../core/units.ts'
 import { createSuppressionList, type SuppressionList } from '../../services/deletion/suppression-list.ts'
 import type { Lifecycle } from '../lifecycle.ts'
 
-/** What changes without a restart, swapped whole. */
-export interface Live {
+/** The settings that can change without a restart. A reload replaces the whole object. */
+export interface LiveSettings {
   readonly routing: Routing
   readonly sourceKeys: SourceKeys
-  /** Of the operator API's own listener. */
+  /** Finds a key of the operator API on its own listener. */
   readonly findOperatorKey: FindOperatorKey
   readonly payload: PayloadSettings
   readonly network: NetworkSettings
   readonly audiences: AudienceDirectory
-  /** Identify messages that syncs may emit in this process. */
+  /** The maximum number of identify events per second that syncs may write in this process. */
   readonly emitPerSecond: number
-  /** Undefined: no heartbeats. */
+  /** `undefined` when no canary messages are sent. */
   readonly canary: CanarySettings | undefined
 }
 
-export const liveOf = (settings: Settings): Live => ({
+export const liveSettingsOf = (settings: Settings): LiveSettings => ({
   routing: createRouting(settings),
   sourceKeys: createSourceKeys(settings.sources),
   findOperatorKey: createFindOperatorKey(settings.operator.keys),
@@ -54,21 +54,21 @@ export const liveOf = (settings: Settings): Live => ({
   canary: settings.canary,
 })
 
-/** What one process is made of, whatever runs in it. */
+/** The settings, callbacks and instruments of one process. They do not depend on its services. */
 export interface ProcessContext {
   readonly settings: Settings
-  readonly live: () => Live
+  readonly live: () => LiveSettings
   readonly lifecycle: Lifecycle
   readonly metrics: Metrics
   readonly logger: Logger
   readonly audit: AuditLog
-  /** The process cannot go on: it must exit with 1. */
+  /** Called at an error that the process cannot recover from. It must exit with code 1. */
   readonly onFatal: (error: Error) => void
-  /** Aborted when the process is to stop, also while it starts. */
+  /** Aborted when the process must stop, even during its start. */
   readonly stopAsked: AbortSignal
 }
 
-/** What all services of one process share. */
+/** The clients, codecs and lists that all services of one process share. */
 export interface SharedDependencies extends ProcessContext {
   readonly clock: Clock
   readonly topics: TopicNames
@@ -79,52 +79,55 @@ export interface SharedDependencies extends ProcessContext {
   readonly codec: EventCodec
   readonly inputCodec: ValueCodec<AudienceInput>
   readonly producer: LogProducer
-  /** Of deleted users; all that there are when the foundation is laid. */
-  readonly marks: SuppressionList
-  /** Undefined: there are no traces. */
+  /** The suppression list. It has been read completely when this object exists. */
+  readonly suppressions: SuppressionList
+  /** `undefined` without tracing. */
   readonly tracer: Tracer | undefined
 }
 
-/** A service, running. */
-export interface RunningPart {
+/** A running service. */
+export interface StartedService {
   health(): Health
-  /** Sets the gauges to what holds now. */
+  /** Sets the gauges to their current values. */
   refreshGauges(): void
 }
 
-/** Services do not start without their topics: auto-created ones would have the wrong partitions and retention. */
+/**
+ * Topics that the services need do not exist. Services do not start without them, because
+ * auto-created topics would have the wrong partition count and retention.
+ */
 export class TopicsMissing extends Error {
   override readonly name = 'TopicsMissing'
   readonly code = 'topics_missing'
 }
 
-/** Waits for Kafka. @throws TopicsMissing, and what the adapters throw. */
+/** Waits for Kafka, then connects. @throws TopicsMissing, or an error of an adapter */
 export async function createSharedDependencies(
-  surroundings: ProcessContext,
+  context: ProcessContext,
   services: ReadonlySet<ServiceName>,
 ): Promise<SharedDependencies> {
-  const { settings, logger, lifecycle } = surroundings
+  const { settings, logger, lifecycle } = context
   const topics = topicNames(settings.topics.prefix)
-  // First, so that it is stopped last: what the others still do is sent too.
-  const tracer = await startTraces(surroundings)
+  // Tracing starts first, so that it stops last and exports the spans of the other components.
+  const tracer = await startTraces(context)
   const kafka = createKafka(settings.kafka, logger)
-  const existingTopics = await awaitKafka(() => checkedTopics(settings, kafka, services), surroundings)
+  const existingTopics = await awaitKafka(() => checkedTopics(settings, kafka, services), context)
   const registry = createRegistry(settings.registry)
   const codec = await createEventCodec({ registry, eventsTopic: topics.events, clock })
   const inputCodec = await createAudienceInputCodec({ registry, topic: topics.audienceInput, clock })
-  // What is parked waits anyway, mostly for seconds and more.
+  // Retry records wait for seconds anyway, so that larger batches cost no latency.
   const prefersLargeBatches = (topic: string): boolean => topics.tierOf(topic) !== undefined
   const producer = createProducer({ kafka, clock, logger, prefersLargeBatches, onAppended: systemTime.learn })
   await lifecycle.start({ name: 'producer', stop: () => producer.stop() })
   const follower = createFollower({ kafka, topic: topics.suppressions, clock, logger })
   const lasts = await marksLast(settings, kafka, logger)
-  const marks = createSuppressionList({ follower, producer, topic: topics.suppressions, lasts, clock, logger })
-  await lifecycle.start({ name: 'marks', start: marks.start, stop: marks.stop })
-  const shared = { clock, topics, existingTopics, kafka, registry, codec, inputCodec, producer, marks, tracer }
-  return { ...surroundings, ...shared }
+  const suppressions = createSuppressionList({ follower, producer, topic: topics.suppressions, lasts, clock, logger })
+  await lifecycle.start({ name: 'marks', start: suppressions.start, stop: suppressions.stop })
+  const shared = { clock, topics, existingTopics, kafka, registry, codec, inputCodec, producer, suppressions, tracer }
+  return { ...context, ...shared }
 }
 
-/** Only who wants traces loads what makes them: it takes some 25 MB and 0.2 s. */
+/** Starts tracing if configured. Loading the library takes 25 MB and 0.2 s. */
 async function startTraces({ settings, lifecycle, logger, metrics }: ProcessContext): Promise<Tracer | undefined> {
   if (settings.traces === undefined) return undefined
   const { createTraces } = await import('../../adapters/traces/traces.ts')
@@ -133,7 +136,7 @@ async function startTraces({ settings, lifecycle, logger, metrics }: ProcessCont
   return tracer
 }
 
-/** How long marks of deleted users are kept, by the retention that the topics have now. */
+/** How long suppressions are kept, from the current retention of the topics. */
 async function marksLast(
   { topics, delivery }: Settings,
   kafka: KafkaClient,
@@ -142,11 +145,11 @@ async function marksLast(
   const specs = topicSpecs(topics, delivery.schedule, delivery)
   const admin = createAdmin(kafka)
   try {
-    return receivedLasts(topicNames(topics.prefix), specs, await admin.describe(specs.map(({ name }) => name)))
+    return maxDeliveryAge(topicNames(topics.prefix), specs, await admin.describe(specs.map(({ name }) => name)))
   } catch (error) {
     const fields = { error: (error as Error).message }
-    logger.warn(fields, 'retention of the topics cannot be read: deletions hold for as long as it is by default')
-    return receivedLasts(topicNames(topics.prefix), specs, [])
+    logger.warn(fields, 'cannot read the retention of the topics; suppressions are kept for the default retention')
+    return maxDeliveryAge(topicNames(topics.prefix), specs, [])
   } finally {
     await admin.close()
   }
@@ -172,11 +175,11 @@ async function checkedTopics(
   }
 }
 
-const againAfterMs = 2_000
+const retryIntervalMs = 2_000
 
 /**
- * Asks Kafka again until a broker answers: while none can be reached there is nothing that a restart would change.
- * @throws what else goes wrong, and as soon as the process is to stop
+ * Repeats `ask` until a broker responds. While no broker can be reached, a restart would not help.
+ * @throws any other error, or the abort reason when the process must stop
  */
 async function awaitKafka<T>(
   ask: () => Promise<T>,
@@ -188,14 +191,14 @@ async function awaitKafka<T>(
   stopAsked.addEventListener('abort', stop)
   if (stopAsked.aborted) stop()
   try {
-    for (let isTold = false; ; isTold = true) {
+    for (let isLogged = false; ; isLogged = true) {
       try {
         return await Promise.race([ask(), stopped.promise])
       } catch (error) {
-        if (stopAsked.aborted || !isOutOfReach(error)) throw error
-        if (!isTold) logger.warn({ error: (error as Error).message }, 'Kafka cannot be reached: the start waits for it')
+        if (stopAsked.aborted || !isBrokerUnavailable(error)) throw error
+        if (!isLogged) logger.warn({ error: (error as Error).message }, 'cannot connect to Kafka; retrying every 2 s')
       }
-      await delay(againAfterMs, undefined, { signal: stopAsked })
+      await delay(retryIntervalMs, undefined, { signal: stopAsked })
     }
   } finally {
     stopAsked.removeEventListener('abort', stop)
@@ -204,11 +207,11 @@ async function awaitKafka<T>(
 
 interface Membership extends Pick<ConsumerDeps, 'groupId' | 'topics' | 'maxWait' | 'maxWaitWhilePaused' | 'fetch'> {
   readonly group: ConsumerGroupLabel
-  /** What it means, for the log, that records are gone before they were read. */
+  /** The log text when records were deleted before they were read. */
   readonly onLoss: string
 }
 
-/** A member of one of our groups, whose commits and losses are counted. */
+/** A member of a consumer group. It counts commits and records that were deleted unread. */
 export function createGroupConsumer(
   {
     kafka,
@@ -219,7 +222,7 @@ export function createGroupConsumer(
   }: Pick<SharedDependencies, 'kafka' | 'clock' | 'logger' | 'metrics' | 'onFatal'>,
   { group, onLoss, ...membership }: Membership,
 ): LogConsumer {
-  // Every series exists from the start: Prometheus sees no increase in a series that begins above 0.
+  // Create every series with 0. Prometheus sees no increase in a series that begins above 0.
   for (const topic of membership.topics) metrics.positionsLost.inc({ topic }, 0)
   return createConsumer({
     ...membership,

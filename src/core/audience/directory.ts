@@ -3,23 +3,26 @@ import { propertyOf } from '../message/property-name.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { JsonText } from '../units.ts'
 
-/** An audience or computed trait, as configured now. */
+/** An audience or a computed trait of the current configuration. */
 export interface Audience {
   readonly name: string
   readonly kind: AudienceKind
-  /** The trait that identify messages carry. */
+  /** Name of the trait in the identify messages. */
   readonly property: string
   readonly absent: JsonText
-  /** Ids of the enabled destinations that get it. A disabled one is sent nothing and gets what it missed by the next sync. */
+  /**
+   * Ids of the enabled destinations that receive it. A disabled destination receives nothing; once
+   * it is enabled, the next sync sends what it missed.
+   */
   readonly destinations: ReadonlySet<string>
-  /** Ids of all destinations of the configuration; undefined: there are some whose ids cannot be read. */
+  /** Ids of all configured destinations, `undefined` when the id of one of them cannot be read. */
   readonly configured: ReadonlySet<string> | undefined
 }
 
-/** By name. */
+/** Audiences by name. */
 export type AudienceDirectory = ReadonlyMap<string, Audience>
 
-/** The audiences of settings, swapped whole when these are reloaded. */
+/** Builds the directory from the settings. A configuration reload replaces the whole directory. */
 export function audienceDirectory({
   audiences,
   destinations,
@@ -37,20 +40,22 @@ export function audienceDirectory({
   )
 }
 
-/** An audience has members, a computed trait has a value for each user. */
+/** An audience has members; a computed trait has a value for each user. */
 export type AudienceKind = 'audience' | 'trait'
 
-/** What holds for everybody who was never named, and for those whom a full sync does not name any more. */
+/** The value of a user whom no sync has listed, or whom the last full sync did not list. */
 export const absentValue = (kind: AudienceKind): JsonText => (kind === 'audience' ? 'false' : 'null') as JsonText
 
 export type ValueResult =
   | { readonly kind: 'value'; readonly value: JsonText }
-  /** `message` ends a sentence that begins with the name of the field. */
+  /** `message` continues a sentence that starts with the name of the field. */
   | { readonly kind: 'refused'; readonly message: string }
 
 /**
- * The value that a sync gives a user, as canonical text: equal values are equal texts. An audience's is a boolean, absent means
- * member; a trait's is a number, a text or a list of these. Null takes a user out, or a trait away.
+ * Parses the value of a user in a sync to canonical JSON, so that equal values have equal texts.
+ * The value of an audience is a boolean, and a missing value means `true`. The value of a computed
+ * trait is a number, a string or a list of these. `null` removes the user from the audience, or
+ * removes the trait.
  */
 export function parseValue(kind: AudienceKind, given: unknown): ValueResult {
   if (given === null) return accepted(absentValue(kind))
@@ -58,11 +63,11 @@ export function parseValue(kind: AudienceKind, given: unknown): ValueResult {
     if (given === undefined) return accepted('true' as JsonText)
     return typeof given === 'boolean' ? accepted(String(given) as JsonText) : refused('must be true or false')
   }
-  if (given === undefined) return refused('is missing: a computed trait has one for each user')
+  if (given === undefined) return refused('is missing: a computed trait needs a value for each user')
   if (!isScalar(given) && !(Array.isArray(given) && given.every(isScalar)))
-    return refused('must be a number, a text, a list of these, or null')
+    return refused('must be a number, a string, a list of these, or null')
   const canonical = canonicalJson(given)
-  return canonical.kind === 'canonical' ? accepted(canonical.text) : refused('holds a number beyond ±1.8e308')
+  return canonical.kind === 'canonical' ? accepted(canonical.text) : refused('contains a number beyond ±1.8e308')
 }
 
 const isScalar = (value: unknown): boolean => typeof value === 'number' || typeof value === 'string'

@@ -3,23 +3,32 @@ import { type ChangeResult, changeResults } from '../message/own-event.ts'
 import type { JsonText } from '../units.ts'
 import { type SyncMode, type SyncPart, syncId, syncModes } from './sync.ts'
 
-/** What stands on the input topic. Keyed by the user; what concerns all of an audience goes to every partition. */
+/**
+ * A record of the audience input topic. Its key is the user id. An input about a whole audience is
+ * written to every partition.
+ */
 export type AudienceInput =
+  /** An observation: a user and their value in a sync. */
   | ({
       readonly kind: 'observed'
       readonly audience: string
       readonly userId: string
       readonly value: JsonText
     } & SyncPart)
-  /** Written when every observation of the sync is acknowledged, and never for one that was cut short. To every partition. */
+  /**
+   * The end of a sync, written to every partition once Kafka has acknowledged all its observations.
+   * A sync that was cancelled has none.
+   */
   | ({ readonly kind: 'sync_ended'; readonly audience: string } & SyncPart)
   | OutcomeInput
+  /** Replay of a dead-lettered membership update. */
   | { readonly kind: 'resend'; readonly audience: string; readonly userId: string; readonly destination: string }
-  /** To every partition. Without a destination: all of them. */
+  /** Written to every partition. Without a destination, the reset applies to all destinations. */
   | { readonly kind: 'reset'; readonly audience: string; readonly destination: string | undefined }
+  /** The deletion of a user. */
   | { readonly kind: 'forgotten'; readonly userId: string }
 
-/** How a change ended, from the dispatcher. */
+/** The result of a membership update, written by the dispatcher. */
 export interface OutcomeInput {
   readonly kind: 'outcome'
   readonly audience: string
@@ -30,7 +39,7 @@ export interface OutcomeInput {
   readonly result: ChangeResult
 }
 
-/** Inputs as their Avro schema has them: `schemas/hookline.audience-input-value.avsc`. */
+/** An input in the form of its Avro schema, `schemas/hookline.audience-input-value.avsc`. */
 export interface InputRecord {
   readonly kind: string
   readonly audience: string | null
@@ -61,29 +70,36 @@ export function toInputRecord(input: AudienceInput): InputRecord {
   return { ...nothing, ...fields, destinationId: destination ?? null }
 }
 
-/** The input that a record holds, or what is wrong with it, after `the input`: a newer version wrote it, or somebody who is not us. */
+/**
+ * The input in a record, or why the record cannot be used. A newer version of Hookline or another
+ * application may have written it. `detail` continues a sentence that starts with "the input".
+ */
 export type ReadInput =
   | { readonly kind: 'input'; readonly input: AudienceInput }
   | { readonly kind: 'undecodable'; readonly detail: string }
 
 export function fromInputRecord(record: InputRecord): ReadInput {
   const missing: string[] = []
-  /** A field that this kind of input needs, in the form that it has to have. */
-  const need = <T>(name: keyof InputRecord, isRight: (value: string | number) => boolean): T => {
+  /**
+   * Returns a field that this kind of input requires, and notes it as missing when it is absent or
+   * invalid.
+   */
+  const need = <T>(name: keyof InputRecord, isValid: (value: string | number) => boolean): T => {
     const value = record[name]
-    if (value === null || !isRight(value)) missing.push(name)
+    if (value === null || !isValid(value)) missing.push(name)
     return value as T
   }
   const long = record.userId === null ? undefined : tooLongUserId(record.userId)
   if (long !== undefined) return undecodable(`'${record.kind.slice(0, 40)}': userId ${long}`)
   const input = inputOf(record, need)
-  if (input === undefined) return undecodable(`is of a kind that is not known, '${record.kind.slice(0, 40)}'`)
-  return missing.length === 0 ? { kind: 'input', input } : undecodable(`'${record.kind}' lacks ${missing.join(', ')}`)
+  if (input === undefined) return undecodable(`has the unknown kind '${record.kind.slice(0, 40)}'`)
+  if (missing.length > 0) return undecodable(`'${record.kind}' has no valid ${missing.join(', ')}`)
+  return { kind: 'input', input }
 }
 
 const undecodable = (detail: string): ReadInput => ({ kind: 'undecodable', detail })
 
-type Need = <T>(name: keyof InputRecord, isRight: (value: string | number) => boolean) => T
+type Need = <T>(name: keyof InputRecord, isValid: (value: string | number) => boolean) => T
 
 function inputOf(record: InputRecord, need: Need): AudienceInput | undefined {
   const text = (name: keyof InputRecord) => need<string>(name, value => value !== '')
@@ -128,5 +144,8 @@ function isJson(value: string | number): boolean {
   }
 }
 
-/** Whom an input is about, the key of its record; undefined: all of an audience, in every partition. */
+/**
+ * The user whom an input concerns, which is the record's key. `undefined` when the input concerns a
+ * whole audience.
+ */
 export const inputUser = (input: AudienceInput): string | undefined => ('userId' in input ? input.userId : undefined)

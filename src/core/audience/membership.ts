@@ -1,6 +1,6 @@
 import type { ChangeResult } from '../message/own-event.ts'
 import { assertNever, type DurationMs, type EpochMs, type JsonText } from '../units.ts'
-import { type AudienceMark, isDayBefore, notAhead, type SyncId, syncId, versionAt } from './sync.ts'
+import { type AudienceWatermark, clampedToNow, isDayBefore, type SyncId, syncId, versionAt } from './sync.ts'
 import {
   confirm,
   isUnconfirmed,
@@ -11,117 +11,141 @@ import {
 } from './unconfirmed-changes.ts'
 
 /**
- * What is known of one user in one audience at one destination. Nobody is kept of whom there is nothing to know: no state is the same as
- * the absent value (`false`, for a trait `null`), wanted and acknowledged.
+ * The state of one user in one audience at one destination. A user in the default state has no
+ * stored membership: their value is the absent value (`false`, or `null` for a trait), and the
+ * destination has acknowledged it.
  */
 export interface Membership {
-  /** What the newest sync that named the user says, or the absent value when a full one did not name them. */
+  /**
+   * The value from the newest sync that listed the user, or the absent value when a later full sync
+   * did not list them.
+   */
   readonly desired: JsonText
-  /** What the destination has; undefined: nobody knows, which differs from every value. */
+  /** The value that the destination has; `undefined` (unknown) differs from every value. */
   readonly acknowledged: JsonText | undefined
-  /** The change that is under way. While there is one, nothing else is sent: a retry never overtakes. */
+  /**
+   * The change in flight. Nothing else is sent until its result is known, so that a retry never
+   * overwrites a newer value.
+   */
   readonly inFlight: ChangeInFlight | undefined
-  /** Of the last change. The next one has one more. */
+  /** Version of the last change; the next change has this plus one. */
   readonly version: number
-  /** The newest sync that named the user. */
+  /** The newest sync that listed the user. */
   readonly syncId: SyncId
-  readonly doubt: UnconfirmedChanges | undefined
-  /** Offset of the last input that changed this: what is read again after a crash, up to here, changes nothing. */
+  readonly unconfirmed: UnconfirmedChanges | undefined
+  /**
+   * Offset of the last input that changed this state. After a crash, inputs up to this offset are
+   * read again and ignored.
+   */
   readonly position: number
 }
 
 export interface ChangeInFlight {
   readonly value: JsonText
-  /** When it was sent. */
+  /** When the change was sent. */
   readonly since: EpochMs
-  /** An older change with another value arrived meanwhile, before or after this one, or a reset: that this one arrived proves nothing. */
+  /**
+   * Whether an older change with another value was delivered during this one, or a reset arrived.
+   * The delivery of this change then does not prove which value the destination has.
+   */
   readonly isOvertaken: boolean
 }
 
-/** What can happen to one membership. */
+/** An input for one membership. */
 export type MembershipInput =
   | { readonly kind: 'observed'; readonly syncId: SyncId; readonly value: JsonText }
-  /** A full one: who was last named before it is not in the audience any more. */
+  /** The end of a full sync. A user whom only older syncs listed has left the audience. */
   | { readonly kind: 'sync_ended'; readonly syncId: SyncId }
   | { readonly kind: 'outcome'; readonly version: number; readonly value: JsonText; readonly result: ChangeResult }
-  /** A change that was given up is to be replayed: the current value goes out instead, if it still differs. */
+  /**
+   * Replay of a dead-lettered change. The current value is sent instead, if the destination still
+   * needs it.
+   */
   | { readonly kind: 'resend' }
-  /** The destination has lost what it had: the next sync sends everything. */
+  /** The destination has lost its data: the next sync sends all values again. */
   | { readonly kind: 'reset' }
-  /** The audience's mark remembers more: who need not be kept any more is not. */
+  /** The audience's watermark was raised. Memberships that it makes superfluous are removed. */
   | { readonly kind: 'swept' }
   /** The user was deleted. */
   | { readonly kind: 'forgotten' }
 
 export interface StepContext {
-  /** Offset of the input in its partition, and when it was appended. */
+  /** Offset of the input in its partition, and the time at which Kafka appended it (`at`). */
   readonly position: number
   readonly at: EpochMs
-  /** By the clock on the wall, for the change that is sent now. */
+  /** Current wall-clock time, for a change that is sent now. */
   readonly now: EpochMs
   readonly absent: JsonText
-  readonly mark: AudienceMark
-  /** Whether the destination gets this audience, as configured now; if not, nothing is sent to it. */
+  readonly mark: AudienceWatermark
+  /** Whether the destination receives this audience according to the configuration. */
   readonly isConnected: boolean
-  /** Whether the configuration does not have the destination. */
+  /** Whether the destination was removed from the configuration. */
   readonly isRemoved: boolean
-  /** So long after it was sent a change counts as undelivered when nothing was heard of it. */
+  /** A change without a result counts as undelivered after this time. */
   readonly expiry: DurationMs
 }
 
-/** An identify to be sent. The version is a new one for each change, and the same when the same input is taken again. */
-export interface Emission {
+/**
+ * A membership update to send as an identify message. Each change has a new version. Processing the
+ * same input again yields the same version.
+ */
+export interface MembershipUpdate {
   readonly value: JsonText
   readonly version: number
 }
 
 export type Step =
   | { readonly kind: 'unchanged' }
-  | { readonly kind: 'changed'; readonly state: Membership; readonly emit: Emission | undefined }
-  /** The state becomes a tombstone. */
+  | { readonly kind: 'changed'; readonly state: Membership; readonly update: MembershipUpdate | undefined }
+  /** The membership is removed with a tombstone. */
   | { readonly kind: 'removed' }
 
 const unchanged: Step = { kind: 'unchanged' }
 const removed: Step = { kind: 'removed' }
 
-/** Where an input leads, before anything is sent. `send`: what is wanted goes out now, if it differs from what the destination has. */
+/**
+ * The state after an input, before anything is sent. `send` is true when the desired value has to
+ * be sent now, if it differs from what the destination has.
+ */
 interface Transition {
   readonly state: Membership
   readonly send: boolean
 }
 
 /**
- * The one rule of memberships. A pure function of the inputs in their order, so that every process that takes the same inputs comes to the
- * same states and sends the same changes under the same versions.
+ * Returns what an input changes in a membership. This is a pure function of the inputs in log
+ * order. Every process that reads the same inputs gets the same states and sends the same changes
+ * with the same versions.
  */
 export function step(state: Membership | undefined, input: MembershipInput, on: StepContext): Step {
   if (state !== undefined && on.position <= state.position) return unchanged
   if (input.kind === 'forgotten') return state === undefined ? unchanged : removed
-  const course = state === undefined ? onFirstInput(input, on) : transitionOf(state, input, on)
-  return course === undefined ? unchanged : carriedOut(state, course, on)
+  const transition = state === undefined ? onFirstInput(input, on) : transitionOf(state, input, on)
+  return transition === undefined ? unchanged : applied(state, transition, on)
 }
 
-/** Nobody is known to have anything yet. */
+/** Handles an input for a user without a stored membership. */
 function onFirstInput(input: MembershipInput, { absent, mark, at }: StepContext): Transition | undefined {
   if (input.kind === 'observed') {
     const { value, syncId: named } = input
     const version = Math.max(versionAt(at), mark.floor + 1)
-    return { state: { ...nobody(absent, version), desired: value, syncId: named }, send: true }
+    return { state: { ...initialState(absent, version), desired: value, syncId: named }, send: true }
   }
-  // Of a version beyond the floor no key was forgotten: this one was sent, but its state never written, because its destination was
-  // taken off the audience's list just when a process crashed. The next sync puts right what the destination has.
+  // A membership that was removed has a version of at most the floor. So this change was sent, but
+  // its state was never written: the process crashed, and then the destination was removed from the
+  // audience's list. The next sync sends the correct value.
   if (input.kind === 'outcome' && input.version > mark.floor)
-    return adoptUnknownChange(nobody(absent, mark.floor), input, at)
+    return adoptUnknownChange(initialState(absent, mark.floor), input, at)
   return undefined
 }
 
-const nobody = (absent: JsonText, version: number): Membership => ({
+const initialState = (absent: JsonText, version: number): Membership => ({
   desired: absent,
   acknowledged: absent,
   inFlight: undefined,
   version,
   syncId: syncId(0),
-  doubt: undefined,
+  unconfirmed: undefined,
   position: -1,
 })
 
@@ -131,21 +155,22 @@ function transitionOf(state: Membership, input: MembershipInput, on: StepContext
   switch (input.kind) {
     case 'observed': {
       const { syncId: named, value } = input
-      // Said by an older sync, or again by the same: nothing new, also where the change that it made was given up since.
+      // An older sync, or a repetition within the same sync, changes nothing. This also holds when
+      // the change was dead-lettered since.
       if (named < state.syncId || (named === state.syncId && value === state.desired)) return undefined
-      return { state: { ...lapsed(state, on), desired: value, syncId: named }, send: true }
+      return { state: { ...withExpiredChange(state, on), desired: value, syncId: named }, send: true }
     }
     case 'sync_ended': {
       if (input.syncId <= state.syncId || !on.isConnected) return { state, send: false }
-      const still = lapsed(state, on)
+      const still = withExpiredChange(state, on)
       return { state: still.desired === on.absent ? still : { ...still, desired: on.absent }, send: true }
     }
     case 'outcome':
-      return reported(state, input, on)
+      return onOutcome(state, input, on)
     case 'resend':
-      return { state: lapsed(state, on), send: true }
+      return { state: withExpiredChange(state, on), send: true }
     case 'reset':
-      return { state: withoutAhead(unknown(state), on.at), send: false }
+      return { state: withClampedSyncId(withUnknownValue(state), on.at), send: false }
     case 'swept':
       return { state, send: false }
     case 'forgotten':
@@ -155,104 +180,118 @@ function transitionOf(state: Membership, input: MembershipInput, on: StepContext
   }
 }
 
-/** A change of which nothing was heard for too long counts as undelivered. */
-function lapsed(state: Membership, { at, expiry }: StepContext): Membership {
-  return state.inFlight === undefined || at - state.inFlight.since <= expiry ? state : undelivered(state, at)
+/** Treats a change as undelivered when its result did not arrive within `expiry`. */
+function withExpiredChange(state: Membership, { at, expiry }: StepContext): Membership {
+  return state.inFlight === undefined || at - state.inFlight.since <= expiry ? state : markUndelivered(state, at)
 }
 
-const undelivered = (state: Membership, at: EpochMs): Membership => ({
+const markUndelivered = (state: Membership, at: EpochMs): Membership => ({
   ...state,
   acknowledged: undefined,
   inFlight: undefined,
-  doubt: markUnconfirmed(unlessExpired(state.doubt, at), at),
+  unconfirmed: markUnconfirmed(unlessExpired(state.unconfirmed, at), at),
 })
 
-/** What the destination has is not known any more; nor will the change tell that is under way. */
-function unknown(state: Membership): Membership {
+/** Marks the destination's value as unknown, whatever the result of the change in flight. */
+function withUnknownValue(state: Membership): Membership {
   const { acknowledged, inFlight } = state
   if (acknowledged === undefined && (inFlight === undefined || inFlight.isOvertaken)) return state
   return { ...state, acknowledged: undefined, inFlight: inFlight && { ...inFlight, isOvertaken: true } }
 }
 
-/** A sync that began by a clock that was ahead hides all that are newer until then. */
-function withoutAhead(state: Membership, at: EpochMs): Membership {
-  const named = notAhead(state.syncId, at)
+/**
+ * Lowers a sync id that lies in the future. A sync that took its id from a fast clock would
+ * otherwise hide all later syncs until that time.
+ */
+function withClampedSyncId(state: Membership, at: EpochMs): Membership {
+  const named = clampedToNow(state.syncId, at)
   return named === state.syncId ? state : { ...state, syncId: named }
 }
 
-function reported(state: Membership, outcome: Outcome, on: StepContext): Transition | undefined {
+function onOutcome(state: Membership, outcome: Outcome, on: StepContext): Transition | undefined {
   const age = state.version - outcome.version
   if (age < 0) return adoptUnknownChange(state, outcome, on.at)
   const { inFlight } = state
   const sent = inFlight === undefined ? state.acknowledged : inFlight.value
-  // The last change, but with another value: sent by a process that crashed before the destination was put on the audience's list.
+  // The version is that of the last change, but the value differs. A process sent it and crashed
+  // before the destination was added to the audience's list.
   if (age === 0 && sent !== undefined && sent !== outcome.value)
-    return outcome.result === 'delivered' ? { state: unknown(state), send: true } : undefined
+    return outcome.result === 'delivered' ? { state: withUnknownValue(state), send: true } : undefined
   if (age === 0 && inFlight !== undefined) {
-    // What is wanted meanwhile has not been tried yet and goes out now. The same value waits for the next sync.
+    // A desired value that changed during the attempt was never sent, so it is sent now. An
+    // unchanged value waits for the next sync.
     if (outcome.result === 'undelivered')
-      return { state: undelivered(state, on.at), send: state.desired !== inFlight.value }
+      return { state: markUndelivered(state, on.at), send: state.desired !== inFlight.value }
     const acknowledged = inFlight.isOvertaken ? undefined : inFlight.value
     return { state: { ...state, acknowledged, inFlight: undefined }, send: true }
   }
-  return isUnconfirmed(unlessExpired(state.doubt, on.at), age) ? onLateOutcome(state, outcome, age) : undefined
+  return isUnconfirmed(unlessExpired(state.unconfirmed, on.at), age) ? onLateOutcome(state, outcome, age) : undefined
 }
 
 /**
- * A copy of a change that was in doubt has come to its end only now. It has arrived, or it may have (a time-out does not tell), nobody knows
- * when: before the changes after it, or over them.
+ * Handles the late result of a copy of an unconfirmed change. The copy was delivered, or may have
+ * been (after a timeout). Its delivery may have come before the later changes or may have
+ * overwritten them.
  */
 function onLateOutcome(before: Membership, { value, result }: Outcome, age: number): Transition {
-  // The destination drops all further copies of what it has. Of what was given up once more there may be others.
-  const state = result === 'delivered' ? { ...before, doubt: confirm(before.doubt, age) } : before
+  // After a delivery the destination ignores further copies. After another failure there may be
+  // more copies.
+  const state = result === 'delivered' ? { ...before, unconfirmed: confirm(before.unconfirmed, age) } : before
   const { acknowledged, inFlight } = state
-  if (inFlight !== undefined) return { state: value === inFlight.value ? state : unknown(state), send: false }
-  // Unknown already, and it stays so: reports do not come in the order of arrivals, so that even the last change proves nothing.
+  if (inFlight !== undefined) return { state: value === inFlight.value ? state : withUnknownValue(state), send: false }
+  // An unknown value stays unknown. Results do not arrive in the order of the deliveries, so that
+  // even the last change proves nothing.
   if (acknowledged === undefined || acknowledged === value) return { state, send: false }
-  return { state: unknown(state), send: true }
+  return { state: withUnknownValue(state), send: true }
 }
 
-/** A change that the state does not know of was sent all the same. */
+/** Adopts a change that was sent but is missing in the state. */
 function adoptUnknownChange(before: Membership, { version, value, result }: Outcome, at: EpochMs): Transition {
-  const state = before.inFlight === undefined ? before : undelivered(before, at)
-  const known = { ...state, version, doubt: shiftBy(unlessExpired(state.doubt, at), version - state.version) }
-  return { state: result === 'delivered' ? { ...known, acknowledged: value } : undelivered(known, at), send: false }
+  const state = before.inFlight === undefined ? before : markUndelivered(before, at)
+  const known = {
+    ...state,
+    version,
+    unconfirmed: shiftBy(unlessExpired(state.unconfirmed, at), version - state.version),
+  }
+  return { state: result === 'delivered' ? { ...known, acknowledged: value } : markUndelivered(known, at), send: false }
 }
 
-function carriedOut(before: Membership | undefined, { state, send }: Transition, on: StepContext): Step {
+function applied(before: Membership | undefined, { state, send }: Transition, on: StepContext): Step {
   const { position, now } = on
   if (send && on.isConnected && state.inFlight === undefined && state.desired !== state.acknowledged) {
-    const emit = { value: state.desired, version: state.version + 1 }
+    const update = { value: state.desired, version: state.version + 1 }
     const inFlight = { value: state.desired, since: now, isOvertaken: false }
     return {
       kind: 'changed',
-      state: { ...state, version: emit.version, inFlight, doubt: shiftBy(state.doubt, 1), position },
-      emit,
+      state: { ...state, version: update.version, inFlight, unconfirmed: shiftBy(state.unconfirmed, 1), position },
+      update,
     }
   }
   if (isForgettable(state, on)) return before === undefined ? unchanged : removed
-  return state === before ? unchanged : { kind: 'changed', state: { ...state, position }, emit: undefined }
+  return state === before ? unchanged : { kind: 'changed', state: { ...state, position }, update: undefined }
 }
 
 /**
- * Only what the destination acknowledged is forgotten, or what it had before it was removed, and
- * only when the audience's mark remembers enough: that no sync may still speak that is older than
- * the one that named the user last, and that no version comes twice.
+ * Whether a membership can be removed without losing information. The destination must have
+ * acknowledged the absent value, or must have been removed. The watermark must also cover the
+ * membership: no sync up to `syncId` is still accepted, and no version up to `version` is used
+ * again.
  */
 function isForgettable(state: Membership, on: StepContext): boolean {
   const { syncId, version } = state
   const { closed, floor } = on.mark
-  return (isAbsent(state, on) || isLeft(state, on)) && syncId <= closed && version <= floor
+  return (isAbsent(state, on) || isOfRemovedDestination(state, on)) && syncId <= closed && version <= floor
 }
 
-function isAbsent({ desired, acknowledged, inFlight, doubt }: Membership, { absent, at }: StepContext): boolean {
-  const isKnown = inFlight === undefined && unlessExpired(doubt, at) === undefined
+function isAbsent({ desired, acknowledged, inFlight, unconfirmed }: Membership, { absent, at }: StepContext): boolean {
+  const isKnown = inFlight === undefined && unlessExpired(unconfirmed, at) === undefined
   return isKnown && desired === absent && acknowledged === absent
 }
 
 /**
- * Of a destination that was removed. A process that does not know a new one yet, or a configuration
- * that is taken back at once, ends nothing.
+ * Whether the destination was removed at least a day before the last closed sync. The delay
+ * protects memberships while a process does not yet know a new destination, and when an operator
+ * soon reverts the removal.
  */
-const isLeft = ({ syncId }: Membership, { isRemoved, mark }: StepContext): boolean =>
+const isOfRemovedDestination = ({ syncId }: Membership, { isRemoved, mark }: StepContext): boolean =>
   isRemoved && isDayBefore(syncId, mark.closed)

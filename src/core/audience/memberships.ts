@@ -4,7 +4,7 @@ import type { MemberKey } from './record.ts'
 
 type ByDestination = ReadonlyMap<string, PackedMemberships>
 
-/** What is known of users: a table for each audience and destination. */
+/** All memberships of one partition, in one table for each audience and destination. */
 export class Memberships {
   /** By audience, then by destination. */
   readonly #tables = new Map<string, Map<string, PackedMemberships>>()
@@ -18,14 +18,14 @@ export class Memberships {
     return this.#tables.get(audience)?.get(destination)?.positionOf(userId)
   }
 
-  /** Undefined: nothing is known of the user any more. */
+  /** Stores a state; `undefined` removes the membership. */
   put({ audience, userId, destination }: MemberKey, state: Membership | undefined): void {
     const table = this.#tables.get(audience)?.get(destination) ?? this.#newTable(audience, destination)
     if (state === undefined) table.delete(userId)
     else table.set(userId, state)
   }
 
-  /** Each audience of which anything was known, by destination. */
+  /** Returns each audience that has or had memberships, with its tables by destination. */
   all(): Iterable<readonly [audience: string, ByDestination]> {
     return this.#tables
   }
@@ -34,7 +34,7 @@ export class Memberships {
     return this.#tables.get(audience) ?? new Map()
   }
 
-  /** How many are kept, and the bytes that they take. */
+  /** The number of memberships and the bytes that they take in memory. */
   size(): { readonly members: number; readonly bytes: number } {
     const tables = [...this.#tables.values()].flatMap(byDestination => [...byDestination.values()])
     return {

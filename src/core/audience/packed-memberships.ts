@@ -1,32 +1,39 @@
 import { murmur2 } from '../message/murmur2.ts'
 import type { Membership } from './membership.ts'
-import { mostStateBytes, packState, positionAt, unpackState } from './packed-state.ts'
+import { maxStateBytes, packState, positionAt, unpackState } from './packed-state.ts'
 
-/** Before key and state of an entry: the key's length (2 bytes), and how many bytes the state may take (4). */
-const headBytes = 6
-/** Slots, of which at most three quarters are taken. A power of two. */
-const fewestSlots = 16
-const fewestBytes = 1_024
-const longestKey = 65_535
+/** Header of an entry: length of the key (2 bytes) and bytes reserved for the state (4 bytes). */
+const headerBytes = 6
+/** Initial number of slots, a power of two. At most three quarters of the slots are used. */
+const minSlots = 16
+const minBytes = 1_024
+const maxKeyBytes = 65_535
 
 /**
- * The memberships of one audience at one destination, by user: a hash table over one block of bytes, some 100 of them for a membership,
- * where a Map of objects takes four times as many and has the garbage collector look at each.
+ * Memberships of one audience at one destination by user id, as a hash table over one block of
+ * bytes. A membership takes about 100 bytes. A `Map` of objects takes four times as much, and the
+ * garbage collector has to visit each object.
  */
 export class PackedMemberships {
-  /** Address of an entry + 1; 0: free. Linear probing. */
-  #slots = new Uint32Array(fewestSlots)
-  /** Of each slot some bits of the hash of what is there: who is looked for is nearly always told from others without a look at their keys. */
-  #tags = new Uint8Array(fewestSlots)
-  #entries = Buffer.allocUnsafeSlow(fewestBytes)
-  /** Where the next entry goes. */
+  /** Address of the entry plus 1, or 0 for a free slot. Collisions use linear probing. */
+  #slots = new Uint32Array(minSlots)
+  /**
+   * Eight bits of each entry's hash. They rule out nearly all other keys without a comparison of
+   * keys.
+   */
+  #tags = new Uint8Array(minSlots)
+  #entries = Buffer.allocUnsafeSlow(minBytes)
+  /** Address of the next entry. */
   #end = 0
-  /** Bytes of entries that are gone. */
+  /** Bytes taken by deleted or moved entries. */
   #wasted = 0
   #size = 0
-  /** Changes whenever an entry comes or goes. */
+  /** Changes whenever an entry is added or deleted. */
   #generation = 0
-  /** Of the user who was looked for last: their key stands where the key of the next entry goes. */
+  /**
+   * Length of the key that `#find` wrote last. The key is stored where the next entry's key
+   * belongs.
+   */
   #keyLength = 0
   #keyTag = 0
 
@@ -34,7 +41,7 @@ export class PackedMemberships {
     return this.#size
   }
 
-  /** What all of it takes in memory. */
+  /** Bytes that the table takes in memory. */
   get bytes(): number {
     return this.#slots.byteLength + this.#tags.length + this.#entries.length
   }
@@ -44,7 +51,10 @@ export class PackedMemberships {
     return entry < 0 ? undefined : unpackState(this.#entries, this.#stateOf(entry))
   }
 
-  /** Offset of the last input that changed a user; undefined: nobody is known. Cheaper than the whole state. */
+  /**
+   * Offset of the last input that changed the user's membership, `undefined` when there is none.
+   * Cheaper than `get`.
+   */
   positionOf(userId: string): number | undefined {
     const entry = this.#slots[this.#find(userId)]! - 1
     return entry < 0 ? undefined : positionAt(this.#entries, this.#stateOf(entry))
@@ -52,15 +62,15 @@ export class PackedMemberships {
 
   set(userId: string, state: Membership): void {
     const slot = this.#find(userId)
-    const next = this.#end + headBytes + this.#keyLength
+    const next = this.#end + headerBytes + this.#keyLength
     const length = packState(state, this.#entries, next)
     if (length === undefined) {
-      this.#makeRoom(headBytes + this.#keyLength + mostStateBytes(state))
+      this.#reallocate(headerBytes + this.#keyLength + maxStateBytes(state))
       return this.set(userId, state)
     }
     const entry = this.#slots[slot]! - 1
     if (entry < 0) this.#insert(slot, length)
-    else if (length > this.#roomOf(entry)) this.#move(slot, length)
+    else if (length > this.#stateBytesOf(entry)) this.#move(slot, length)
     else this.#entries.copyWithin(this.#stateOf(entry), next, next + length)
   }
 
@@ -71,7 +81,8 @@ export class PackedMemberships {
     this.#wasted += this.#lengthOf(entry)
     this.#size--
     this.#generation++
-    // Those behind it that were put off by it move up, so that a search may end at a free slot.
+    // Backward-shift deletion: move later entries of the probe sequence up, so that a search can
+    // stop at the first free slot.
     const mask = this.#slots.length - 1
     for (let at = (free + 1) & mask; this.#slots[at] !== 0; at = (at + 1) & mask) {
       const home = this.#homeOf(this.#slots[at]! - 1)
@@ -81,36 +92,42 @@ export class PackedMemberships {
       free = at
     }
     this.#slots[free] = 0
-    if (this.#wasted > this.#entries.length / 2) this.#makeRoom(0)
+    if (this.#wasted > this.#entries.length / 2) this.#reallocate(0)
   }
 
-  /** Everybody there is. Meanwhile states may be replaced, but nobody may come or go. */
+  /**
+   * Iterates over all user ids. States may be replaced during the iteration, but no user may be
+   * added or deleted.
+   */
   *users(): IterableIterator<string> {
     const generation = this.#generation
     for (let slot = 0; slot < this.#slots.length; slot++) {
-      if (generation !== this.#generation) throw new TypeError('somebody came or went during a walk')
+      if (generation !== this.#generation) throw new TypeError('a user was added or deleted during an iteration')
       const entry = this.#slots[slot]! - 1
-      if (entry >= 0) yield this.#entries.toString('utf8', entry + headBytes, this.#stateOf(entry))
+      if (entry >= 0) yield this.#entries.toString('utf8', entry + headerBytes, this.#stateOf(entry))
     }
   }
 
-  /** Slots that the most remote entry is from where its search begins. */
+  /** The longest distance, in slots, between an entry and its home slot. */
   longestSearch(): number {
     const mask = this.#slots.length - 1
-    return this.#slots.reduce((most, address, slot) => {
+    return this.#slots.reduce((longest, address, slot) => {
       const distance = address === 0 ? 0 : (slot - this.#homeOf(address - 1)) & mask
-      return Math.max(most, distance)
+      return Math.max(longest, distance)
     }, 0)
   }
 
-  /** The slot of a user, or the free one where they would go. Writes their key where that of the next entry goes. */
+  /**
+   * Finds the slot of a user, or the free slot for them. Writes the user's key where the next
+   * entry's key belongs.
+   */
   #find(userId: string): number {
-    const most = headBytes + userId.length * 3
-    if (this.#end + most > this.#entries.length) this.#makeRoom(most)
-    const from = this.#end + headBytes
+    const maxBytes = headerBytes + userId.length * 3
+    if (this.#end + maxBytes > this.#entries.length) this.#reallocate(maxBytes)
+    const from = this.#end + headerBytes
     this.#keyLength = this.#entries.write(userId, from)
-    if (this.#keyLength > longestKey)
-      throw new RangeError(`a user id of ${this.#keyLength} bytes: ${longestKey} are possible`)
+    if (this.#keyLength > maxKeyBytes)
+      throw new RangeError(`the user id has ${this.#keyLength} bytes; the limit is ${maxKeyBytes}`)
     const hash = hashOf(this.#entries, from, from + this.#keyLength)
     this.#keyTag = tagOf(hash)
     const mask = this.#slots.length - 1
@@ -120,37 +137,37 @@ export class PackedMemberships {
     return slot
   }
 
-  /** Whether the user who is looked for has this entry, which is in this slot. */
+  /** Whether the entry in this slot has the key that `#find` wrote. */
   #isAt(slot: number, entry: number): boolean {
     if (this.#tags[slot] !== this.#keyTag || this.#entries.readUInt16LE(entry) !== this.#keyLength) return false
-    const key = this.#end + headBytes
-    const from = entry + headBytes
+    const key = this.#end + headerBytes
+    const from = entry + headerBytes
     return this.#entries.compare(this.#entries, key, key + this.#keyLength, from, from + this.#keyLength) === 0
   }
 
   #hashOf(entry: number): number {
-    return hashOf(this.#entries, entry + headBytes, this.#stateOf(entry))
+    return hashOf(this.#entries, entry + headerBytes, this.#stateOf(entry))
   }
 
   #homeOf(entry: number): number {
     return this.#home(this.#hashOf(entry))
   }
 
-  /** The slot where a search begins: the highest bits. */
+  /** The home slot of a hash, taken from its highest bits. */
   #home(hash: number): number {
     return hash >>> (Math.clz32(this.#slots.length) + 1)
   }
 
   #stateOf(entry: number): number {
-    return entry + headBytes + this.#entries.readUInt16LE(entry)
+    return entry + headerBytes + this.#entries.readUInt16LE(entry)
   }
 
-  #roomOf(entry: number): number {
+  #stateBytesOf(entry: number): number {
     return this.#entries.readUInt32LE(entry + 2)
   }
 
   #lengthOf(entry: number): number {
-    return headBytes + this.#entries.readUInt16LE(entry) + this.#roomOf(entry)
+    return headerBytes + this.#entries.readUInt16LE(entry) + this.#stateBytesOf(entry)
   }
 
   #insert(free: number, stateLength: number): void {
@@ -161,34 +178,34 @@ export class PackedMemberships {
     if (this.#size > this.#slots.length * 0.75) this.#doubleSlots()
   }
 
-  /** Gives an entry more room, at the end. */
+  /** Moves an entry to the end of the block, with more bytes for its state. */
   #move(slot: number, stateLength: number): void {
     this.#wasted += this.#lengthOf(this.#slots[slot]! - 1)
     this.#slots[slot] = this.#append(stateLength) + 1
   }
 
-  /** Makes an entry of the key and the state that stand where the next one goes. */
+  /** Turns the key and state at the end of the block into an entry. */
   #append(stateLength: number): number {
     const entry = this.#end
     this.#entries.writeUInt16LE(this.#keyLength, entry)
     this.#entries.writeUInt32LE(stateLength, entry + 2)
-    this.#end += headBytes + this.#keyLength + stateLength
+    this.#end += headerBytes + this.#keyLength + stateLength
     return entry
   }
 
-  /** For `more` bytes behind the last entry, and for half as much again as there is then. */
-  #makeRoom(more: number): void {
-    const room = Math.max(fewestBytes, Math.ceil((this.#end - this.#wasted + more) * 1.5))
-    if (this.#wasted > 0) return this.#compact(room)
+  /** Reallocates the block with 1.5 times the bytes that its entries and `more` bytes need. */
+  #reallocate(more: number): void {
+    const capacity = Math.max(minBytes, Math.ceil((this.#end - this.#wasted + more) * 1.5))
+    if (this.#wasted > 0) return this.#compact(capacity)
     const before = this.#entries
-    this.#entries = Buffer.allocUnsafeSlow(room)
+    this.#entries = Buffer.allocUnsafeSlow(capacity)
     before.copy(this.#entries, 0, 0, this.#end)
   }
 
-  /** Leaves out what is gone. Entries get other addresses, but keep their slots. */
-  #compact(room: number): void {
+  /** Drops the bytes of deleted entries. Entries get new addresses but keep their slots. */
+  #compact(capacity: number): void {
     const before = this.#entries
-    const after = Buffer.allocUnsafeSlow(room)
+    const after = Buffer.allocUnsafeSlow(capacity)
     let end = 0
     for (let slot = 0; slot < this.#slots.length; slot++) {
       const entry = this.#slots[slot]! - 1
@@ -201,7 +218,10 @@ export class PackedMemberships {
     this.#wasted = 0
   }
 
-  /** Goes through the entries as they lie in memory: from slot to slot, nearly every look would miss the processor's caches. */
+  /**
+   * Doubles the slots. The loop follows the entries in memory order, because a loop over the slots
+   * would miss the processor's caches on nearly every entry.
+   */
   #doubleSlots(): void {
     if (this.#wasted > 0) this.#compact(this.#entries.length)
     this.#slots = new Uint32Array(this.#slots.length * 2)
@@ -218,11 +238,11 @@ export class PackedMemberships {
 }
 
 /**
- * All keys of a partition have the same remainder of their hash by the number of partitions, which leaves the lowest bits the same: they are
- * mixed once more.
+ * Mixes the hash once more. All keys of a partition have the same hash modulo the number of
+ * partitions, so the lowest bits of the plain hash are equal.
  */
 const hashOf = (bytes: Uint8Array, start: number, end: number): number =>
   Math.imul(murmur2(bytes, start, end), 0x9e3779b1)
 
-/** Other bits than those that choose the slot of all but very large tables. */
+/** The tag uses other bits than the home slot does, except in very large tables. */
 const tagOf = (hash: number): number => (hash >>> 4) & 0xff

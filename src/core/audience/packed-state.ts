@@ -3,11 +3,16 @@ import type { Membership } from './membership.ts'
 import { syncId } from './sync.ts'
 
 /*
- * A membership in bytes: two of flags, four doubles, the doubt if there is one, and the values that have no code. Little endian.
- * Flags, from the lowest bit: three of a code each for the desired, the acknowledged and the value in flight; overtaken; doubt.
+ * The byte layout of a membership, little endian: 2 bytes of flags, four doubles, the unconfirmed
+ * changes if there are any, and the values that have no code. Flags from the lowest bit: a code of
+ * three bits each for the desired value, the acknowledged value and the value in flight; then one
+ * bit for `isOvertaken` and one for unconfirmed changes.
  */
 
-/** Values by their code; 0 is any other, which stands at the end as length and UTF-8 bytes. */
+/**
+ * Values by their code. Code 0 is any other value; it follows the fixed fields as length and UTF-8
+ * bytes.
+ */
 const values: readonly (string | undefined)[] = [undefined, 'null', 'false', 'true']
 const asDesired = 4
 const none = 5
@@ -18,53 +23,59 @@ const fixedBytes = 2 + 4 * 8
 const doubtBytes = 4 + 8
 const lengthBytes = 4
 
-/** Writes a state at `start` and returns how many bytes it took; undefined when there may be too few. */
+/**
+ * Writes a state at `start` and returns its length in bytes, or `undefined` when `bytes` may be too
+ * short.
+ */
 export function packState(state: Membership, bytes: Buffer, start: number): number | undefined {
-  const { desired, acknowledged, inFlight, doubt } = state
+  const { desired, acknowledged, inFlight, unconfirmed } = state
   const ofDesired = codeOf(desired, undefined)
   const ofAcknowledged = codeOf(acknowledged, desired)
   const ofInFlight = codeOf(inFlight?.value, desired)
-  const mostText =
-    mostBytes(ofDesired, desired) + mostBytes(ofAcknowledged, acknowledged) + mostBytes(ofInFlight, inFlight?.value)
-  if (start + fixedBytes + doubtBytes + mostText > bytes.length) return undefined
+  const maxTextBytes =
+    maxValueBytes(ofDesired, desired) +
+    maxValueBytes(ofAcknowledged, acknowledged) +
+    maxValueBytes(ofInFlight, inFlight?.value)
+  if (start + fixedBytes + doubtBytes + maxTextBytes > bytes.length) return undefined
 
-  const flags = (inFlight?.isOvertaken === true ? overtakenBit : 0) | (doubt === undefined ? 0 : doubtBit)
+  const flags = (inFlight?.isOvertaken === true ? overtakenBit : 0) | (unconfirmed === undefined ? 0 : doubtBit)
   bytes.writeUInt16LE(ofDesired | (ofAcknowledged << 3) | (ofInFlight << 6) | flags, start)
   bytes.writeDoubleLE(state.syncId, start + 2)
   bytes.writeDoubleLE(state.version, start + 10)
   bytes.writeDoubleLE(state.position, start + 18)
   let end = bytes.writeDoubleLE(inFlight?.since ?? 0, start + 26)
-  if (doubt !== undefined) end = bytes.writeDoubleLE(doubt.until, bytes.writeUInt32LE(doubt.versions, end))
+  if (unconfirmed !== undefined)
+    end = bytes.writeDoubleLE(unconfirmed.until, bytes.writeUInt32LE(unconfirmed.versions, end))
   if (ofDesired === 0) end = writeText(desired, bytes, end)
   if (ofAcknowledged === 0) end = writeText(acknowledged as string, bytes, end)
   if (ofInFlight === 0) end = writeText(inFlight?.value as string, bytes, end)
   return end - start
 }
 
-/** No state takes more, whichever of its values have a code. */
-export function mostStateBytes({ desired, acknowledged, inFlight }: Membership): number {
+/** Maximum bytes that a state can take. */
+export function maxStateBytes({ desired, acknowledged, inFlight }: Membership): number {
   const units = desired.length + (acknowledged?.length ?? 0) + (inFlight?.value.length ?? 0)
   return fixedBytes + doubtBytes + 3 * (lengthBytes + units)
 }
 
-/** UTF-8 takes three bytes at most for what UTF-16 has one unit for. */
-const mostBytes = (code: number, text = ''): number => (code === 0 ? lengthBytes + text.length * 3 : 0)
+/** UTF-8 needs at most three bytes for a UTF-16 code unit. */
+const maxValueBytes = (code: number, text = ''): number => (code === 0 ? lengthBytes + text.length * 3 : 0)
 
 function writeText(text: string, bytes: Buffer, start: number): number {
   const length = bytes.write(text, start + lengthBytes)
   return bytes.writeUInt32LE(length, start) + length
 }
 
-/** Reads the position of a packed state, without the rest of it. */
+/** Reads only the position of a packed state. */
 export const positionAt = (bytes: Buffer, start: number): number => bytes.readDoubleLE(start + 18)
 
-/** The state that `packState` wrote at `start`. */
+/** Reads the state that `packState` wrote at `start`. */
 export function unpackState(bytes: Buffer, start: number): Membership {
   const flags = bytes.readUInt16LE(start)
   let end = start + fixedBytes
-  let doubt: Membership['doubt']
+  let unconfirmed: Membership['unconfirmed']
   if ((flags & doubtBit) !== 0) {
-    doubt = { versions: bytes.readUInt32LE(end), until: epochMs(bytes.readDoubleLE(end + 4)) }
+    unconfirmed = { versions: bytes.readUInt32LE(end), until: epochMs(bytes.readDoubleLE(end + 4)) }
     end += doubtBytes
   }
   const readValue = (code: number, desired?: string): JsonText | undefined => {
@@ -85,7 +96,7 @@ export function unpackState(bytes: Buffer, start: number): Membership {
     inFlight: sent === undefined ? undefined : { value: sent, since, isOvertaken: (flags & overtakenBit) !== 0 },
     version: bytes.readDoubleLE(start + 10),
     syncId: syncId(bytes.readDoubleLE(start + 2)),
-    doubt,
+    unconfirmed,
     position: positionAt(bytes, start),
   }
 }

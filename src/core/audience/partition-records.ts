@@ -1,3 +1,4 @@
+import type { Change } from './changes.ts'
 import { Memberships } from './memberships.ts'
 import {
   fromMarkRecord,
@@ -7,43 +8,49 @@ import {
   toMarkRecord,
   toMembershipRecord,
 } from './record.ts'
-import { type AudienceMark, noMark } from './sync.ts'
-import type { Change } from './transition.ts'
+import { type AudienceWatermark, emptyWatermark } from './sync.ts'
 
-/** `stale`: a later state is known and has to be written again. `unreadable`: somebody else wrote the record. */
+/**
+ * Result of restoring a record. `stale`: a later state is known and has to be written again.
+ * `unreadable`: the record was not written by Hookline.
+ */
 export type Restored = 'taken' | 'stale' | 'unreadable'
 
 type About = NonNullable<ReturnType<typeof parseMembershipKey>>
 
 /**
- * The memberships and marks of one partition, as the records of the memberships topic give them. Each record has the position of the input
- * that it was made of. Of the records of one key the one with the highest position holds, wherever it is in the log: an earlier owner of
- * the partition may append its last states long after the partition became somebody else's.
+ * The memberships and watermarks of one partition, restored from the memberships topic. Each record
+ * carries the offset of the input that it results from. Of the records of one key, the one with the
+ * highest input offset wins, regardless of its place in the log. A previous owner of the partition
+ * may append its last states long after the partition was reassigned.
  */
 export class PartitionRecords {
   readonly members = new Memberships()
-  readonly #marks = new Map<string, AudienceMark>()
-  /** Positions of the tombstones read, until all records are read. */
+  readonly #marks = new Map<string, AudienceWatermark>()
+  /** Input offsets of the tombstones that were read. Empty after the restore. */
   readonly #removed = new Map<string, number>()
-  /** Keys whose last record is stale so far, with the position of what holds. */
+  /** Keys whose last record read so far is stale, with the input offset of the state that wins. */
   readonly #stale = new Map<string, number>()
   readonly #inputEnd: number
   #isRestored = false
 
-  /** @param inputEnd end of the input partition at the start: a record from beyond it is of another log, and this one began anew. */
+  /**
+   * @param inputEnd end offset of the input partition at the start. A record with an input offset
+   *   beyond it refers to an earlier topic that was deleted and created again.
+   */
   constructor(inputEnd: number) {
     this.#inputEnd = inputEnd
   }
 
-  markOf(audience: string): AudienceMark {
-    return this.#marks.get(audience) ?? noMark
+  markOf(audience: string): AudienceWatermark {
+    return this.#marks.get(audience) ?? emptyWatermark
   }
 
-  setMark(audience: string, mark: AudienceMark): void {
+  setMark(audience: string, mark: AudienceWatermark): void {
     this.#marks.set(audience, mark)
   }
 
-  /** Takes one record; before the first input all of them in their order. */
+  /** Applies one record. All records have to be applied in log order before the first input. */
   restore(record: ReadRecord): Restored {
     const about = aboutOf(record)
     if (about === undefined) return 'unreadable'
@@ -58,7 +65,10 @@ export class PartitionRecords {
     return 'taken'
   }
 
-  /** All records are read. Returns those keys whose last record is stale, as tombstones at the position that is known. */
+  /**
+   * Ends the restore. Returns the keys whose last record is stale, as tombstones with the known
+   * input offset.
+   */
   restored(): readonly ReadRecord[] {
     const stale = [...this.#stale].map(([key, position]) => ({ key, value: undefined, position }))
     this.#isRestored = true
@@ -68,8 +78,9 @@ export class PartitionRecords {
   }
 
   /**
-   * Takes a record that appeared in the log without being acknowledged to this process, while nothing of its user is in progress. For an
-   * input that is done here (`isDone`) the state in memory holds; the record of a later input is taken over, as at a restore.
+   * Applies a record that appeared in the log without an acknowledgement to this process, while no
+   * input of its user is in progress. If its input is done here (`isDone`), the state in memory
+   * wins. Otherwise the record is applied as during a restore.
    */
   adopt(record: ReadRecord, isDone: (position: number) => boolean): Restored {
     const about = aboutOf(record)
@@ -82,7 +93,7 @@ export class PartitionRecords {
     return isSame(record.value, this.#recordOf(about)) ? 'taken' : 'stale'
   }
 
-  /** What holds in place of a stale record, to be written over it. */
+  /** Returns the change that overwrites a stale record with the known state. */
   replacementOf({ key, position = -1 }: ReadRecord): Change | undefined {
     const about = parseMembershipKey(key)
     if (about === undefined) return undefined
@@ -103,7 +114,7 @@ export class PartitionRecords {
     return position === undefined || this.#isRestored || position < this.#inputEnd ? position : -1
   }
 
-  /** Undefined: nothing is known of the key. */
+  /** Input offset of the known state of a key, `undefined` when there is none. */
   #positionOf(key: string, about: About): number | undefined {
     if (!('userId' in about)) return this.#marks.get(about.audience)?.position
     return this.members.positionOf(about) ?? this.#removed.get(key)
@@ -118,7 +129,7 @@ export class PartitionRecords {
   #put(about: About, { key, value }: ReadRecord, position: number): void {
     if (!('userId' in about)) {
       const mark = value && fromMarkRecord(value)
-      return this.setMark(about.audience, mark === undefined ? noMark : { ...mark, position })
+      return this.setMark(about.audience, mark === undefined ? emptyWatermark : { ...mark, position })
     }
     const state = value && fromMembershipRecord(value)
     this.members.put(about, state && { ...state, position })
@@ -127,18 +138,18 @@ export class PartitionRecords {
   }
 }
 
-/** Undefined: Hookline did not write the record. */
+/** Parses the key of a record. `undefined` when Hookline did not write the record. */
 function aboutOf({ key, value }: ReadRecord): About | undefined {
   const about = parseMembershipKey(key)
   if (about === undefined || value === undefined) return about
   return ('userId' in about ? value.membership : value.mark) === null ? undefined : about
 }
 
-/** Whether two records say the same, read or made. */
+/** Whether two records have the same content. */
 const isSame = (a: ReadRecord['value'], b: ReadRecord['value']): boolean =>
   JSON.stringify(plain(a)) === JSON.stringify(plain(b))
 
-/** With all fields in one order. */
+/** Returns the record with its fields in a fixed order. */
 const plain = (value: ReadRecord['value']): unknown => {
   if (value === undefined) return null
   const state = fromMembershipRecord(value)

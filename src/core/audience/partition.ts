@@ -1,6 +1,7 @@
-import type { Stoppable } from '../deletion/suppressions.ts'
+import type { SuppressibleRecord } from '../deletion/suppressions.ts'
 import { audiencesSource } from '../message/own-event.ts'
 import { assertNever, type DurationMs, type EpochMs, epochMs } from '../units.ts'
+import { type Change, type IgnoredReason, type InputContext, identifyOf } from './changes.ts'
 import { type AudienceDirectory, absentValue } from './directory.ts'
 import type { AudienceInput } from './input.ts'
 import { type MembershipInput, step } from './membership.ts'
@@ -8,32 +9,34 @@ import type { Memberships } from './memberships.ts'
 import { PartitionRecords } from './partition-records.ts'
 import type { MemberKey } from './record.ts'
 import {
-  type AudienceMark,
+  type AudienceWatermark,
+  afterLostInput,
+  afterSyncEnd,
+  afterSyncStart,
   beginsSync,
-  begun,
-  closed,
-  cutShort,
-  losesPart,
-  raised,
-  resetMark,
+  isLostInputFatal,
+  resetWatermark,
   staleReason,
   syncBegan,
+  withRaisedFloor,
 } from './sync.ts'
-import { type Change, type IgnoredReason, type InputContext, identifyOf } from './transition.ts'
 
 interface Deps {
   readonly directory: () => AudienceDirectory
-  /** Whether a deletion stops what is from this time about the user. */
-  readonly stops: (about: Stoppable) => 'user_deleted' | 'suppressed' | undefined
-  /** So long after it was sent a change counts as undelivered when nothing was heard of it: the retry window and an hour. */
+  /** Returns the reason when a deletion suppresses messages about the user from this time. */
+  readonly stops: (about: SuppressibleRecord) => 'user_deleted' | 'suppressed' | undefined
+  /**
+   * A change without a result counts as undelivered after this time: the retry window plus one
+   * hour.
+   */
   readonly expiry: DurationMs
-  /** As of `PartitionRecords`. */
+  /** See the constructor of `PartitionRecords`. */
   readonly inputEnd: number
 }
 
 type Input<Kind extends AudienceInput['kind']> = Extract<AudienceInput, { kind: Kind }>
 
-/** The memberships of one partition of users, and what each input makes of them. */
+/** The memberships of one partition, and the changes that each input makes to them. */
 export class AudiencePartition {
   readonly records: PartitionRecords
   readonly #deps: Deps
@@ -45,13 +48,16 @@ export class AudiencePartition {
     this.#members = this.records.members
   }
 
-  /** Whether every input before this one has to be done before it is taken, and this one before any after it. */
+  /**
+   * Whether the input must run alone: after all earlier inputs are done, and before any later one
+   * starts.
+   */
   isFence(input: AudienceInput, at: EpochMs): boolean {
     switch (input.kind) {
       case 'observed':
-        return (this.#isKnown(input) ? beginsSync : losesPart)(this.#markOf(input.audience), input)
+        return (this.#isKnown(input) ? beginsSync : isLostInputFatal)(this.#markOf(input.audience), input)
       case 'sync_ended':
-        return closed(this.#markOf(input.audience), input, 0, at) !== undefined
+        return afterSyncEnd(this.#markOf(input.audience), input, 0, at) !== undefined
       case 'reset':
       case 'forgotten':
         return true
@@ -64,8 +70,9 @@ export class AudiencePartition {
   }
 
   /**
-   * What an input changes, in the order in which it is to be written, made as it is asked for: a sync's end may change millions. In
-   * memory a change holds once it is handed out. The inputs of one user are taken one after the other, each when the one before is done.
+   * Yields the changes of an input in the order in which they have to be written. The generator is
+   * lazy because the end of a sync may change millions of memberships. A change takes effect in
+   * memory when it is yielded. Inputs of one user must be processed one after the other.
    */
   take(input: AudienceInput, on: InputContext): Iterable<Change> {
     switch (input.kind) {
@@ -86,7 +93,7 @@ export class AudiencePartition {
     }
   }
 
-  /** Memberships kept, and the bytes that they take in memory. */
+  /** The number of memberships and the bytes that they take in memory. */
   size(): ReturnType<Memberships['size']> {
     return this.#members.size()
   }
@@ -97,13 +104,14 @@ export class AudiencePartition {
     const mark = this.#markOf(audience)
     if (configured === undefined) {
       yield ignored('unknown_audience')
-      if (losesPart(mark, input)) yield this.#mark(audience, cutShort(mark, input, on.position))
+      if (isLostInputFatal(mark, input)) yield this.#mark(audience, afterLostInput(mark, input, on.position))
       return
     }
     const stale = staleReason(mark, input)
     if (stale !== undefined) return yield ignored(stale)
-    if (beginsSync(mark, input)) yield this.#mark(audience, begun(mark, input, on.position))
-    // A list that was begun before the user was deleted says nothing about them, whenever it is read.
+    if (beginsSync(mark, input)) yield this.#mark(audience, afterSyncStart(mark, input, on.position))
+    // A sync that began before the user was deleted must not bring them back, however late it is
+    // read.
     const stopped = this.#stopped(userId, Math.min(on.at, syncBegan(input.syncId)))
     if (stopped !== undefined) return yield ignored(stopped)
     for (const destination of configured.destinations) yield* this.#change({ audience, userId, destination }, input, on)
@@ -115,23 +123,23 @@ export class AudiencePartition {
     const mark = this.#markOf(audience)
     const stale = staleReason(mark, input)
     if (stale !== undefined) return yield ignored(stale)
-    const after = closed(mark, input, on.position, on.at)
+    const after = afterSyncEnd(mark, input, on.position, on.at)
     if (after === undefined) return
-    if (input.mode === 'full') yield* this.#walk(audience, undefined, input, on)
+    if (input.mode === 'full') yield* this.#applyToAll(audience, undefined, input, on)
     yield this.#mark(audience, after)
-    // Only now: what the new mark remembers must be written before anybody is forgotten for it.
-    yield* this.#walk(audience, undefined, { kind: 'swept' }, on)
+    // The new watermark has to be written before the memberships that it replaces are removed.
+    yield* this.#applyToAll(audience, undefined, { kind: 'swept' }, on)
   }
 
   *#reset(input: Input<'reset'>, on: InputContext): Iterable<Change> {
     const { audience, destination } = input
-    const mark = destination === undefined ? resetMark(this.#markOf(audience), on.position, on.at) : undefined
+    const mark = destination === undefined ? resetWatermark(this.#markOf(audience), on.position, on.at) : undefined
     if (mark !== undefined) yield this.#mark(audience, mark)
-    yield* this.#walk(audience, destination, input, on)
+    yield* this.#applyToAll(audience, destination, input, on)
   }
 
   *#outcome(input: Input<'outcome'>, on: InputContext): Iterable<Change> {
-    // Of somebody who was deleted, nothing is taken up again that was forgotten.
+    // A late result must not create a membership again for a deleted user.
     const stopped = this.#members.get(input) === undefined ? this.#stopped(input.userId, 0) : undefined
     if (stopped !== undefined) return yield ignored(stopped)
     yield* this.#change(input, input, on)
@@ -140,10 +148,12 @@ export class AudiencePartition {
   *#forgotten(userId: string, on: InputContext): Iterable<Change> {
     for (const [audience, byDestination] of this.#members.all()) {
       const states = [...byDestination.values()].flatMap(table => table.get(userId) ?? [])
-      // Read again, it may find those of a later life, which it does not end.
+      // When this input is read again after a crash, memberships of a user who came back since are
+      // kept.
       const versions = states.filter(({ position }) => position < on.position).map(({ version }) => version)
-      const mark = raised(this.#markOf(audience), Math.max(0, ...versions), on.position)
-      // First: after a crash the user is forgotten once more, but nobody would know their versions any more.
+      const mark = withRaisedFloor(this.#markOf(audience), Math.max(0, ...versions), on.position)
+      // The watermark is written first: it keeps the highest version of the removed memberships. A
+      // crash between the two writes would otherwise lose that version.
       if (mark !== undefined) yield this.#mark(audience, mark)
       for (const destination of byDestination.keys())
         yield* this.#change({ audience, userId, destination }, { kind: 'forgotten' }, on)
@@ -157,8 +167,8 @@ export class AudiencePartition {
     yield change
   }
 
-  /** One input for all of an audience. */
-  *#walk(audience: string, only: string | undefined, input: MembershipInput, on: InputContext): Iterable<Change> {
+  /** Applies one input to all members of an audience. */
+  *#applyToAll(audience: string, only: string | undefined, input: MembershipInput, on: InputContext): Iterable<Change> {
     for (const [destination, table] of this.#members.of(audience)) {
       if (only !== undefined && only !== destination) continue
       const gone: string[] = []
@@ -190,12 +200,12 @@ export class AudiencePartition {
     const own = { audience: name, userId, destination }
     if (stepped.kind === 'removed')
       return { kind: 'membership', key: own, identify: undefined, state: undefined, position } as const
-    const { state, emit } = stepped
-    const identify = emit && audience && identifyOf(own, audience.property, emit, at)
+    const { state, update } = stepped
+    const identify = update && audience && identifyOf(own, audience.property, update, at)
     return { kind: 'membership', key: own, identify, state, position } as const
   }
 
-  /** Whether the configuration of now has the audience. */
+  /** Whether the current configuration has the audience. */
   #isKnown({ audience }: { readonly audience: string }): boolean {
     return this.#deps.directory().has(audience)
   }
@@ -204,11 +214,11 @@ export class AudiencePartition {
     return this.#deps.stops({ userId, sourceId: audiencesSource, receivedAt: epochMs(time) })
   }
 
-  #markOf(audience: string): AudienceMark {
+  #markOf(audience: string): AudienceWatermark {
     return this.records.markOf(audience)
   }
 
-  #mark(audience: string, mark: AudienceMark): Change {
+  #mark(audience: string, mark: AudienceWatermark): Change {
     this.records.setMark(audience, mark)
     return { kind: 'mark', audience, mark }
   }

@@ -2,23 +2,25 @@ import { parseField } from '../message/json.ts'
 import type { LogRecord } from '../ports.ts'
 import { epochMs, type JsonText } from '../units.ts'
 import type { Membership } from './membership.ts'
-import { type AudienceMark, syncId } from './sync.ts'
+import { type AudienceWatermark, syncId } from './sync.ts'
 
-/** What a record of the memberships topic is about, as its key says. Without user and destination: the audience as a whole. */
+/** The key of a membership in the memberships topic. */
 export interface MemberKey {
   readonly audience: string
   readonly userId: string
   readonly destination: string
 }
 
-/** `["<audience>","<user>","<destination>"]`. The record stands in the partition of its user. */
+/**
+ * Record key `["<audience>","<user>","<destination>"]`. The record is in the partition of its user.
+ */
 export const membershipKey = ({ audience, userId, destination }: MemberKey): string =>
   JSON.stringify([audience, userId, destination])
 
-/** `["<audience>"]`, once in every partition. */
+/** Record key `["<audience>"]` of an audience's watermark, which every partition has once. */
 export const markKey = (audience: string): string => JSON.stringify([audience])
 
-/** What a key is about; undefined: it is none of ours. */
+/** Parses a record key. `undefined` when Hookline did not write it. */
 export function parseMembershipKey(key: string): MemberKey | { readonly audience: string } | undefined {
   const read = parseField(key, 'key')
   if (read.kind === 'rejected' || !Array.isArray(read.value)) return undefined
@@ -29,7 +31,10 @@ export function parseMembershipKey(key: string): MemberKey | { readonly audience
   return typeof userId === 'string' && typeof destination === 'string' ? { audience, userId, destination } : undefined
 }
 
-/** Values of the memberships topic as their Avro schema has them: `schemas/hookline.audience-memberships-value.avsc`. */
+/**
+ * A value of the memberships topic in the form of its Avro schema,
+ * `schemas/hookline.audience-memberships-value.avsc`.
+ */
 export interface MembershipRecord {
   readonly position: number
   readonly membership: {
@@ -44,39 +49,52 @@ export interface MembershipRecord {
 }
 
 export function toMembershipRecord(state: Membership): MembershipRecord {
-  const { desired, acknowledged = null, version, syncId: named, inFlight, doubt = null, position } = state
-  const underWay = inFlight && { value: inFlight.value, since: inFlight.since, overtaken: inFlight.isOvertaken }
-  const membership = { desired, acknowledged, version, syncId: named, inFlight: underWay ?? null, doubt }
+  const { desired, acknowledged = null, version, syncId: named, inFlight, unconfirmed = null, position } = state
+  const inFlightRecord = inFlight && { value: inFlight.value, since: inFlight.since, overtaken: inFlight.isOvertaken }
+  const membership = {
+    desired,
+    acknowledged,
+    version,
+    syncId: named,
+    inFlight: inFlightRecord ?? null,
+    doubt: unconfirmed,
+  }
   return { position, membership, mark: null }
 }
 
-export function toMarkRecord({ position, begun, closed, floor }: AudienceMark): MembershipRecord {
+export function toMarkRecord({ position, begun, closed, floor }: AudienceWatermark): MembershipRecord {
   return { position, membership: null, mark: { begun, closed, floor } }
 }
 
-/** Header of a tombstone: the offset of the input that it is of, which a state says in its value. */
+/**
+ * Header of a tombstone with the offset of the input that it results from. Other records have the
+ * offset in their value.
+ */
 export const positionHeader = 'position'
 
-/** A record of the memberships topic as it is read. */
+/** A record that was read from the memberships topic. */
 export interface ReadRecord {
   readonly key: string
-  /** Undefined: a tombstone. */
+  /** `undefined` for a tombstone. */
   readonly value: MembershipRecord | undefined
-  /** Offset of the input that the record is of; undefined: a tombstone of a version that did not say it. */
+  /**
+   * Offset of the input that the record results from. `undefined` for a tombstone of an older
+   * version of Hookline, which did not write the header.
+   */
   readonly position: number | undefined
 }
 
-/** `value` undefined: a tombstone. */
+/** Reads a record. `value` is `undefined` for a tombstone. */
 export function readRecord(
   { key, headers }: Pick<LogRecord, 'key' | 'headers'>,
   value: MembershipRecord | undefined,
 ): ReadRecord {
-  const told = headers[positionHeader]
-  const position = value?.position ?? (told === undefined ? undefined : Number(told))
+  const header = headers[positionHeader]
+  const position = value?.position ?? (header === undefined ? undefined : Number(header))
   return { key: key?.toString() ?? '', value, position }
 }
 
-/** Undefined: the record holds none. */
+/** Returns the membership in a record, `undefined` when there is none. */
 export function fromMembershipRecord({ position, membership }: MembershipRecord): Membership | undefined {
   if (membership === null) return undefined
   const { desired, acknowledged, version, syncId: named, inFlight, doubt } = membership
@@ -93,13 +111,13 @@ export function fromMembershipRecord({ position, membership }: MembershipRecord)
           },
     version,
     syncId: syncId(named),
-    doubt: doubt === null ? undefined : { versions: doubt.versions, until: epochMs(doubt.until) },
+    unconfirmed: doubt === null ? undefined : { versions: doubt.versions, until: epochMs(doubt.until) },
     position,
   }
 }
 
-/** Undefined: the record holds none. */
-export function fromMarkRecord({ position, mark }: MembershipRecord): AudienceMark | undefined {
+/** Returns the watermark in a record, `undefined` when there is none. */
+export function fromMarkRecord({ position, mark }: MembershipRecord): AudienceWatermark | undefined {
   if (mark === null) return undefined
   return { begun: syncId(mark.begun), closed: syncId(mark.closed), floor: mark.floor, position }
 }

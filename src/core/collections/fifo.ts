@@ -1,11 +1,12 @@
-const leastCapacity = 8
+const minCapacity = 8
 
 /**
- * A queue with O(1) push and shift; an array's own `shift` moves every element. It is a ring, which is replaced only while it holds more than
- * ever before: each array that is replaced goes on holding what it held last, until it is collected itself.
+ * A queue with `push` and `shift` in O(1); `shift` of an array moves every element. It is a ring
+ * buffer that is replaced only when it has to grow, because a replaced array keeps its former items
+ * alive until the array itself is collected.
  */
 export class Fifo<Item> {
-  /** As many as a power of two, so that a mask wraps positions round. */
+  /** The ring buffer. Its length is a power of two, so that a mask wraps positions. */
   #ring: (Item | undefined)[] = []
   #head = 0
   #length = 0
@@ -19,7 +20,7 @@ export class Fifo<Item> {
     this.#ring[this.#position(this.#length++)] = item
   }
 
-  /** Puts an item back at the front. */
+  /** Adds an item at the front. */
   unshift(item: Item): void {
     if (this.#length === this.#ring.length) this.#grow()
     this.#head = this.#position(-1)
@@ -27,7 +28,7 @@ export class Fifo<Item> {
     this.#length++
   }
 
-  /** The next one, which stays. */
+  /** Returns the first item without removing it. */
   peek(): Item | undefined {
     return this.#length === 0 ? undefined : this.#ring[this.#head]
   }
@@ -50,7 +51,7 @@ export class Fifo<Item> {
   }
 
   #grow(): void {
-    const grown = new Array<Item | undefined>(Math.max(leastCapacity, this.#ring.length * 2)).fill(undefined)
+    const grown = new Array<Item | undefined>(Math.max(minCapacity, this.#ring.length * 2)).fill(undefined)
     for (let index = 0; index < this.#length; index++) grown[index] = this.#ring[this.#position(index)]
     this.#ring = grown
     this.#head = 0

@@ -1,4 +1,4 @@
-/** Bytes that may be held at once. */
+/** Limits the bytes that are in use at the same time. */
 export class MemoryBudget {
   readonly #limit: number
   #held = 0
@@ -12,8 +12,9 @@ export class MemoryBudget {
   }
 
   /**
-   * False when that much is not to be had. What is larger than the whole budget gets it when nothing else is held. `own`: bytes
-   * that the caller has taken already.
+   * Takes bytes from the budget. Returns false when they are not free. A request that is larger
+   * than the whole budget gets them when nothing else is in use. `own` are bytes that the caller
+   * already holds.
    */
   take(bytes: number, own = 0): boolean {
     if (this.#held > own && this.#held + bytes > this.#limit) return false
@@ -26,39 +27,44 @@ export class MemoryBudget {
   }
 }
 
-/** Why memory for a body is refused or taken away: no room in its part of the budget, or its client address has its maximum. */
+/**
+ * Why a request body gets no memory or is evicted. `budget`: its part of the budget is full.
+ * `address`: its client address is at its limit.
+ */
 export type BodyRefusal = 'budget' | 'address'
 
 export interface BodyBudgetLimits {
-  /** Bytes of bodies whose source is known. */
+  /** Bytes of all bodies with a known source. */
   readonly authenticated: number
-  /** Bytes of bodies whose source is not known yet. */
+  /** Bytes of all bodies with no known source yet. */
   readonly keyless: number
   /** Bytes of all bodies of one client address. */
   readonly perAddress: number
 }
 
 export interface BodyOwner {
-  /** Undefined: not known yet. */
+  /** `undefined` when the source is not known yet. */
   readonly sourceId: string | undefined
-  /** Of the client. */
+  /** The address of the client. */
   readonly address: string
 }
 
-/** A body that has been received for less time is never evicted for another one of its own group. */
+/** A body that arrived less than this long ago is never evicted for another body of its group. */
 const graceMs = 1_000
 
 /**
- * Memory for request bodies, in fair shares. Bodies with a known source and bodies without one have separate parts. The groups
- * of a part are the sources, or, where the source is not known, the client addresses. No group holds more than it leaves free, so
- * that others find room also while complete bodies, which are not evicted, wait for Kafka. The fair share is what each has when
- * all of them hold as much as is free: the part divided by one more than the groups that hold any of it. Where a group would
- * hold more than is free:
+ * Memory for request bodies, in fair shares. Bodies with a known source and bodies without one use
+ * separate parts of the budget. A group is a source, or a client address when the source is not
+ * known. No group may hold more than the free rest of its part. So other groups find room even
+ * while complete bodies, which cannot be evicted, wait for Kafka. The fair share is the part
+ * divided by one more than the number of groups that hold memory. When a group needs more than is
+ * free:
  *
- * - a group within its share gets room: from the groups beyond theirs, the costliest body that is still being received is evicted;
- * - a group beyond its share gets room only from its own bodies that have been received for more than a second.
+ * - A group below its share gets room: the costliest incomplete body of a group above its share is
+ *   evicted.
+ * - A group above its share gets room only from its own bodies that arrived more than a second ago.
  *
- * The costliest body is the one with the highest product of bytes and time: the large and the slow one, not the newcomer.
+ * The cost of a body is bytes times age, so that large and slow bodies are evicted, not new ones.
  */
 export class BodyBudget {
   readonly #now: () => number
@@ -67,7 +73,10 @@ export class BodyBudget {
   readonly #keyless: Part
   readonly #addresses: Part
 
-  /** `now`: milliseconds of a monotonic clock. `onRefused` is called for each body that is refused or evicted. */
+  /**
+   * `now` returns milliseconds of a monotonic clock. `onRefused` is called for each body that is
+   * refused or evicted.
+   */
   constructor(limits: BodyBudgetLimits, now: () => number, onRefused: (cause: BodyRefusal) => void) {
     this.#now = now
     this.#onRefused = onRefused
@@ -80,7 +89,10 @@ export class BodyBudget {
     return { authenticated: this.#authenticated.held, keyless: this.#keyless.held }
   }
 
-  /** `onEvicted` is called once, when others need what the body holds more than it does; it holds nothing then. */
+  /**
+   * Starts to count a body. `onEvicted` is called at most once, when its memory was taken for
+   * another body.
+   */
   open({ sourceId, address }: BodyOwner, onEvicted: () => void): Body {
     const part = sourceId === undefined ? this.#keyless : this.#authenticated
     return new Body(this, { part, group: sourceId ?? address, address, since: this.#now(), onEvicted })
@@ -92,7 +104,10 @@ export class BodyBudget {
     return true
   }
 
-  /** The source of the body has become known: it moves to the share of that source. False: there is no room for it. */
+  /**
+   * Moves the body to the share of its source, which is now known. Returns false when the share has
+   * no room.
+   */
   assign(body: Body, sourceId: string): boolean {
     const { part, group, bytes } = body
     if (part === this.#authenticated && group === sourceId) return true
@@ -124,7 +139,7 @@ export class BodyBudget {
     return part.heldBy(group) + bytes > part.limit - part.held - bytes ? 'budget' : undefined
   }
 
-  /** The body that gives way to this one; undefined: none does. */
+  /** The body to evict for this one; `undefined` when there is none. */
   #rival(body: Body, bytes: number): Body | undefined {
     const { part, group } = body
     const share = part.limit / (part.groupsWith(group) + 1)
@@ -164,7 +179,7 @@ interface BodyFacts {
   readonly onEvicted: () => void
 }
 
-/** The memory of one request body, from its first byte until the request is answered. */
+/** The memory of one request body, from its first byte until the response is sent. */
 class Body {
   readonly #budget: BodyBudget
   readonly #onEvicted: () => void
@@ -173,7 +188,7 @@ class Body {
   part: Part
   group: string
   bytes = 0
-  /** Only these are evicted. */
+  /** Only bodies that are still being received can be evicted. */
   isReceiving = true
   #isEvicted = false
 
@@ -202,7 +217,7 @@ class Body {
     this.#budget.release(this)
   }
 
-  /** Byte-milliseconds. */
+  /** Bytes times milliseconds. */
   cost(now: number): number {
     return this.bytes * (now - this.since + 1)
   }
@@ -213,7 +228,7 @@ class Body {
   }
 }
 
-/** A limit with what is held of it, by group. */
+/** One part of the budget: its limit, and the bytes in use by group. */
 class Part {
   readonly limit: number
   readonly bodies = new Set<Body>()
@@ -228,7 +243,7 @@ class Part {
     return this.#groups.get(group) ?? 0
   }
 
-  /** Groups that hold anything, and that one. */
+  /** The number of groups that hold memory, including this one. */
   groupsWith(group: string): number {
     return this.#groups.size + (this.#groups.has(group) ? 0 : 1)
   }

@@ -1,39 +1,46 @@
-/** While nothing is acknowledged, so often a request is let through to see whether it still is so. */
+/** How often a request is admitted during an outage, to see whether Kafka accepts records again. */
 const probeEveryMs = 1_000
 
 /**
- * Whether Kafka takes anything. From the first failure on, until the next acknowledgement, requests are refused before their messages are
- * held in memory, but for one a second. One acknowledgement is enough: where only some partitions fail, the others go on, and what waits
- * for the failing ones is bounded by the memory budget.
+ * Detects that Kafka accepts no records. From the first failure until the next acknowledgement, the
+ * collector refuses requests before it reads their messages into memory, except one per second. One
+ * acknowledgement ends the outage. When only some partitions fail, messages for the others are
+ * still accepted, and the memory budget limits those that wait.
  */
 export class Outage {
   #since: number | undefined
   #lastFailureAt = 0
   #nextProbeAt = 0
 
-  /** Whether a request may go on to Kafka. Times in milliseconds of one monotonic clock. */
+  /**
+   * Whether a request may send its messages to Kafka. Times are milliseconds of one monotonic
+   * clock.
+   */
   admits(now: number): boolean {
     return this.#since === undefined || now >= this.#nextProbeAt
   }
 
-  /** A request goes on to Kafka. */
+  /** Notes that a request sends its messages to Kafka. */
   tried(now: number): void {
     this.#nextProbeAt = now + probeEveryMs
   }
 
-  /** A record was refused, or not acknowledged in time. */
+  /** Notes that a record was refused, or not acknowledged in time. */
   failed(now: number): void {
     this.#since ??= now
     this.#lastFailureAt = now
     this.#nextProbeAt = now + probeEveryMs
   }
 
-  /** A record was acknowledged. */
+  /** Notes that a record was acknowledged. */
   acknowledged(): void {
     this.#since = undefined
   }
 
-  /** For how long nothing was acknowledged, and when that last showed; undefined when all is well. Milliseconds. */
+  /**
+   * How long nothing was acknowledged, and how long ago the last append failed. `undefined` when
+   * there is no outage.
+   */
   age(now: number): { readonly lastedMs: number; readonly seenMsAgo: number } | undefined {
     return this.#since === undefined ? undefined : { lastedMs: now - this.#since, seenMsAgo: now - this.#lastFailureAt }
   }

@@ -1,24 +1,27 @@
 import { messageIdOf } from '../message/identifiers.ts'
-import type { RejectedMessage } from '../message/refusal.ts'
+import type { RejectedMessage } from '../message/request-refusal.ts'
 import type { OutgoingRecord } from '../ports.ts'
 import type { EpochMs } from '../units.ts'
 
-/** UTF-8 bytes of a rejected message's text that are kept. */
+/** How many UTF-8 bytes of a rejected message are kept. */
 const maxTextBytes = 32_768
 
-/** What the rejected topic says of a message, as JSON. */
+/** The value of a record of the rejected topic, as JSON. */
 export interface RejectedRecord extends RejectedMessage {
   readonly source: string
   /** Milliseconds since 1970. */
   readonly receivedAt: EpochMs
-  /** As it came, cut after 32,768 bytes; undefined: it may tell of a suppressed user, and is not kept. */
+  /**
+   * The message as received, cut after 32,768 bytes. `undefined` when it may contain data of a
+   * suppressed user.
+   */
   readonly text: string | undefined
 }
 
-/** Key: the message's id, where it has one. */
+/** Makes the record for the rejected topic. Its key is the id of the message, if there is one. */
 export function rejectedRecord(rejected: RejectedRecord): OutgoingRecord {
   const { source, code, message, index, messageId, receivedAt, text } = rejected
-  // Written out, so that the order is that of the documentation.
+  // Lists the fields to write them in the documented order.
   const value = { source, code, message, index, messageId, receivedAt, text: text && beginning(text) }
   return {
     key: messageId === undefined ? null : Buffer.from(messageIdOf(messageId, () => '')),
@@ -27,12 +30,12 @@ export function rejectedRecord(rejected: RejectedRecord): OutgoingRecord {
   }
 }
 
-/** Never half a character. */
+/** The first `maxTextBytes` bytes, without a part of a character at the end. */
 function beginning(text: string): string {
-  // A character is a byte at least.
+  // A character has at least one byte.
   const bytes = Buffer.from(text.slice(0, maxTextBytes))
   let end = Math.min(bytes.length, maxTextBytes)
-  // 10xxxxxx: within a character.
+  // Bytes of the form 10xxxxxx continue a character.
   while (((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1
   return bytes.toString('utf8', 0, end)
 }

@@ -1,15 +1,18 @@
 import type { Source } from '../settings/settings.ts'
 
-/** Where a write key can stand in one request. */
-export interface GivenKeys {
+/** The places of a request that can contain a write key. */
+export interface RequestKeys {
   readonly header: string | undefined
   readonly body: string | undefined
   readonly query: string | undefined
 }
 
-/** Whose write key is whose, at one moment: swapped whole when the configuration is reloaded. */
+/** Finds sources by write key. A reload of the configuration replaces the whole object. */
 export interface SourceKeys {
-  /** The id of the source with this key; also when a secret follows it behind a colon, as Jitsu's libraries send it. */
+  /**
+   * The id of the source with this key. A secret after a colon is ignored; Jitsu's libraries send
+   * one.
+   */
   sourceOf(key: string): string | undefined
 }
 
@@ -19,8 +22,8 @@ export function createSourceKeys(sources: readonly Source[]): SourceKeys {
 }
 
 /**
- * The one key that counts: Jitsu masks the body's, so a header beats it; beacons cannot set headers and carry it in the query.
- * An empty one is none.
+ * The write key of a request. The header comes first, because Jitsu masks the key in the body.
+ * Beacons cannot set headers, so they send the key in the query. An empty key is ignored.
  */
-export const keyThatCounts = ({ header, body, query }: GivenKeys): string | undefined =>
+export const effectiveWriteKey = ({ header, body, query }: RequestKeys): string | undefined =>
   header || body || query || undefined

@@ -1,60 +1,70 @@
 import type { CallType } from '../message/message.ts'
-import type { Refusal, RejectedMessage } from '../message/refusal.ts'
+import type { Refusal, RejectedMessage } from '../message/request-refusal.ts'
 import type { TraceContext } from '../trace/tracer.ts'
 import type { EpochMs } from '../units.ts'
 import type { BodyOwner } from './memory-budget.ts'
 
-/** A request of the tracking API whose body has been read, unpacked and counted. */
+/**
+ * A request to the tracking API whose body was received, decompressed and counted in the memory
+ * budget.
+ */
 export interface TrackingRequest {
-  /** What the path says that its one message is; undefined where the body is a batch. */
+  /** The type of the single message, from the path; `undefined` when the body is a batch. */
   readonly type: CallType | undefined
-  /** From a header; beats the body's. */
+  /** The write key from a header. It takes precedence over the body's key. */
   readonly headerKey: string | undefined
-  /** From the query; counts when neither a header nor the body has one. */
+  /** The write key from the query. It counts when neither a header nor the body has one. */
   readonly queryKey: string | undefined
   /** UTF-8 text, without a byte order mark. */
   readonly body: string
-  /** Moves the memory of the body to the share of its source, once that is known. False: there is no room for it. */
+  /**
+   * Moves the memory of the body to the share of its source. Returns false when the share has no
+   * room.
+   */
   assign(sourceId: string): boolean
-  /** `X-Strict-Mode: 1`: one rejected message refuses the whole request. */
+  /** `X-Strict-Mode: 1`: one rejected message rejects the whole request. */
   readonly strict: boolean
   readonly receivedAt: EpochMs
-  /** What storing it is part of; undefined without traces. */
+  /** The trace that storing the messages belongs to; `undefined` without traces. */
   readonly trace?: TraceContext | undefined
 }
 
 export type TrackingAnswer =
-  /** Every accepted message is acknowledged by all in-sync replicas. */
+  /** All in-sync replicas have acknowledged every accepted message. */
   { readonly kind: 'accepted'; readonly rejected: readonly RejectedMessage[] } | Refusal
 
-/** Whether the source with a write key may send at present. */
+/** Whether the source with a write key may send messages now. */
 export type Admission = { readonly kind: 'admitted'; readonly sourceId: string } | Refusal
 
-/** The memory of one request body, from its first byte until the request is answered. */
+/** The memory of one request body, from its first byte until the response is sent. */
 export interface BodyMemory {
-  /** False: there is no room, and the request has to be refused `unavailable`. */
+  /** Returns false when there is no room. The request must then be refused with `unavailable`. */
   take(bytes: number): boolean
-  /** The source of the body has become known. False: as for `take`. */
+  /** Assigns the body to its source, which is now known. Returns false as `take` does. */
   assign(sourceId: string): boolean
-  /** The body is complete: it is not evicted any more. */
+  /** Notes that the body is complete. It cannot be evicted after that. */
   received(): void
-  /** Gives all of it back. */
+  /** Releases all memory of the body. */
   release(): void
 }
 
-/** What stands behind the routes of the tracking API. */
+/** The operations behind the HTTP routes of the tracking API. */
 export interface TrackingApi {
   accept(request: TrackingRequest): Promise<TrackingAnswer>
-  /** Whether a source has this write key: what SDKs ask for their settings with. */
+  /** Whether a source has this write key. SDKs request their settings with it. */
   isWriteKey(key: string): boolean
-  /** Judges a sender by its key before the body is read: what is refused then costs little. */
+  /** Checks a client's write key before its body is read, so that refusing it is cheap. */
   admit(key: string): Admission
   /**
-   * Opens the memory of a body: in the share of its source, or, while that is not known, of its client address. `onEvicted`: others
-   * need that memory more, and the request has to be refused `unavailable`.
+   * Starts to count the memory of a body, in the share of its source, or of its client address
+   * while the source is not known. `onEvicted` is called when other bodies need the memory; the
+   * request must then be refused with `unavailable`.
    */
   openBody(owner: BodyOwner, onEvicted: () => void): BodyMemory
-  /** Takes `bytes` of memory for a request of an operator, until `release`: false when there is no room. */
+  /**
+   * Reserves memory for a request to the operator API, until `release`. Returns false when there is
+   * no room.
+   */
   reserve(bytes: number): boolean
   release(bytes: number): void
 }

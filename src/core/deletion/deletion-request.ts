@@ -6,11 +6,14 @@ import { isObject } from '../message/json.ts'
 import { audiencesSource, ownEvent } from '../message/own-event.ts'
 import { type EpochMs, epochMs } from '../units.ts'
 import type { DeletionRecord } from './deletion-status.ts'
-import type { Mark } from './suppressions.ts'
+import type { Suppression } from './suppressions.ts'
 
 const ours = /^([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
-/** The id of a deletion that is asked for now: a UUIDv7 (RFC 9562), so that it says when. `unique`: any new id. */
+/**
+ * A new deletion id: a UUIDv7 (RFC 9562), which contains the time of the request. `unique` is any
+ * new id.
+ */
 export function newDeletionId(now: EpochMs, unique: string): string {
   const time = now.toString(16).padStart(12, '0')
   const chance = hash('sha256', unique)
@@ -24,19 +27,22 @@ export function newDeletionId(now: EpochMs, unique: string): string {
   ].join('-')
 }
 
-/** When a deletion was asked for; undefined: its id does not say, as those that earlier versions or operators made. */
-export function deletionAsked(id: string): EpochMs | undefined {
+/**
+ * The time in a deletion id. `undefined` for ids of another form, which earlier versions or
+ * operators made.
+ */
+export function deletionRequestedAt(id: string): EpochMs | undefined {
   const [, high = '', low = ''] = ours.exec(id) ?? []
   return high === '' ? undefined : epochMs(Number.parseInt(high + low, 16))
 }
 
-/** Who is to be deleted: `POST /v1/regulations`, `hookline delete-user`. */
+/** A request to delete users, from `POST /v1/regulations` or `hookline delete-user`. */
 export interface DeletionRequest {
-  /** Each once. */
+  /** Without duplicates. */
   readonly userIds: readonly string[]
-  /** Undefined: every source. */
+  /** `undefined` selects every source. */
   readonly sources: readonly string[] | undefined
-  /** Nothing is taken from them any more, until that is lifted. */
+  /** Whether later events of these users are rejected too, until the suppression is removed. */
   readonly suppress: boolean
 }
 
@@ -45,53 +51,59 @@ export type DeletionRequestResult =
   /** `message` names the field and says what to do. */
   | { readonly kind: 'refused'; readonly code: 'invalid_body' | 'unknown_source'; readonly message: string }
 
-/** Of one request. */
-export const mostUsers = 5_000
+/** Maximum number of users in one request. */
+export const maxUsers = 5_000
 
 const fields = ['userIds', 'sources', 'suppress']
 
-/** Reads a request as `parseJson` gives it. A key that nobody knows is refused: it may be a misspelt limit of what is deleted. */
+/**
+ * Parses a request that `parseJson` returned. An unknown key is rejected, because it may be a
+ * misspelled restriction.
+ */
 export function parseDeletionRequest(input: unknown, routing: Pick<Routing, 'sources'>): DeletionRequestResult {
   if (!isObject(input)) return invalid('The body must be a JSON object: send { "userIds": […] }.')
   const unknown = Object.keys(input).find(key => !fields.includes(key))
   if (unknown !== undefined)
-    return invalid(`${JSON.stringify(unknown.slice(0, 60))} is not known: send ${fields.join(', ')}.`)
+    return invalid(`${JSON.stringify(unknown.slice(0, 60))} is not a known key: send ${fields.join(', ')}.`)
   const { userIds, sources, suppress = false } = input
   const users = listOf(userIds, exactId)
   if (users === undefined)
     return invalid("'userIds' must be a list of at least one user id, each a text or a whole number up to 2^53.")
   const [long] = users.flatMap(userId => tooLongUserId(userId) ?? [])
   if (long !== undefined) return invalid(`'userIds': a user id ${long}.`)
-  if (users.length > mostUsers)
-    return invalid(`'userIds' has ${users.length} ids, at most ${mostUsers} are taken: send several requests.`)
+  if (users.length > maxUsers)
+    return invalid(`'userIds' has ${users.length} ids, at most ${maxUsers} are allowed: send several requests.`)
   if (typeof suppress !== 'boolean') return invalid("'suppress' must be true or false.")
   const only = sources === undefined || sources === null ? undefined : listOf(sources, textId)
   if (sources !== undefined && sources !== null && only === undefined)
     return invalid("'sources' must be a list of at least one source id; leave it out for all of them.")
-  const stranger = only?.find(id => !routing.sources.has(id))
-  if (stranger !== undefined)
+  const unknownSource = only?.find(id => !routing.sources.has(id))
+  if (unknownSource !== undefined)
     return {
       kind: 'refused',
       code: 'unknown_source',
-      message: `'sources': no source has the id ${JSON.stringify(stranger.slice(0, 60))}.`,
+      message: `'sources': no source has the id ${JSON.stringify(unknownSource.slice(0, 60))}.`,
     }
   return { kind: 'request', request: { userIds: users, sources: only, suppress } }
 }
 
 const invalid = (message: string): DeletionRequestResult => ({ kind: 'refused', code: 'invalid_body', message })
-/** A larger number has lost digits already, and would delete somebody else. */
+/** A larger number has already lost digits, and might identify another user. */
 const exactId = (value: unknown): string | undefined =>
   typeof value === 'number' && !Number.isSafeInteger(value) ? undefined : idOf(value)
 const textId = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
 
-/** Each once; undefined: it is no list, an empty one, or something in it is no id. */
+/**
+ * The ids without duplicates. `undefined` when the value is not a list, is empty, or contains
+ * something that is not an id.
+ */
 function listOf(value: unknown, toId: (item: unknown) => string | undefined): readonly string[] | undefined {
   if (!Array.isArray(value) || value.length === 0) return undefined
   const ids = value.map(toId)
   return ids.every(id => id !== undefined) ? [...new Set(ids)] : undefined
 }
 
-/** What an accepted deletion is, by the routing of that moment. */
+/** The record of an accepted deletion, with the destinations of the current routing. */
 export function deletionOf(
   { userIds, sources, suppress }: DeletionRequest,
   id: string,
@@ -113,14 +125,23 @@ export function deletionOf(
   }
 }
 
-/** The marks that each of its users gets. What audiences say of them is stopped whatever the sources. */
-export function marksOf({ sources, suppress }: DeletionRequest, at: EpochMs): readonly Mark[] {
+/**
+ * The suppressions for each user of the request. They always stop the events of audiences too, even
+ * when the request names sources.
+ */
+export function suppressionsOf({ sources, suppress }: DeletionRequest, at: EpochMs): readonly Suppression[] {
   const scopes = sources === undefined ? [undefined] : [...sources, audiencesSource]
   return scopes.map(source => ({ source, deletedAt: at, isSuppressed: suppress }))
 }
 
-/** The delete messages: one for each user and source that has somebody to tell, the same ids whenever they are made again. */
-export function* deletesOf({ userIds }: DeletionRequest, { id, createdAt, sources }: DeletionRecord): Iterable<Event> {
+/**
+ * The delete messages: one for each user and each source with destinations. Their ids are the same
+ * when they are made again.
+ */
+export function* deleteMessagesOf(
+  { userIds }: DeletionRequest,
+  { id, createdAt, sources }: DeletionRecord,
+): Iterable<Event> {
   for (const userId of userIds)
     for (const source of sources) if (source.destinations.length > 0) yield deleteOf(userId, source, id, createdAt)
 }

@@ -4,37 +4,43 @@ import { type ChangeResult, changeResults } from '../message/own-event.ts'
 import { toIsoTimestamp } from '../message/timestamp.ts'
 import { type EpochMs, epochMs, type JsonText } from '../units.ts'
 
-/** A deletion that was accepted: the value of its record on the deletions topic, under its id. */
+/** An accepted deletion: the value of its record in the deletions topic, whose key is the id. */
 export interface DeletionRecord {
   readonly id: string
   readonly createdAt: EpochMs
-  /** How many users it names. */
+  /** The number of users to delete. */
   readonly users: number
   readonly isSuppressed: boolean
-  /** The affected sources, each with its destinations that are told. */
+  /** The affected sources, each with the destinations that get the delete messages. */
   readonly sources: readonly { readonly id: string; readonly destinations: readonly string[] }[]
 }
 
-/** How the delete of one user ended at one destination. A later one replaces it: a dead letter may be replayed. */
+/**
+ * The result of one user's delete message at one destination. A later result replaces it, because a
+ * dead letter can be replayed.
+ */
 export interface DeletionOutcome {
   readonly request: string
   readonly source: string
   readonly destination: string
   readonly userId: string
   readonly result: ChangeResult
-  /** Why it was not delivered. */
+  /** Why the message was not delivered. */
   readonly reason: DeadLetterReason | DropReason | undefined
 }
 
-/** `running`: something waits. `failed`: nothing does, but something was not delivered. */
+/**
+ * `running`: at least one message is waiting. `failed`: none is waiting, but at least one was not
+ * delivered.
+ */
 export type DeletionState = 'running' | 'finished' | 'failed'
 
-/** The answer to `GET /v1/regulations/:id`. */
+/** The response to `GET /v1/regulations/:id`. */
 export interface DeletionStatus {
   readonly id: string
   readonly status: DeletionState
   readonly createdAt: string
-  /** As much was read as may be: there may be more outcomes. */
+  /** Set when reading stopped at its limit, so that results may be missing. */
   readonly partial?: true
   readonly sources: readonly {
     readonly id: string
@@ -48,13 +54,13 @@ export interface DeletionStatus {
   }[]
 }
 
-/** Sums up what the topic tells of one deletion. */
+/** Computes the status of one deletion from the records of the deletions topic. */
 export class DeletionTally {
   /** By source, destination and user. */
   readonly #results = new Map<string, ChangeResult>()
   readonly #record: DeletionRecord
   readonly #places: ReadonlySet<string>
-  /** Of what this deletion names. */
+  /** The number of delivered messages of this deletion. */
   #delivered = 0
 
   constructor(record: DeletionRecord) {
@@ -64,7 +70,10 @@ export class DeletionTally {
     )
   }
 
-  /** In the order of the topic. Those of other deletions, and of what this one does not name, change nothing. */
+  /**
+   * Adds a result; call it in the order of the topic. Results of other deletions, and of sources
+   * and destinations that this deletion does not name, have no effect.
+   */
   note({ request, source, destination, userId, result }: DeletionOutcome): void {
     if (request !== this.#record.id || !this.#places.has(placeOf(source, destination))) return
     const key = JSON.stringify([source, destination, userId])
@@ -72,7 +81,7 @@ export class DeletionTally {
     this.#results.set(key, result)
   }
 
-  /** Whether everybody was told. */
+  /** Whether every delete message was delivered. */
   isFinished(): boolean {
     return this.#delivered >= this.#places.size * this.#record.users
   }
@@ -114,7 +123,7 @@ const worst = (states: readonly DeletionState[]): DeletionState =>
 
 /** Key of a deletion's own record: `["<id>"]`. */
 export const deletionKey = (id: string): string => JSON.stringify([id])
-/** Key of an outcome: `["<id>","<source>","<destination>","<user>"]`. */
+/** Key of a result: `["<id>","<source>","<destination>","<user>"]`. */
 export const deletionOutcomeKey = ({ request, source, destination, userId }: DeletionOutcome): string =>
   JSON.stringify([request, source, destination, userId])
 
@@ -125,7 +134,7 @@ export function encodeDeletion({ createdAt, users, isSuppressed, sources }: Dele
 export const encodeDeletionOutcome = ({ result, reason }: DeletionOutcome): JsonText =>
   JSON.stringify({ result, reason }) as JsonText
 
-/** What a record of the deletions topic holds; undefined: it is none that we wrote. */
+/** The content of a record of the deletions topic; `undefined` when it is in another format. */
 export type DeletionEntry =
   | { readonly kind: 'request'; readonly record: DeletionRecord }
   | { readonly kind: 'outcome'; readonly outcome: DeletionOutcome }

@@ -2,34 +2,47 @@ import { isObject, parseField } from '../message/json.ts'
 import type { MessageType } from '../message/message.ts'
 import { type DurationMs, durationMs, type EpochMs, epochMs, type JsonText } from '../units.ts'
 
-/** That a user was deleted. */
-export interface Mark {
-  /** A source whose events it stops; undefined: those of every source. */
+/** One suppression: a user was deleted. */
+export interface Suppression {
+  /** The source whose events it stops; `undefined` for every source. */
   readonly source: string | undefined
-  /** Events received up to then are not delivered any more. */
+  /** Events received until this time are not delivered. */
   readonly deletedAt: EpochMs
-  /** Nor is anything received later, until that is lifted. */
+  /** Whether events received later are not delivered either, until the suppression is removed. */
   readonly isSuppressed: boolean
 }
 
-/** All that is known of one deleted user, at most one mark a source: the value of a record of the suppressions topic. */
-export type UserSuppressions = readonly Mark[]
+/**
+ * All suppressions of one user, at most one per source: the value of a record of the suppressions
+ * topic.
+ */
+export type UserSuppressions = readonly Suppression[]
 
-/** With the retention that the topics are created with (`receivedLasts`): 51 days. */
+/** The value of `maxDeliveryAge` for the default retention of the topics: 51 days. */
 const defaultLasts = durationMs(51 * 24 * 3_600_000)
 
-/** Nothing received before the deletion can be delivered after `lasts` (`receivedLasts`), not even when it is replayed. */
-const isOver = ({ isSuppressed, deletedAt }: Mark, now: EpochMs, lasts: DurationMs): boolean =>
+/**
+ * Whether a suppression has expired. After `lasts`, no event received before the deletion can be
+ * delivered, not even by a replay.
+ */
+const isOver = ({ isSuppressed, deletedAt }: Suppression, now: EpochMs, lasts: DurationMs): boolean =>
   !isSuppressed && now > deletedAt + lasts
 
-/** The marks that are not over; undefined: there are none, the record becomes a tombstone. */
-export function lastingMarks(marks: UserSuppressions, now: EpochMs, lasts: DurationMs): UserSuppressions | undefined {
+/**
+ * The suppressions that have not expired. `undefined` when there are none, and the record becomes a
+ * tombstone.
+ */
+export function unexpiredSuppressions(
+  marks: UserSuppressions,
+  now: EpochMs,
+  lasts: DurationMs,
+): UserSuppressions | undefined {
   const lasting = marks.filter(mark => !isOver(mark, now, lasts))
   return lasting.length === 0 ? undefined : lasting
 }
 
-/** The marks of a user after one more deletion; an earlier suppression stays. */
-export function markedAgain(marks: UserSuppressions = [], added: readonly Mark[]): UserSuppressions {
+/** A user's suppressions after one more deletion. An earlier `isSuppressed` stays set. */
+export function mergeSuppressions(marks: UserSuppressions = [], added: readonly Suppression[]): UserSuppressions {
   const bySource = new Map(marks.map(mark => [mark.source, mark]))
   for (const mark of added) {
     const before = bySource.get(mark.source)
@@ -42,22 +55,27 @@ export function markedAgain(marks: UserSuppressions = [], added: readonly Mark[]
   return [...bySource.values()]
 }
 
-/** The marks once a suppression is lifted: what was deleted stays deleted. */
-export const unsuppressed = (marks: UserSuppressions): UserSuppressions =>
+/**
+ * A user's suppressions after later events are allowed again. Events from before the deletion stay
+ * suppressed.
+ */
+export const allowLaterEvents = (marks: UserSuppressions): UserSuppressions =>
   marks.map(mark => ({ ...mark, isSuppressed: false }))
 
-/** What a mark is held against: an event, or anything else that tells of a user. */
-export interface Stoppable {
+/** An event, or another record with data of a user, that a suppression may stop. */
+export interface SuppressibleRecord {
   readonly userId: string | undefined
   readonly sourceId: string
   readonly receivedAt: EpochMs
   readonly type?: MessageType
 }
 
-/** Why marks stop an event; undefined: they do not. The deletion itself always goes out. */
+/**
+ * Why suppressions stop an event; `undefined` when they do not. Delete messages are never stopped.
+ */
 export function stoppedBy(
   marks: UserSuppressions,
-  { sourceId, receivedAt, type }: Stoppable,
+  { sourceId, receivedAt, type }: SuppressibleRecord,
   now: EpochMs,
   lasts: DurationMs,
 ): 'user_deleted' | 'suppressed' | undefined {
@@ -67,41 +85,49 @@ export function stoppedBy(
   return own.some(mark => mark.isSuppressed) ? 'suppressed' : undefined
 }
 
-/** Whether somebody asked for the delete message that was accepted at this time: its mark is written before it. */
+/**
+ * Whether a delete message with this receive time was requested. A deletion writes the suppression
+ * before the message.
+ */
 export function isRequested(
   marks: UserSuppressions,
-  { sourceId, receivedAt }: Pick<Stoppable, 'sourceId' | 'receivedAt'>,
+  { sourceId, receivedAt }: Pick<SuppressibleRecord, 'sourceId' | 'receivedAt'>,
 ): boolean {
   return marks.some(({ source, deletedAt }) => (source ?? sourceId) === sourceId && deletedAt >= receivedAt)
 }
 
 interface Held {
   readonly marks: UserSuppressions
-  /** Of the record that the next one has to be made of. */
+  /** The offset of the record; the next record of this user must be derived from it. */
   readonly offset: number
 }
 
-/** The marks of all users, as the suppressions topic tells them: some 300 bytes for each deleted user. */
+/**
+ * The suppressions of all users, built from the suppressions topic: about 300 bytes for each
+ * deleted user.
+ */
 export class SuppressionIndex {
   readonly #byUser = new Map<string, Held>()
-  /** Users whose last record lacks a mark that an earlier record has. */
+  /** Users whose last record lacks a suppression that an earlier record has. */
   readonly #incomplete = new Set<string>()
   readonly #lasts: DurationMs
 
-  /** @param lasts how long a mark without suppression is kept. */
+  /** @param lasts how long a suppression is kept when later events are allowed. */
   constructor(lasts = defaultLasts) {
     this.#lasts = lasts
   }
 
   /**
-   * A record of the topic. The last one of a user holds, unless it was made without knowing the one before it (`madeOf`: the offset of the
-   * record that it was made of; undefined: it does not say). Then both hold until somebody writes what they say together.
+   * Applies a record of the topic. A user's last record replaces the one before it, unless its
+   * writer did not know that one. `madeOf` is the offset of the record that it was derived from;
+   * `undefined` when the record does not say. If it was derived from another record, both stay
+   * valid until a process writes a record with the suppressions of both.
    */
   apply(userId: string, marks: UserSuppressions | undefined, offset = 0, madeOf?: number): void {
     const held = this.#byUser.get(userId)
     if (held !== undefined && madeOf !== undefined && madeOf !== held.offset) {
       this.#incomplete.add(userId)
-      return void this.#byUser.set(userId, { ...held, marks: markedAgain(held.marks, marks ?? []) })
+      return void this.#byUser.set(userId, { ...held, marks: mergeSuppressions(held.marks, marks ?? []) })
     }
     this.#incomplete.delete(userId)
     if (marks === undefined) this.#byUser.delete(userId)
@@ -112,7 +138,7 @@ export class SuppressionIndex {
     return this.#byUser.get(userId)?.marks
   }
 
-  /** The record that a change of this user is made of; undefined: there is none. */
+  /** The offset of the user's last record; `undefined` when there is none. */
   offsetOf(userId: string): number | undefined {
     return this.#byUser.get(userId)?.offset
   }
@@ -122,17 +148,20 @@ export class SuppressionIndex {
   }
 
   /** As `stoppedBy`. */
-  stops(event: Stoppable, now: EpochMs): 'user_deleted' | 'suppressed' | undefined {
+  stops(event: SuppressibleRecord, now: EpochMs): 'user_deleted' | 'suppressed' | undefined {
     const held = event.userId === undefined ? undefined : this.#byUser.get(event.userId)
     return held && stoppedBy(held.marks, event, now, this.#lasts)
   }
 
-  /** What is left of a user's marks. */
+  /** The suppressions that have not expired. */
   lasting(marks: UserSuppressions, now: EpochMs): UserSuppressions | undefined {
-    return lastingMarks(marks, now, this.#lasts)
+    return unexpiredSuppressions(marks, now, this.#lasts)
   }
 
-  /** Users whose record is to be written again: some of their marks have expired, or it lacks a mark that an earlier record has. */
+  /**
+   * Users whose record must be written again. Either some suppressions have expired, or the record
+   * lacks a suppression that an earlier record has.
+   */
   *outdated(now: EpochMs): Iterable<string> {
     yield* this.#incomplete
     for (const [userId, { marks }] of this.#byUser)
@@ -140,13 +169,13 @@ export class SuppressionIndex {
   }
 }
 
-/** `{"marks":[{"source":…,"deletedAt":…,"suppressed":…}]}`, `source` only where there is one. */
+/** `{"marks":[{"source":…,"deletedAt":…,"suppressed":…}]}`; `source` is optional. */
 export function encodeSuppressions(marks: UserSuppressions): JsonText {
   const shown = marks.map(({ source, deletedAt, isSuppressed }) => ({ source, deletedAt, suppressed: isSuppressed }))
   return JSON.stringify({ marks: shown }) as JsonText
 }
 
-/** Undefined: it is none that we wrote. */
+/** Returns `undefined` when the text is in another format. */
 export function decodeSuppressions(text: string): UserSuppressions | undefined {
   const read = parseField(text, 'marks')
   const list = read.kind === 'parsed' && isObject(read.value) ? read.value['marks'] : undefined
@@ -155,7 +184,7 @@ export function decodeSuppressions(text: string): UserSuppressions | undefined {
   return marks.every(mark => mark !== undefined) ? marks : undefined
 }
 
-function markOf(value: unknown): Mark | undefined {
+function markOf(value: unknown): Suppression | undefined {
   if (!isObject(value)) return undefined
   const { source, deletedAt, suppressed } = value
   if (source !== undefined && typeof source !== 'string') return undefined

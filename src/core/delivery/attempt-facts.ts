@@ -7,31 +7,39 @@ import type { Attempt, Decision } from './decide.ts'
 import type { DeliveryState } from './delivery-state.ts'
 import type { Outcome } from './outcome.ts'
 
-/** What an attempt can end in. */
+/** The possible results of an attempt. */
 export const attemptDecisions = ['delivered', 'retried', 'deferred', 'dead_lettered'] as const
 
-/** What is told of an attempt, in the log and on the topic of attempts: no URL, no user, nothing that the message says. */
+/**
+ * The fields that the log and the attempts topic show of an attempt. They contain no URL, no user
+ * and no content of the message.
+ */
 export interface AttemptFacts {
   readonly decision: Decision['kind']
   readonly reason?: string | undefined
-  /** Milliseconds from the end of this one. */
+  /** Milliseconds from the end of this attempt to the next one. */
   readonly nextAttemptInMs?: number | undefined
   readonly destination: string
   readonly source: string
   readonly messageId: string
-  /** The trace of the first attempt, on the lines of all of them. */
+  /**
+   * The id of the trace that the first attempt belongs to; the same for all attempts of a delivery.
+   */
   readonly traceId?: string | undefined
   readonly type: MessageType
-  /** 1 for the first. */
+  /** 1 for the first attempt. */
   readonly attempt: number
-  /** By the label of the webhook; of those that were still under way at the first success nothing is known. */
+  /**
+   * The outcome of each webhook, by its label. A webhook whose request was still in progress at the
+   * first success has no entry.
+   */
   readonly outcomes: Readonly<Record<string, Outcome>>
   readonly elapsedMs: number
 }
 
 export interface EndedAttempt {
   readonly carried: DeliveryState
-  /** Of the record. */
+  /** The headers of the delivery's record. */
   readonly headers: RecordHeaders
   readonly event: EventHead
   readonly attempt: Attempt
@@ -39,7 +47,10 @@ export interface EndedAttempt {
   readonly elapsedMs: number
 }
 
-/** What is undefined is written nowhere. All have one shape: while an endpoint fails each attempt is told of. */
+/**
+ * Collects the facts of an ended attempt. Every field is set, possibly to `undefined`, because V8
+ * handles objects of one shape faster. While an endpoint fails, every attempt is logged.
+ */
 export function attemptFacts(ended: EndedAttempt, now: EpochMs): AttemptFacts {
   const { carried, headers, event, attempt, decision, elapsedMs } = ended
   const trace = parseTraceparent(carried.firstTrace) ?? parseTraceparent(headers['traceparent'])
@@ -64,31 +75,34 @@ function outcomesOf({ calls }: Attempt): AttemptFacts['outcomes'] {
   return outcomes
 }
 
-/** A record on the topic of attempts. */
+/** A record of the attempts topic. */
 export interface AttemptRecord extends AttemptFacts {
-  /** When it began. */
+  /** When the attempt began. */
   readonly at: EpochMs
 }
 
-/** The value of a record: JSON, `at` in ISO 8601. */
+/** The value of a record of the attempts topic: JSON, `at` in ISO 8601. */
 export function encodeAttempt(facts: AttemptFacts, at: EpochMs): string {
   return JSON.stringify({ at: new Date(at).toISOString(), ...facts })
 }
 
 const types: ReadonlySet<unknown> = new Set(messageTypes)
 
-/** Undefined: not what we write, or of a version that is not ours. What it has beyond what we know stays. */
+/**
+ * Returns `undefined` when the text is not an attempt in this version's format. Unknown fields are
+ * kept.
+ */
 export function decodeAttempt(text: string): AttemptRecord | undefined {
   const value = parsed(text)
   const at = Date.parse(String(value?.['at']))
-  const isOurs =
+  const isValid =
     value !== undefined &&
     !Number.isNaN(at) &&
     (['decision', 'destination', 'source', 'messageId'] as const).every(name => typeof value[name] === 'string') &&
     (['attempt', 'elapsedMs'] as const).every(name => typeof value[name] === 'number') &&
     types.has(value['type']) &&
     isObject(value['outcomes'])
-  return isOurs ? ({ ...value, at: epochMs(at) } as unknown as AttemptRecord) : undefined
+  return isValid ? ({ ...value, at: epochMs(at) } as unknown as AttemptRecord) : undefined
 }
 
 function parsed(text: string): Record<string, unknown> | undefined {
@@ -103,18 +117,18 @@ function parsed(text: string): Record<string, unknown> | undefined {
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Which attempts are meant; all that is said has to hold. */
+/** Selects attempts. An attempt matches when it meets every condition that is given. */
 export interface AttemptFilter {
   readonly destination?: string | undefined
   readonly source?: string | undefined
   readonly type?: MessageType | undefined
-  /** Of any of its webhooks. */
+  /** The outcome of any of the attempt's webhooks. */
   readonly outcome?: Outcome | undefined
   readonly decision?: string | undefined
   readonly messageId?: string | undefined
 }
 
-export function isMeant(record: AttemptRecord, { outcome, ...same }: AttemptFilter): boolean {
+export function matchesAttemptFilter(record: AttemptRecord, { outcome, ...same }: AttemptFilter): boolean {
   const hasOutcome = outcome === undefined || Object.values(record.outcomes).includes(outcome)
   return (
     hasOutcome &&

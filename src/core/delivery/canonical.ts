@@ -6,8 +6,9 @@ import { audiencesSource, canarySource, isOwnSource } from '../message/own-event
 import { isTimestamp } from '../message/timestamp.ts'
 
 /**
- * All texts of an event together, in UTF-16 units. A message has 32 KiB at most, what its batch adds
- * another 32 KiB; the rest is room for ids of our own and for lists of destinations.
+ * Maximum length of all texts of an event together, in UTF-16 units. A message has at most 32 KiB,
+ * and its batch adds at most 32 KiB. The rest is for Hookline's own ids and the lists of
+ * destinations.
  */
 const maxTextLength = 256 * 1024
 const maxDestinations = 10_000
@@ -15,16 +16,17 @@ const maxDestinations = 10_000
 const knownTypes: ReadonlySet<string> = new Set(messageTypes)
 
 /**
- * Why an event that is marked canonical cannot be one that our writers wrote; undefined: it can.
- * The mark is only a field of the record, and anybody who may write to the topic can set it. A full
- * check would cost as much as the delivery, so this looks at what can be seen from outside of the
- * texts, and parses those that later steps parse: none of these steps can throw.
+ * Why an event that is marked canonical cannot have been written by Hookline; `undefined` when it
+ * can. The mark is only a field of the record, and every client with write access to the topic can
+ * set it. A full check would cost as much as the delivery. So this function checks the lengths and
+ * first characters of the texts, and parses only those that later steps parse. After this check
+ * none of the later steps can throw.
  */
 export function canonicalFault(event: Event): string | undefined {
   const { message, receivedAt, sourceId } = event
   if (!knownTypes.has(message.type)) return `'${message.type.slice(0, 40)}' is not a type of message`
   if (!isMessageId(message.messageId))
-    return 'its message id is missing, too long or has other characters than 0x21-0x7e'
+    return 'its message id is missing, is too long or has a character outside 0x21-0x7e'
   if (!isTimestamp(message.timestamp)) return 'its timestamp is out of range'
   if (!isTimestamp(receivedAt)) return 'its receivedAt is out of range'
   if (textLength(event) > maxTextLength) return `its texts are longer than ${maxTextLength} characters together`
@@ -32,24 +34,31 @@ export function canonicalFault(event: Event): string | undefined {
   return originFault(event) ?? partFault(event)
 }
 
-/** Who may say what: deletions and audiences say it with an origin, and with nothing else. */
+/**
+ * Checks which events may have an origin: only deletions and audiences do, and they always have
+ * one.
+ */
 function originFault({ sourceId, destinationId, origin, message }: Event): string | undefined {
   const { type, userId } = message
   if (origin === undefined) {
-    if (type === 'delete') return 'it is a delete without a request'
-    if (sourceId === audiencesSource) return `${sourceId} writes nothing without an origin`
-    const isHeartbeat = type === 'track' && destinationId !== undefined
-    return sourceId === canarySource && !isHeartbeat ? `${sourceId} writes heartbeats only` : undefined
+    if (type === 'delete') return 'it is a delete message without an origin'
+    if (sourceId === audiencesSource) return `its source is ${sourceId}, but it has no origin`
+    const isCanaryMessage = type === 'track' && destinationId !== undefined
+    return sourceId === canarySource && !isCanaryMessage
+      ? `its source is ${sourceId}, but it is not a canary message`
+      : undefined
   }
   if (userId === undefined) return 'it has an origin, but no user id'
   if (origin.kind === 'deletion') {
-    if (type !== 'delete') return `a deletion is not a ${type}`
-    if (isOwnSource(sourceId)) return `${sourceId} deletes nobody`
-    return (origin.destinations?.length ?? 0) > maxDestinations ? 'it names too many destinations' : undefined
+    if (type !== 'delete') return `its origin is a deletion, but its type is ${type}`
+    if (isOwnSource(sourceId)) return `its origin is a deletion, but its source is ${sourceId}`
+    return (origin.destinations?.length ?? 0) > maxDestinations ? 'it has too many destinations' : undefined
   }
-  if (origin.kind !== 'audience') return `'${String(origin.kind).slice(0, 40)}' is not an origin`
+  if (origin.kind !== 'audience') return `'${String(origin.kind).slice(0, 40)}' is not a known origin`
   const isOfAudience = type === 'identify' && sourceId === audiencesSource && destinationId !== undefined
-  return isOfAudience ? undefined : 'what an audience says is an identify of its own source for one destination'
+  return isOfAudience
+    ? undefined
+    : `its origin is an audience, but it is not an identify from ${audiencesSource} for one destination`
 }
 
 function partFault({ message, origin }: Event): string | undefined {
@@ -64,7 +73,10 @@ function partFault({ message, origin }: Event): string | undefined {
 
 const hasBraces = (text: string): boolean => text.charCodeAt(0) === 0x7b && text.charCodeAt(text.length - 1) === 0x7d
 
-/** As `route` does with integrations, `bodyOf` with properties, `reportOf` with traits. */
+/**
+ * Whether a later step parses this text: `route` parses integrations, `bodyOf` properties,
+ * `reportOf` traits.
+ */
 function isParsedLater(
   name: 'properties' | 'traits' | 'context' | 'integrations',
   text: string,
@@ -77,7 +89,7 @@ function isParsedLater(
   return text.includes('"name":') || text.includes('"category":')
 }
 
-/** Bounds the depth: a later step serialises the text, which takes a stack as deep as the text. */
+/** Limits the depth of the nesting: a later step serialises the value recursively. */
 function isJsonObject(text: string): boolean {
   try {
     const value: unknown = JSON.parse(text)

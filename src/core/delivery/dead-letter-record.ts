@@ -14,8 +14,9 @@ import {
 import type { DeadLetterReason } from './outcome.ts'
 
 /**
- * For the dead-letter topic. A record that never became a delivery has nothing to carry, or only the destination and the
- * message id that it names; `code` says what is wrong with an `invalid_message` and stands in `outcomes`.
+ * Makes the record for the dead-letter topic. `known` is the state of the delivery. An event that
+ * never became a delivery has no state, or only the destination and the message id that it names.
+ * `code` is the reason of an `invalid_message`; the `outcomes` header keeps it.
  */
 export function deadLetterRecord(
   record: LogRecord,
@@ -35,12 +36,13 @@ export function deadLetterRecord(
   }
 }
 
-/** How much of a value a truncated dead letter keeps. */
+/** How many bytes of the value a truncated dead letter keeps. */
 const keptBytes = 64 * 1024
 
 /**
- * For the dead-letter topic when it does not take the whole record: our own headers, the first
- * 64 KiB of the value, and its length. The value alone can stand for nothing, so a replay refuses it.
+ * Makes a shorter record for when the dead-letter topic does not accept the whole one. It keeps
+ * Hookline's own headers, the first 64 KiB of the value, and the value's full length. A replay
+ * refuses it, because part of the event is missing.
  */
 export function truncatedDeadLetter(
   record: LogRecord,
@@ -64,7 +66,7 @@ export function truncatedDeadLetter(
   }
 }
 
-/** The headers without texts of a foreign producer that are longer than any that Hookline writes. */
+/** Cuts the texts that are longer than any that Hookline writes; a foreign producer wrote them. */
 function shortened(known: Partial<DeliveryState> | undefined): Partial<DeliveryState> | undefined {
   if (known === undefined) return undefined
   const { destination, messageId, firstTrace } = known
@@ -88,13 +90,19 @@ function deadLetterState(
   return { outcomes: code ?? '', origin: { topic, partition, offset, timestamp }, round: 0, ...known, reason }
 }
 
-/** The time of the append keeps it unique when the events topic is created again: its offsets begin at 0 then. */
+/**
+ * The timestamp keeps the key unique after the events topic was deleted and created again, because
+ * then offsets restart at 0.
+ */
 function deadLetterKey({ destination = '-', origin, round }: DeadLetterState): Buffer {
   const { topic, partition, offset, timestamp } = origin
   return Buffer.from(`${destination}/${topic}/${partition}/${offset}/${timestamp}/${round}`)
 }
 
-/** What `deadLetterRecord` was given: the event's own key and bytes, and the headers of others. */
+/**
+ * The reverse of `deadLetterRecord`: the event's own key and value, and the headers that are not
+ * Hookline's.
+ */
 export function originalOf({ value, headers }: LogRecord): Pick<LogRecord, 'key' | 'value' | 'headers'> {
   const key = headers[originKeyHeader]
   return {

@@ -4,36 +4,50 @@ import { type EpochMs, epochMs } from '../units.ts'
 import { firstOffsetHeader, type Origin, originalLengthHeader } from './delivery-state.ts'
 import { type DeadLetterReason, refusedOutcomes, retryableOutcomes } from './outcome.ts'
 
-/** A delivery that was given up, or an event that never became one, as its record tells. */
+/**
+ * A delivery that was dead-lettered, or an event that was dead-lettered before it became a
+ * delivery. Parsed from a record of the dead-letter topic.
+ */
 export interface DeadLetter {
-  /** `<destination or ->/<origin topic>/<partition>/<offset>/<timestamp>/<round>`; older ones have no timestamp. */
+  /**
+   * `<destination or ->/<origin topic>/<partition>/<offset>/<timestamp>/<round>`. Keys that old
+   * versions wrote have no timestamp.
+   */
   readonly key: string
-  /** When it was given up. */
+  /** When it was dead-lettered. */
   readonly at: EpochMs
-  /** Undefined for an event that never became a delivery. */
+  /** `undefined` for an event that never became a delivery. */
   readonly destination: string | undefined
-  /** A `DeadLetterReason`, unless something else wrote the record; then it may be empty. */
+  /**
+   * A `DeadLetterReason`. It may be another text, or empty, when another program wrote the record.
+   */
   readonly reason: string
-  /** The last one of every webhook, or the rejection code of an `invalid_message`. */
+  /** The last outcome of each webhook, or the rejection code of an `invalid_message`. */
   readonly outcomes: readonly string[]
   readonly messageId: string | undefined
   readonly attempts: number | undefined
   readonly deferrals: number | undefined
-  /** When the dispatcher first took the event up. */
+  /** When the dispatcher first admitted the event. */
   readonly startedAt: EpochMs | undefined
   readonly deadline: EpochMs | undefined
   readonly refusedWebhooks: readonly string[]
-  /** The event's own record. */
+  /** The topic, partition and offset of the event's own record. */
   readonly origin: Origin | undefined
   /** How often it was replayed before. */
   readonly round: number
-  /** The event's own length in bytes, where the record has only the first 64 KiB; undefined: it has all. */
+  /**
+   * The full length of the event's value in bytes, when the dead letter keeps only its first 64
+   * KiB. `undefined` when the dead letter keeps the whole value.
+   */
   readonly originalLength: number | undefined
-  /** Of a batch that was not unpacked, where `origin` is its last record. */
+  /** The first offset of a batch that could not be read; `origin` is its last offset. */
   readonly firstOffset: number | undefined
 }
 
-/** Reads a record of the dead-letter topic. What its headers leave out or garble is undefined: an operator must see it all the same. */
+/**
+ * Parses a record of the dead-letter topic. A field is `undefined` when its header is missing or
+ * malformed, so that an operator sees these dead letters too.
+ */
 export function parseDeadLetter(record: LogRecord): DeadLetter {
   const { headers } = record
   const text = (name: string): string | undefined => headers[name] || undefined
@@ -67,25 +81,25 @@ export function parseDeadLetter(record: LogRecord): DeadLetter {
   }
 }
 
-/** What stands in the `outcomes` of dead letters. */
+/** The values that the `outcomes` of a dead letter can have. */
 export const deadLetterOutcomes = [...retryableOutcomes, ...refusedOutcomes, ...rejectionCodes] as const
 export type DeadLetterOutcome = (typeof deadLetterOutcomes)[number]
 
-/** Stands for the destination of dead letters that have none, as in their keys. */
+/** The destination in a filter and in a key when a dead letter has no destination. */
 export const noDestination = '-'
 
-/** Which dead letters are meant: those that meet everything that is given. */
+/** Selects dead letters. A dead letter matches when it meets every condition that is given. */
 export interface DeadLetterFilter {
-  /** An id, or `noDestination`. */
+  /** The id of a destination, or `noDestination`. */
   readonly destination?: string | undefined
   readonly reason?: DeadLetterReason | undefined
-  /** One of the webhooks' outcomes, or the rejection code. */
+  /** The outcome of one of the webhooks, or a rejection code. */
   readonly outcome?: DeadLetterOutcome | undefined
-  /** Given up at this time or later. */
+  /** Dead-lettered at this time or later. */
   readonly since?: EpochMs | undefined
-  /** Given up before this time. */
+  /** Dead-lettered before this time. */
   readonly until?: EpochMs | undefined
-  /** Alone: that message for every destination. */
+  /** Without `destination`, it selects the message for every destination. */
   readonly messageId?: string | undefined
 }
 
@@ -102,14 +116,15 @@ export function matches(deadLetter: DeadLetter, filter: DeadLetterFilter): boole
 }
 
 /**
- * Which records of the dead-letter topic still stand: the last one of every key, unless its value is null, which says that
- * it was replayed. Offsets are compared within a partition only, where alone they say anything; so a null has to be
- * written to the partition of the record that it takes back.
+ * Finds the live records of the dead-letter topic. A record is live when it is the last one of its
+ * key and its value is not null. A null value is a tombstone: the dead letter was replayed. Offsets
+ * are compared only within a partition, so a tombstone must be written to the partition of the dead
+ * letter.
  */
-export class StandingRecords {
+export class LiveDeadLetters {
   readonly #offsets = new Map<string, number>()
 
-  /** Takes the records of each partition in offset order. */
+  /** Adds a record. The records of each partition must come in offset order. */
   note(record: LogRecord): void {
     const id = idOf(record)
     if (id === undefined) return
@@ -117,7 +132,10 @@ export class StandingRecords {
     else this.#offsets.set(id, record.offset)
   }
 
-  /** To be asked when all records have been noted. What came later stands as little as what was taken back. */
+  /**
+   * Whether a record is live. Call this only after all records were noted; a record that was not
+   * noted is not live.
+   */
   has(record: LogRecord): boolean {
     const id = idOf(record)
     return id !== undefined && this.#offsets.get(id) === record.offset
@@ -128,6 +146,9 @@ export class StandingRecords {
   }
 }
 
-/** Latin-1 keeps different bytes different. Without a key a record can never be taken back: none of ours is so. */
+/**
+ * Latin-1 maps each byte to one character, so different keys stay different. `undefined` for a
+ * record without a key: no tombstone can remove it. Hookline writes a key for every dead letter.
+ */
 const idOf = ({ partition, key }: LogRecord): string | undefined =>
   key?.toString('latin1').concat('/', String(partition))

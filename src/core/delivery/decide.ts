@@ -19,24 +19,27 @@ const { maxWaitInMemory, unconfigured: unconfiguredWait, maxUnrouted } = flowLim
 export interface CallOutcome {
   readonly webhook: Webhook
   readonly outcome: Outcome
-  /** The answer's Retry-After as it stands there. */
+  /** The value of the response's Retry-After header, unparsed. */
   readonly retryAfter: string | undefined
 }
 
-/** One try at a delivery, when its calls have ended. */
+/** One attempt of a delivery, after all its requests have ended. */
 export interface Attempt {
-  /** 1 for the first. */
+  /** 1 for the first attempt. */
   readonly number: number
   readonly at: EpochMs
-  /** In configuration order. */
+  /** One entry for each webhook that was called, in configuration order. */
   readonly calls: readonly CallOutcome[]
-  /** Webhooks not called because no permit was free: they count as retryable. */
+  /** Webhooks that were not called because no permit was free. They count as retryable failures. */
   readonly leftOut: number
-  /** Whether one of these was left out because other destinations hold the permits. */
+  /** Whether a webhook was not called because other destinations hold the permits. */
   readonly isHeldUpByOthers: boolean
 }
 
-/** Whether an attempt without success might have had one, if other destinations held fewer permits: it says nothing of the endpoints. */
+/**
+ * Whether an attempt failed and also left out a webhook because other destinations hold its
+ * permits. With more permits it might have succeeded, so it shows nothing about the endpoints.
+ */
 export const isInconclusive = ({ calls, isHeldUpByOthers }: Pick<Attempt, 'calls' | 'isHeldUpByOthers'>): boolean =>
   isHeldUpByOthers && !calls.some(({ outcome }) => outcome === 'delivered')
 
@@ -54,18 +57,20 @@ export type Decision =
 
 export type Deferral = Extract<Decision, { kind: 'deferred' }>
 
-/** What becomes of a delivery after an attempt. */
+/** Decides what happens to a delivery after an attempt. */
 export function decide(attempt: Attempt, carried: DeliveryState, policy: RetryPolicy, now: EpochMs): Decision {
   const { calls, leftOut, number, isHeldUpByOthers } = attempt
   if (calls.some(call => call.outcome === 'delivered')) return { kind: 'delivered' }
-  // Nothing was called, so that no attempt was made: the schedule is not used up by full lanes.
+  // No request was sent for lack of permits. This does not count as an attempt, so it does
+  // not use up the schedule.
   if (calls.length === 0 && leftOut > 0) return defer(carried, 'lane_full', policy, now, { climbs: !isHeldUpByOthers })
 
   const retryable = calls.filter(call => isRetryable(call.outcome))
-  const asked = smallest(retryable.map(call => parseRetryAfter(call.retryAfter, now)))
-  // At the end of the window the attempt counts, so that the delivery ends.
+  const retryAfterMs = smallest(retryable.map(call => parseRetryAfter(call.retryAfter, now)))
+  // After the end of the retry window, an inconclusive attempt counts. Otherwise the delivery would
+  // never end.
   if (isInconclusive(attempt) && !isWindowOver(carried, now)) {
-    const notBefore = epochMs(Math.min(now + asked, carried.deadline))
+    const notBefore = epochMs(Math.min(now + retryAfterMs, carried.deadline))
     const waiting = { ...carried, notBefore, ...remember(carried, calls) }
     return defer(waiting, 'lane_full', policy, now, { climbs: false })
   }
@@ -75,13 +80,13 @@ export function decide(attempt: Attempt, carried: DeliveryState, policy: RetryPo
     attempt: calls.length === 0 ? carried.attempt : number,
     ...remember(carried, calls),
   }
-  if (retryable.length === 0 && leftOut === 0) return giveUp(made, firstRefusal(made))
+  if (retryable.length === 0 && leftOut === 0) return deadLetter(made, firstRefusal(made))
 
-  if (asked > 0 && now + asked > carried.deadline) return giveUp(made, 'retry_after_exceeds_window')
+  if (retryAfterMs > 0 && now + retryAfterMs > carried.deadline) return deadLetter(made, 'retry_after_exceeds_window')
   const scheduled = policy.schedule[number - 1]
-  if (scheduled === undefined) return giveUp(made, 'retries_exhausted')
-  const wait = durationMs(Math.max(scheduled, asked))
-  if (now + wait > carried.deadline) return giveUp(made, 'retry_window_over')
+  if (scheduled === undefined) return deadLetter(made, 'retries_exhausted')
+  const wait = durationMs(Math.max(scheduled, retryAfterMs))
+  if (now + wait > carried.deadline) return deadLetter(made, 'retry_window_over')
   return {
     kind: 'retried',
     tier: tierFor(wait, policy.tiers),
@@ -89,7 +94,7 @@ export function decide(attempt: Attempt, carried: DeliveryState, policy: RetryPo
   }
 }
 
-/** Whether a delivery that has come up is due. Asked before every attempt, the first one too. */
+/** Decides whether a delivery is due. Call it before every attempt, including the first one. */
 export function beforeAttempt(
   carried: DeliveryState,
   paused: boolean,
@@ -97,9 +102,10 @@ export function beforeAttempt(
   now: EpochMs,
 ): { readonly kind: 'attempt' } | { readonly kind: 'wait'; readonly until: EpochMs } | Decision {
   if (isWindowOver(carried, now)) {
-    return paused || carried.attempt > 0 ? giveUp(carried, 'retry_window_over') : { kind: 'attempt' }
+    return paused || carried.attempt > 0 ? deadLetter(carried, 'retry_window_over') : { kind: 'attempt' }
   }
-  // What was never called is due as soon as it is read: to wait for a clock that was set back a little would change its user's order.
+  // A delivery that was never attempted is due immediately. If it waited because a clock was set
+  // back a little, the user's later events would overtake it.
   const ahead = carried.attempt === 0 && carried.outcomes === '' ? 0 : carried.notBefore - now
   if (ahead > maxWaitInMemory) return defer(carried, 'not_before', policy, now)
   if (paused) return defer(carried, 'paused', policy, now)
@@ -107,9 +113,12 @@ export function beforeAttempt(
 }
 
 /**
- * Parks a delivery without an attempt. At the end of its window it is given up instead, unless it was never attempted:
- * only a pause takes that one attempt from it. `climbs` false, beside a probe, whose end is
- * near: it waits for the shortest tier, and this deferral is not counted.
+ * Defers a delivery without an attempt. After the end of the retry window the delivery is
+ * dead-lettered instead. A delivery that was never attempted is deferred even then, to get its one
+ * attempt; a pause of the destination takes that attempt from it.
+ *
+ * `climbs: false` is for a wait that ends soon, as for the probe of a circuit breaker. The delivery
+ * then goes to the shortest tier, and `deferrals` does not count this deferral.
  */
 export function defer(
   carried: DeliveryState,
@@ -119,7 +128,7 @@ export function defer(
   { climbs }: { readonly climbs: boolean } = { climbs: true },
 ): Decision {
   if (isWindowOver(carried, now) && (carried.attempt > 0 || cause === 'paused'))
-    return giveUp(carried, 'retry_window_over')
+    return deadLetter(carried, 'retry_window_over')
   if (cause === 'not_before') {
     const tier = tierFor(durationMs(carried.notBefore - now), policy.tiers)
     return { kind: 'deferred', tier, cause, carried: { ...carried, reason: cause } }
@@ -129,9 +138,13 @@ export function defer(
   return { kind: 'deferred', tier, cause, carried: { ...carried, deferrals, reason: cause } }
 }
 
-/** A waiting delivery whose destination is not configured, or not yet in this process: it waits once more before it is a dead letter. */
+/**
+ * Decides about a delivery from a retry topic whose destination is not configured. This process may
+ * have loaded the configuration later than another one, so the delivery is deferred once. The
+ * second time it is dead-lettered.
+ */
 export function unconfigured(carried: DeliveryState, policy: RetryPolicy, now: EpochMs): Decision {
-  if (carried.reason === 'unconfigured' || isWindowOver(carried, now)) return giveUp(carried, 'unknown_destination')
+  if (carried.reason === 'unconfigured' || isWindowOver(carried, now)) return deadLetter(carried, 'unknown_destination')
   const cause = 'unconfigured'
   return {
     kind: 'deferred',
@@ -141,21 +154,27 @@ export function unconfigured(carried: DeliveryState, policy: RetryPolicy, now: E
   }
 }
 
-/** An event whose source, or the destination that it names, is not configured, or not yet: undefined when it has waited long enough. */
+/**
+ * Defers an event whose source or named destination is not configured, or not yet in this process.
+ * Returns `undefined` after `maxUnrouted` deferrals: then the event is dead-lettered.
+ */
 export function unrouted(carried: DeliveryState, policy: RetryPolicy, now: EpochMs): Deferral | undefined {
   if (carried.deferrals >= maxUnrouted) return undefined
   const deferred = defer(carried, 'unconfigured', policy, now)
   return deferred.kind === 'deferred' ? deferred : undefined
 }
 
-/** True for a delivery whose window has run out before its first attempt: it gets that one, whatever the breaker says. */
+/**
+ * Whether the retry window ended before the first attempt. This delivery gets one attempt, even
+ * while the circuit breaker is open.
+ */
 export function mustBeAttempted(carried: DeliveryState, now: EpochMs): boolean {
   return carried.attempt === 0 && now >= carried.deadline
 }
 
 /**
- * A destination's webhooks without those that refused this delivery. None when a live edit left only such: an attempt
- * without calls then ends as the dead letter that they would have made at once.
+ * The destination's webhooks without those that refused this delivery. The list can be empty after
+ * the configuration was reloaded. An attempt without requests then dead-letters the delivery.
  */
 export function webhooksToCall<Each extends Webhook>(
   webhooks: readonly Each[],
@@ -167,26 +186,33 @@ export function webhooksToCall<Each extends Webhook>(
 
 const isWindowOver = (carried: DeliveryState, now: EpochMs): boolean => now > carried.deadline
 
-function giveUp(carried: DeliveryState, reason: DeadLetterReason): Decision {
+function deadLetter(carried: DeliveryState, reason: DeadLetterReason): Decision {
   return { kind: 'dead_lettered', reason, carried: { ...carried, reason } }
 }
 
-/** 0 when no call gave any. */
+/** The shortest wait; 0 when no response asked for one. */
 function smallest(waits: readonly (DurationMs | undefined)[]): DurationMs {
   const given = waits.filter(wait => wait !== undefined)
   return given.length === 0 ? durationMs(0) : durationMs(Math.min(...given))
 }
 
-/** At most 5 are configured at a time; live edits could add more, the headers have room for these. */
-const mostRemembered = 10
+/**
+ * Limit of the outcomes in a delivery's headers. A destination has at most 5 webhooks at a time,
+ * but each reload of the configuration can replace them.
+ */
+const maxRemembered = 10
 
-/** Puts the outcomes of these calls in the permits of those not refused before; what was left out keeps its last one. */
+/**
+ * Merges the outcomes of an attempt into the delivery's outcomes. A refusal of an earlier attempt
+ * keeps its place; the new outcomes replace the other places in order. A webhook that was left out
+ * keeps its last outcome.
+ */
 function remember(
   carried: DeliveryState,
   calls: readonly CallOutcome[],
 ): Pick<DeliveryState, 'outcomes' | 'refusedWebhooks'> {
   const [only] = calls
-  // Most destinations have one webhook, whose last outcome is all that there is to remember.
+  // Usually a destination has one webhook, and then its last outcome is the whole result.
   if (only !== undefined && calls.length === 1 && !isRefused(only.outcome) && hasNoOther(carried))
     return { outcomes: only.outcome, refusedWebhooks: [] }
   const hashes = [...carried.refusedWebhooks]
@@ -201,7 +227,7 @@ function remember(
       const hash = isRefused(outcome) ? hashes.shift() : undefined
       return hash === undefined ? (fresh.shift() ?? { outcome, hash }) : { outcome, hash }
     })
-  const all = [...kept, ...fresh].slice(-mostRemembered)
+  const all = [...kept, ...fresh].slice(-maxRemembered)
   return {
     outcomes: all.map(({ outcome }) => outcome).join(','),
     refusedWebhooks: all.map(({ hash }) => hash).filter(hash => hash !== undefined),
@@ -213,6 +239,6 @@ const hasNoOther = ({ outcomes, refusedWebhooks }: DeliveryState): boolean =>
 
 function firstRefusal({ outcomes }: DeliveryState): DeadLetterReason {
   const refusal = outcomes.split(',').find((outcome): outcome is RefusedOutcome => isRefused(outcome))
-  if (refusal === undefined) throw new TypeError('an attempt without calls on a delivery that nobody refused')
+  if (refusal === undefined) throw new TypeError('the attempt sent no request, but no webhook refused the delivery')
   return refusal
 }

@@ -4,44 +4,60 @@ import { isRefused } from './outcome.ts'
 
 export interface Origin extends TopicPartition {
   readonly offset: number
-  /** The record's own: what a foreign producer left out is taken from it, the same whenever a parked copy is read. */
+  /**
+   * The timestamp of the event's own record. It replaces a timestamp that a foreign producer left
+   * out, with the same value for every copy in a retry topic.
+   */
   readonly timestamp: EpochMs
 }
 
-/** What a delivery takes along through retry and dead-letter topics, in the headers of its record. */
+/**
+ * The state of a delivery. The headers of its record keep it in retry topics and in the dead-letter
+ * topic.
+ */
 export interface DeliveryState {
   readonly destination: string
   /** Attempts made so far. */
   readonly attempt: number
-  /** How often it was put off without an attempt; waiting for `notBefore` or for the end of a probe is not counted. */
+  /**
+   * How often the delivery was deferred without an attempt. Deferrals until `notBefore`, or until a
+   * probe of the circuit breaker ends, do not count.
+   */
   readonly deferrals: number
-  /** When the dispatcher first took the event up. */
+  /** When the dispatcher first admitted the event. */
   readonly startedAt: EpochMs
-  /** The end of the retry window (A7). */
+  /** The end of the retry window. */
   readonly deadline: EpochMs
-  /** No attempt before this. */
+  /** No attempt starts before this time. */
   readonly notBefore: EpochMs
-  /** Why it waits, or ended: an outcome, a deferral cause or a dead-letter reason. Empty at first. */
+  /**
+   * Why the delivery waits or was dead-lettered: an outcome, a deferral cause or a dead-letter
+   * reason. Empty at first.
+   */
   readonly reason: string
   /**
-   * The last outcome of every webhook, a comma list in configuration order, without those that were never called. Those
-   * that refused keep their place: the nth refusal here is of the nth hash in `refusedWebhooks`.
+   * The last outcome of each webhook, separated by commas, in configuration order. A webhook that
+   * was never called has no entry. Refusals keep their places: the nth refusal here belongs to the
+   * nth hash in `refusedWebhooks`.
    */
   readonly outcomes: string
-  /** `urlHash` of webhooks that are not called again for this delivery. */
+  /** The `urlHash` of each webhook that refused this delivery and is not called again for it. */
   readonly refusedWebhooks: readonly string[]
-  /** The event's own record. */
+  /** The topic, partition and offset of the event's own record. */
   readonly origin: Origin
-  /** How often it was replayed. */
+  /** How often the delivery was replayed. */
   readonly round: number
   readonly messageId: string
-  /** The `traceparent` of the first attempt, which those that follow name; undefined without traces. May be anything. */
+  /**
+   * The `traceparent` of the first attempt, to which later attempts link. `undefined` without
+   * traces. It is a header, so its text can be malformed.
+   */
   readonly firstTrace?: string | undefined
 }
 
 const none: readonly string[] = []
 
-/** For an event that is taken up for the first time: its window starts now. */
+/** The state of a delivery whose event was just admitted. The retry window starts now. */
 export function initialState(
   record: Origin,
   destination: string,
@@ -67,7 +83,10 @@ export function initialState(
 
 const decimal = (value: number | undefined): string | undefined => (value === undefined ? undefined : String(value))
 
-/** The headers but one, and what stands in each: text, or a number as decimal text. To set them one by one from a table takes twice as long. */
+/**
+ * The text of each header but `first-traceparent`; numbers are decimal. One object literal is twice
+ * as fast as a loop over a table.
+ */
 const textsOf = (carried: Partial<DeliveryState>) => ({
   destination: carried.destination,
   attempt: decimal(carried.attempt),
@@ -85,18 +104,27 @@ const textsOf = (carried: Partial<DeliveryState>) => ({
   round: decimal(carried.round),
   'message-id': carried.messageId,
 })
-/** Few deliveries have it. */
+/** Not in `textsOf`, because few deliveries have this header. */
 const firstTraceHeader = 'first-traceparent'
-/** Marks a dead letter whose event was null: a null value would delete the dead letter. */
+/**
+ * Marks a dead letter whose event had a null value. Its own value is empty instead, because Kafka
+ * treats a null value as a tombstone.
+ */
 export const nullValueHeader = 'null-value'
-/** The event's own key, for a dead letter has another. Latin-1 keeps different bytes different, and ASCII readable. */
+/**
+ * The event's own key, because a dead letter has another key. Latin-1 maps each byte to one
+ * character, and ASCII keys stay readable.
+ */
 export const originKeyHeader = 'origin-key'
 /**
- * On a truncated dead letter: the whole length in bytes of the value that it has the beginning of.
- * That is the event's value, or a compressed batch when `first-offset` is there.
+ * On a truncated dead letter: the full length in bytes of the value that was cut. The value is the
+ * event's, or a compressed batch when `first-offset` is set.
  */
 export const originalLengthHeader = 'original-length'
-/** The first offset of a batch that stands on the dead-letter topic as one record; `origin-offset` is its last. */
+/**
+ * The first offset of a batch that became one dead letter; `origin-offset` is the batch's last
+ * offset.
+ */
 export const firstOffsetHeader = 'first-offset'
 const ownHeaders = new Set([
   ...Object.keys(textsOf({})),
@@ -107,7 +135,7 @@ const ownHeaders = new Set([
   firstOffsetHeader,
 ])
 
-/** Under 1 KiB together, names included. What is undefined is left out. */
+/** Under 1 KiB in total, including the names. Fields that are `undefined` get no header. */
 export function toHeaders(carried: Partial<DeliveryState>): RecordHeaders {
   const texts: Record<string, string | undefined> = textsOf(carried)
   if (carried.firstTrace !== undefined) texts[firstTraceHeader] = carried.firstTrace
@@ -124,10 +152,13 @@ const isDefined = (entry: readonly [string, string | undefined]): entry is [stri
 const integerIn = (text: string | undefined): number =>
   text !== undefined && /^-?\d{1,16}$/.test(text) ? Number(text) : Number.NaN
 
-/** Ours are shorter. Longer ones would not fit into a truncated dead letter. */
+/**
+ * Maximum length of a text in a header. Hookline's own texts are shorter, and longer ones would not
+ * fit into a truncated dead letter.
+ */
 export const longestText = 1_000
 
-/** Undefined: a header is missing or malformed. */
+/** Returns `undefined` when a header is missing or malformed. */
 export function parseDeliveryState(headers: RecordHeaders): DeliveryState | undefined {
   const carried: DeliveryState = {
     destination: headers['destination'] ?? '',
@@ -151,35 +182,41 @@ export function parseDeliveryState(headers: RecordHeaders): DeliveryState | unde
   }
   const { attempt, deferrals, startedAt, deadline, notBefore, round, origin } = carried
   const counts = [attempt, deferrals, startedAt, deadline, notBefore, round, origin.partition, origin.offset]
-  const isWhole =
+  const isValid =
     [carried.destination, carried.messageId, origin.topic].every(text => text !== '' && text.length <= longestText) &&
     carried.outcomes.length <= longestText &&
     counts.every(count => Number.isSafeInteger(count) && count >= 0) &&
-    // Kafka's own mark for no timestamp is -1.
+    // Kafka uses -1 for a record without a timestamp.
     Number.isSafeInteger(origin.timestamp) &&
     carried.refusedWebhooks.every(hash => /^[0-9a-f]{8}$/.test(hash)) &&
     carried.refusedWebhooks.length <= carried.outcomes.split(',').filter(isRefused).length
-  return isWhole ? carried : undefined
+  return isValid ? carried : undefined
 }
 
-/** For a retry topic: key and bytes are the event's own. Its partition need not be: those that are parked together go in one request. */
+/**
+ * The copy of a record for a retry topic. It has the event's key and value, but its partition may
+ * differ: the producer writes records that are deferred together to one partition, in one request.
+ */
 export function retryRecord(record: LogRecord, carried: DeliveryState): OutgoingRecord {
   return { key: record.key, value: record.value, headers: replaceHeaders(record, carried) }
 }
 
-/** Headers of others (traces) stay; ours are replaced, never appended to, so that nothing stale remains. */
+/**
+ * Replaces Hookline's headers and keeps all others, for example those of a trace. It never appends,
+ * so no outdated header stays.
+ */
 export function replaceHeaders(record: LogRecord, carried: Partial<DeliveryState>): RecordHeaders {
   const own = toHeaders(carried)
   return hasOthers(record.headers) ? { ...othersIn(record.headers), ...own } : own
 }
 
-/** A copy has mostly none: to sort them out takes longer than to see that. */
+/** Checks this first, because copies rarely have other headers and filtering them takes longer. */
 function hasOthers(headers: RecordHeaders): boolean {
   for (const name in headers) if (!ownHeaders.has(name)) return true
   return false
 }
 
-/** The headers that are not ours. */
+/** The headers that are not Hookline's. */
 export function othersIn(headers: RecordHeaders): RecordHeaders {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !ownHeaders.has(name)))
 }

@@ -1,7 +1,7 @@
 import type { CallPhase, CallResult } from '../ports.ts'
 import { assertNever } from '../units.ts'
 
-/** Outcomes of a call after which the same webhook is tried again. */
+/** Outcomes of a request after which the same webhook is tried again. */
 export const retryableOutcomes = [
   'http_408',
   'http_429',
@@ -15,16 +15,16 @@ export const retryableOutcomes = [
   'internal',
 ] as const
 
-/** Outcomes of a call after which the same webhook is not tried again. */
+/** Outcomes of a request after which the same webhook is not tried again for this delivery. */
 export const refusedOutcomes = ['http_3xx', 'http_4xx', 'tls_untrusted', 'blocked_address'] as const
 
 export type RetryableOutcome = (typeof retryableOutcomes)[number]
 export type RefusedOutcome = (typeof refusedOutcomes)[number]
-/** What one call can come to: the metric label, the log field and the header value. */
+/** The possible outcomes of one request: metric label, log field and header value. */
 export const outcomes = ['delivered', ...retryableOutcomes, ...refusedOutcomes] as const
 export type Outcome = (typeof outcomes)[number]
 
-/** Why a record stands in the dead-letter topic. */
+/** Why a record is in the dead-letter topic. */
 export const deadLetterReasons = [
   ...refusedOutcomes,
   'retries_exhausted',
@@ -38,17 +38,21 @@ export const deadLetterReasons = [
 ] as const
 export type DeadLetterReason = (typeof deadLetterReasons)[number]
 
-/** Why an event is not delivered to a destination, rightly: counted, logged at debug, never an error. */
+/**
+ * Why an event is intentionally not delivered to a destination. Drops are counted and logged at
+ * level debug; they are not errors.
+ */
 export const dropReasons = ['disabled', 'not_selected', 'no_destination', 'user_deleted', 'suppressed'] as const
 export type DropReason = (typeof dropReasons)[number]
 
-/** Why a delivery waits in a retry tier without having been attempted. */
+/** Why a delivery waits in a retry topic without an attempt. */
 export const deferralCauses = ['lane_full', 'breaker_open', 'not_before', 'paused', 'handover', 'unconfigured'] as const
 export type DeferralCause = (typeof deferralCauses)[number]
 
 /**
- * Codes of a certificate that is not trusted: what OpenSSL's verification reports, by the names that Node has for it
- * (`UNSPECIFIED` for those without one), and Node's own check of the host name. A5: such an endpoint gets no request.
+ * Error codes for a certificate that is not trusted: Node's names for the errors of OpenSSL's
+ * verification (`UNSPECIFIED` for those without a name), and Node's own check of the host name.
+ * Hookline sends no request to this endpoint.
  */
 const untrustedCodes = new Set([
   'CERT_CHAIN_TOO_LONG',
@@ -83,7 +87,10 @@ const untrustedCodes = new Set([
   'UNSPECIFIED',
 ])
 
-/** The connection broke, or was closed before the answer's head was complete. */
+/**
+ * Error codes for a connection that broke or was closed before the head of the response was
+ * complete.
+ */
 const resetCodes = new Set([
   'ECONNABORTED',
   'ECONNRESET',
@@ -98,12 +105,17 @@ const resetCodes = new Set([
   'UND_ERR_SOCKET',
 ])
 
-/** What came back is not HTTP, or its head is longer than we take: the codes of the parsers. */
+/**
+ * Error codes of the HTTP parsers: the response is not HTTP, or its head is longer than allowed.
+ */
 const badResponseCode = /^(HPE_|UND_ERR_HEADERS_OVERFLOW$|ERR_HTTP_INVALID_STATUS_CODE$)/
-/** TLS 1.3: a server that wants a client's certificate says so only after the handshake. */
+/**
+ * Error codes of TLS after the handshake. With TLS 1.3, a server that requires a client certificate
+ * reports this only then.
+ */
 const tlsAlertCode = /^(EPROTO$|ERR_SSL_|ERR_TLS_)/
 
-/** What a call came to. */
+/** The outcome of a request. */
 export function classify(result: CallResult): Outcome {
   return result.kind === 'answered' ? classifyStatus(result.status) : classifyFailure(result.phase, result.code)
 }
@@ -145,12 +157,12 @@ function classifyExchange(code: string): Outcome {
 const retryable: ReadonlySet<string> = new Set(retryableOutcomes)
 const refused: ReadonlySet<string> = new Set(refusedOutcomes)
 
-/** The same webhook is tried again. */
+/** Whether the same webhook is tried again. */
 export function isRetryable(outcome: string): outcome is RetryableOutcome {
   return retryable.has(outcome)
 }
 
-/** The same webhook is not tried again. */
+/** Whether the same webhook is not tried again for this delivery. */
 export function isRefused(outcome: string): outcome is RefusedOutcome {
   return refused.has(outcome)
 }

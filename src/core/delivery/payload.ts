@@ -6,8 +6,9 @@ import type { JsonText } from '../units.ts'
 type Shape = Pick<PayloadSettings, 'anonymousId'>
 
 /**
- * The request body of a message (A2.1, A4.1): compact JSON, a fixed point of parse and stringify, in the key order of A4.1.
- * The message's free-form parts are such text already, so that they are only put together here.
+ * The request body of a message: compact JSON with the keys in the documented order.
+ * `JSON.stringify(JSON.parse(body))` returns the same text. The properties, traits and context of a
+ * message already are JSON text in this form, so they are only concatenated here.
  */
 export function bodyOf(message: Message, shape: Shape): JsonText {
   return text(message, shape) as JsonText
@@ -29,7 +30,7 @@ function text(message: Message, shape: Shape): string {
     case 'group':
       return `${start(type)}${member('groupId', message.groupId)}${user(message, shape)}${traits(message)}${end(message)}`
     case 'delete':
-      // A6: exactly these three, and no version (A9.1).
+      // A delete has exactly these three keys, without a version.
       return `{"type":"delete"${member('userId', message.userId)}${timestamp(message)}}`
   }
 }
@@ -38,11 +39,13 @@ const start = (type: MessageType): string => `{"version":1,"type":"${type}"`
 
 const end = (message: Message): string => `${timestamp(message)}${context(message)}}`
 
-/** `name` needs no escaping. */
+/** `name` must need no escaping. */
 const member = (name: string, value: string | undefined): string =>
   value === undefined ? '' : `,"${name}":${JSON.stringify(value)}`
 
-/** Who did it: the user, else the anonymous id in the user's place; both only where the settings ask for it. */
+/**
+ * The user id, or the anonymous id when there is no user id. Both only if the settings ask for it.
+ */
 function user({ userId, anonymousId }: Message, shape: Shape, userKey = 'userId'): string {
   if (userId === undefined) return member('anonymousId', anonymousId)
   return member(userKey, userId) + (shape.anonymousId === 'always' ? member('anonymousId', anonymousId) : '')
@@ -54,7 +57,10 @@ const timestamp = (message: Message): string => `,"timestamp":"${toIsoTimestamp(
 
 const context = (message: Message): string => (message.context === undefined ? '' : `,"context":${message.context}`)
 
-/** A page has no other place for its name, and neither a page nor a screen one for its category. */
+/**
+ * The body has no key of its own for a page's name, nor for the category of a page or screen, so
+ * both go into `properties`.
+ */
 const properties = (message: Message, name?: string, category?: string): string =>
   `,"properties":${fold(fold(message.properties ?? '{}', 'name', name), 'category', category)}`
 
@@ -63,10 +69,14 @@ const screenProperties = (message: Message): string =>
     ? ''
     : properties(message, undefined, message.category)
 
-/** Puts a member at the end of an object's text, unless the object has one of that name that is not null. */
+/**
+ * Appends a key to the JSON text of an object, unless the object already has this key with a value
+ * that is not null.
+ */
 function fold(object: string, name: 'name' | 'category', value: string | undefined): string {
   if (value === undefined) return object
-  // Canonical text writes a key in one way only, so that one not found is not there. Nested ones cost a parse, no more.
+  // Canonical JSON text writes a key in only one way, so a key that is not found is not there. A
+  // match in a nested object only costs a parse.
   if (!object.includes(`"${name}":`)) return append(object, name, value)
   const { [name]: own, ...others } = JSON.parse(object) as Record<string, unknown>
   return own === undefined || own === null ? append(JSON.stringify(others), name, value) : object

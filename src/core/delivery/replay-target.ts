@@ -6,14 +6,17 @@ import type { DeadLetter } from './dead-letter.ts'
 import { originalOf } from './dead-letter-record.ts'
 import { initialState, type Origin, parseDeliveryState, retryRecord } from './delivery-state.ts'
 import type { DeadLetterReason } from './outcome.ts'
-import { isConnected, type Routing, routeParked } from './route.ts'
+import { isConnected, type Routing, routeRetry } from './route.ts'
 import { type RetryPolicy, tierFor } from './schedule.ts'
 
-/** Why a dead letter stays where it is. */
+/** Why a dead letter is not replayed. */
 export const replayRefusals = ['unknown_destination', 'disabled', 'not_connected', 'truncated', 'unreadable'] as const
 export type ReplayRefusal = (typeof replayRefusals)[number]
 
-/** The audience input (`core/audience/input.ts`) that asks for the membership's current value. */
+/**
+ * The audience input (`core/audience/input.ts`) that requests an update with the current
+ * membership.
+ */
 interface ResendInput {
   readonly kind: 'resend'
   readonly audience: string
@@ -21,27 +24,33 @@ interface ResendInput {
   readonly destination: string
 }
 
-/** What a dead letter becomes when it goes back. */
+/** What a replay does with a dead letter. */
 export type ReplayTarget =
-  /** A delivery starts over, on the first retry tier and for the destination that it was meant for only. */
+  /** Restarts the delivery: the copy goes to the first retry tier, only for its own destination. */
   | { readonly kind: 'delivery'; readonly topic: string; readonly copy: OutgoingRecord }
-  /** An event that never became a delivery goes back to where it stood, as it was. */
+  /** Writes an event that never became a delivery to its topic again, unchanged. */
   | { readonly kind: 'event'; readonly topic: string; readonly copy: OutgoingRecord }
-  /** What an audience said then may be wrong by now: it says anew what holds. */
+  /**
+   * Requests the current membership from the audience, because the value in the dead letter may be
+   * outdated.
+   */
   | { readonly kind: 'resend'; readonly input: ResendInput }
-  /** It would only be given up again, or dropped, or nobody knows what it was. */
+  /**
+   * Does nothing: the copy would be dead-lettered or dropped again, or the record cannot be
+   * identified.
+   */
   | { readonly kind: 'refused'; readonly reason: ReplayRefusal }
 
-/** What a replay goes by. */
+/** The configuration that decides about a replay. */
 export interface ReplayContext {
   readonly topics: TopicNames
   readonly routing: Routing
   readonly policy: Pick<RetryPolicy, 'window' | 'tiers'>
-  /** A delivery is replayed although its source is no longer connected to its destination. */
+  /** Replay also deliveries whose source is no longer connected to their destination. */
   readonly evenDisconnected?: boolean
 }
 
-/** Reasons that also stand on events which never became a delivery. */
+/** Reasons that an event can be dead-lettered for before it becomes a delivery. */
 const beforeDelivery: ReadonlySet<string> = new Set<DeadLetterReason>([
   'undecodable',
   'invalid_message',
@@ -49,7 +58,10 @@ const beforeDelivery: ReadonlySet<string> = new Set<DeadLetterReason>([
   'unknown_destination',
 ])
 
-/** Decides how a dead letter is replayed. `event`: the event of a delivery; undefined when its bytes cannot be decoded. */
+/**
+ * Decides how a dead letter is replayed. `event` is the delivery's event, or `undefined` when its
+ * bytes cannot be decoded.
+ */
 export function replayTargetOf(
   record: LogRecord,
   deadLetter: DeadLetter,
@@ -57,7 +69,7 @@ export function replayTargetOf(
   now: EpochMs,
   event?: Event,
 ): ReplayTarget {
-  const routed = deadLetter.destination === undefined ? undefined : routeParked(deadLetter.destination, routing)
+  const routed = deadLetter.destination === undefined ? undefined : routeRetry(deadLetter.destination, routing)
   if (routed !== undefined && routed.kind !== 'deliver') return { kind: 'refused', reason: routed.reason }
   if (deadLetter.originalLength !== undefined) return { kind: 'refused', reason: 'truncated' }
   const input = resendOf(event)
@@ -67,7 +79,8 @@ export function replayTargetOf(
   const given = parseDeliveryState(record.headers)
   if (given !== undefined) {
     const { origin, destination, messageId } = given
-    // A dead letter lives for 30 days: by then its destination's id may be that of somebody else's endpoint.
+    // A dead letter is kept for 30 days. In that time the destination's id may have been given to
+    // another customer's endpoint.
     if (event !== undefined && !evenDisconnected && !isConnected(event.sourceId, destination, routing))
       return { kind: 'refused', reason: 'not_connected' }
     const carried = { ...initialState(origin, destination, messageId, now, policy.window), round: given.round + 1 }
@@ -76,15 +89,16 @@ export function replayTargetOf(
     return { kind: 'delivery', topic, copy }
   }
   const { origin, reason } = deadLetter
-  // Of a record in a retry topic that was not ours nobody knows for whom it was: there it would be refused again.
+  // A record that another program wrote to a retry topic names no valid destination. If it were
+  // replayed, it would be dead-lettered again.
   if (origin?.topic !== topics.events || origin.partition < 0 || !beforeDelivery.has(reason))
     return { kind: 'refused', reason: 'unreadable' }
-  // One that was replayed before keeps what it has.
+  // An event that was replayed before keeps its first `replay-of` header.
   const headers = { [replayOfHeader]: toReplayOf(origin), ...original.headers }
   return { kind: 'event', topic: topics.events, copy: { ...original, headers, partition: origin.partition } }
 }
 
-/** What tells an audience to send anew what a destination has to know of a user. */
+/** The resend input for an event that an audience sent; `undefined` for every other event. */
 function resendOf(event: Event | undefined): ResendInput | undefined {
   const { origin, destinationId: destination, message } = event ?? {}
   const userId = message?.userId
@@ -92,16 +106,16 @@ function resendOf(event: Event | undefined): ResendInput | undefined {
   return { kind: 'resend', audience: origin.id, userId, destination }
 }
 
-/** Says of a dead letter that it was put back. */
+/** The tombstone that marks a dead letter as replayed. */
 export const replayedTombstone = ({ key, partition }: LogRecord): OutgoingRecord => ({
   key,
   value: null,
   headers: {},
-  // In any other partition it would say nothing about the record.
+  // The tombstone must be in the partition of the dead letter, or it has no effect.
   partition,
 })
 
-/** On events that were put back: where and when they first stood. */
+/** Header of a replayed event: topic, partition, offset and timestamp of its first record. */
 const replayOfHeader = 'replay-of'
 const replayOfPattern = /^([\w.-]{1,249})\/(\d{1,10})\/(\d{1,15})\/(-1|\d{1,15})$/
 
@@ -109,10 +123,11 @@ const toReplayOf = ({ topic, partition, offset, timestamp }: Origin): string =>
   `${topic}/${partition}/${offset}/${timestamp}`
 
 /**
- * Where and when an event first stood on its topic. What a foreign producer left out, id or time, is made of this: so it is
- * the same for every copy that replays put there, also for two of which one was put by a replay that died half-way.
+ * The origin of an event's first record. A message id or time that a foreign producer left out is
+ * derived from it. So it is the same for every replayed copy, even if an interrupted replay wrote
+ * the copy twice.
  */
-export function firstStood(record: LogRecord): Origin {
+export function firstOrigin(record: LogRecord): Origin {
   const header = record.headers[replayOfHeader]
   if (header === undefined) return record
   const [, topic, partition, offset, timestamp] = replayOfPattern.exec(header) ?? []

@@ -3,20 +3,27 @@ import type { WebhookCall } from '../ports.ts'
 import type { Destination, PayloadSettings, Webhook } from '../settings/settings.ts'
 import { type EpochMs, revealed, type Secret } from '../units.ts'
 
-/** The bytes that SHA-1 works on at a time. */
+/** The block size of SHA-1. */
 const blockBytes = 64
 const digestBytes = 20
 
-/** Padded key and message, and padded key and inner digest: one place each for all keys. */
+/**
+ * Buffers for the inputs of the inner and the outer hash. All keys share them, to avoid an
+ * allocation for each request.
+ */
 let hashed = Buffer.alloc(4_096)
 const outer = Buffer.alloc(blockBytes + digestBytes)
 
 /**
- * HMAC-SHA1 (RFC 2104) of many messages with one key. Node's own `createHmac` makes a stream object for each of them, which takes three
- * times as long as the two hashes themselves; its results are the same, as a property test compares.
+ * HMAC-SHA1 (RFC 2104) of many messages with one key. Node's own `createHmac` allocates a stream
+ * for each message, which takes three times as long as the two hashes. A property test checks that
+ * both give the same results.
  */
 export class HmacSha1 {
-  /** Padded for the inner hash, and behind it for the outer one: with a thousand keys each Buffer more is one more that is far away. */
+  /**
+   * The padded keys of the inner and the outer hash, in one Buffer. With a thousand keys, two
+   * Buffers for each key would cost more cache misses.
+   */
   readonly #keys: Buffer
 
   constructor(key: string) {
@@ -27,7 +34,7 @@ export class HmacSha1 {
     this.#keys = Buffer.concat([block.map(byte => byte ^ 0x36), block.map(byte => byte ^ 0x5c)])
   }
 
-  /** Lower-case hex. */
+  /** The digest as lower-case hex. */
   hex(message: Buffer): string {
     const end = blockBytes + message.length
     if (hashed.length < end) hashed = Buffer.alloc(end * 2)
@@ -41,7 +48,7 @@ export class HmacSha1 {
 
 type Headers = Readonly<Record<string, string>>
 
-/** What the calls of one attempt are about. */
+/** The message and time of one attempt. */
 interface Attempted {
   /** UTF-8. */
   readonly body: Buffer
@@ -50,8 +57,11 @@ interface Attempted {
   readonly at: EpochMs
 }
 
-/** The POSTs of one attempt, ready to send: same body, same signature, each with its webhook's own headers. */
-export function callsOf(
+/**
+ * The requests of one attempt, ready to send. They share body and signature; each has the headers
+ * of its own webhook.
+ */
+export function requestsOf(
   delivery: Attempted & {
     readonly destination: Pick<Destination, 'secrets' | 'policy'>
     readonly webhooks: readonly Webhook[]
@@ -61,17 +71,20 @@ export function callsOf(
   const { destination, webhooks, payload } = delivery
   const standing = webhooks.map(webhook => ({
     url: revealed(webhook.url),
-    headers: standingHeaders(webhook, payload),
+    headers: fixedHeaders(webhook, payload),
   }))
-  return new CallMaker(destination, payload).calls(standing, delivery)
+  return new RequestBuilder(destination, payload).calls(standing, delivery)
 }
 
-/** Makes the calls of a destination's attempts by one state of the settings. Of these it is kept: what no attempt changes is made once. */
-export class CallMaker {
+/**
+ * Makes the requests for a destination's attempts. It prepares everything that is the same for all
+ * attempts once. After a reload of the configuration a new `RequestBuilder` is needed.
+ */
+export class RequestBuilder {
   readonly #secrets: readonly Secret[]
   readonly #payload: PayloadSettings
   readonly #standardWebhooks: boolean
-  /** A5.5: without a shared secret nothing is signed, by no scheme. */
+  /** `undefined` when there is no shared secret. Then neither scheme signs. */
   readonly #sign: ((body: Buffer) => string) | undefined
 
   constructor({ secrets, policy }: Pick<Destination, 'secrets' | 'policy'>, payload: PayloadSettings) {
@@ -82,14 +95,15 @@ export class CallMaker {
     this.#sign = first && signerOf(first)
   }
 
-  /** `webhooks`: with their standing headers. */
+  /** `webhooks` have the headers from `fixedHeaders`. */
   calls(webhooks: readonly Pick<WebhookCall, 'url' | 'headers'>[], attempted: Attempted): readonly WebhookCall[] {
     const { messageIdHeader } = this.#payload
     const { body, messageId } = attempted
     const signature = this.#sign?.(body)
     const standard = this.#standardWebhooks && signature !== undefined ? this.#standardWebhooksOf(attempted) : undefined
     return webhooks.map(({ url, headers: standing }) => {
-      // Name by name: so V8 knows the shape of what comes out, which is read once more for every call.
+      // Assigns each name separately, so that V8 gives all these objects one shape. The HTTP client
+      // reads them faster then.
       const headers: Record<string, string> = { ...standing }
       if (messageIdHeader) headers['X-Message-Id'] = messageId
       if (signature !== undefined) headers['X-Signature'] = signature
@@ -97,7 +111,10 @@ export class CallMaker {
     })
   }
 
-  /** https://www.standardwebhooks.com: every secret signs, so that a receiver may switch to the new one at any time. */
+  /**
+   * The headers of Standard Webhooks (https://www.standardwebhooks.com). Every secret signs, so
+   * that a receiver can switch to a new secret at any time.
+   */
   #standardWebhooksOf({ body, messageId, at }: Attempted): Headers {
     const timestamp = String(Math.floor(at / 1_000))
     const before = `${messageId}.${timestamp}.`
@@ -112,7 +129,10 @@ export class CallMaker {
   }
 }
 
-/** X-Signature (A5.3): lower-case hex HMAC-SHA1 of the body's bytes, keyed with the secret's UTF-8. */
+/**
+ * The value of X-Signature: lower-case hex HMAC-SHA1 of the body's bytes. The key is the secret in
+ * UTF-8.
+ */
 export function signerOf(secret: Secret): (body: Buffer) => string {
   const hmac = new HmacSha1(secret.reveal())
   return body => hmac.hex(body)
@@ -125,12 +145,16 @@ function standardKey(secret: Secret): Buffer {
   return base64 === undefined ? Buffer.from(secret.reveal()) : Buffer.from(base64, 'base64')
 }
 
-/** What is the same for every call of a webhook. A static header stands in place of ours of that name. */
-export function standingHeaders({ headers }: Pick<Webhook, 'headers'>, { userAgent }: PayloadSettings): Headers {
+/**
+ * The headers that are the same for every request to a webhook. A configured static header replaces
+ * Hookline's header of the same name.
+ */
+export function fixedHeaders({ headers }: Pick<Webhook, 'headers'>, { userAgent }: PayloadSettings): Headers {
   const ours = {
     'User-Agent': `${userAgent}/1.0`,
     'Content-Type': 'application/json',
-    // Both would otherwise be added by the HTTP client: the answer's body is not used, least of all unpacked (A4.1).
+    // Without these two the HTTP client would add its own values. Hookline does not use the
+    // response body, so compression would waste CPU.
     Accept: '*/*',
     'Accept-Encoding': 'identity',
   }

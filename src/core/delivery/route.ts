@@ -4,20 +4,26 @@ import type { Destination, Settings, Source } from '../settings/settings.ts'
 import type { JsonText } from '../units.ts'
 import type { DropReason } from './outcome.ts'
 
-/** An event is not delivered, rightly. */
+/** An event is intentionally not delivered to a destination. */
 export interface Drop {
   readonly reason: DropReason
-  /** Undefined: there is none that it is connected to. */
+  /** `undefined` when the event's source is connected to no destination. */
   readonly destination: string | undefined
 }
 
-/** Who gets what, at one moment: swapped whole when the configuration is reloaded. */
+/**
+ * Which source sends to which destinations, at one moment. A reload of the configuration replaces
+ * the whole object.
+ */
 export interface Routing {
   readonly sources: ReadonlyMap<string, Source>
   readonly destinations: ReadonlyMap<string, Destination>
-  /** Of each source every destination that it is connected to, disabled ones too, in configuration order. */
+  /** Every destination of each source, including disabled ones, in configuration order. */
   readonly bySource: ReadonlyMap<string, readonly Destination[]>
-  /** An unreadable file may hold a destination of any other id: messages for unknown ids wait. */
+  /**
+   * Whether a file of `destinationsFrom` cannot be read. Any unknown destination may be in that
+   * file, so messages for unknown ids wait.
+   */
   readonly isIncomplete?: boolean
 }
 
@@ -30,7 +36,7 @@ export type Route =
     }
   | { readonly kind: 'dead_lettered'; readonly reason: 'unknown_source' | 'unknown_destination' }
 
-export type ParkedRoute =
+export type RetryRoute =
   | { readonly kind: 'deliver'; readonly destination: Destination }
   | { readonly kind: 'dropped'; readonly reason: 'disabled' }
   | { readonly kind: 'dead_lettered'; readonly reason: 'unknown_destination' }
@@ -48,8 +54,11 @@ export function createRouting(settings: Pick<Settings, 'sources' | 'destinations
   }
 }
 
-/** A destination of which only the id, and perhaps the sources, are known: messages for it wait in retry topics. */
-export const heldDestination = (id: string, sources: readonly string[] = []): Destination => ({
+/**
+ * A placeholder for a destination of which only the id, and perhaps the sources, are known. It is
+ * paused, so messages for it wait in retry topics.
+ */
+export const placeholderDestination = (id: string, sources: readonly string[] = []): Destination => ({
   id,
   enabled: true,
   paused: true,
@@ -59,46 +68,56 @@ export const heldDestination = (id: string, sources: readonly string[] = []): De
   isHeld: true,
 })
 
-/** The destination of an id; held, not unknown, while it may be in a file that cannot be read. */
+/**
+ * The destination with an id. When it may be in a file that cannot be read, this is a placeholder
+ * instead of `undefined`.
+ */
 const destinationOf = (id: string, { destinations, isIncomplete }: Routing): Destination | undefined =>
-  destinations.get(id) ?? (isIncomplete === true ? heldDestination(id) : undefined)
+  destinations.get(id) ?? (isIncomplete === true ? placeholderDestination(id) : undefined)
 
-/** Where an event goes that is seen for the first time. */
+/** Routes an event that is read from the events topic. */
 export function route(event: Event, routing: Routing): Route {
   const { sourceId, destinationId } = event
   const isOwn = isOwnSource(sourceId)
   const connected = routing.bySource.get(sourceId) ?? (isOwn ? none : undefined)
   if (connected === undefined) return { kind: 'dead_lettered', reason: 'unknown_source' }
 
-  if (destinationId === undefined) return select(connected, event, goneFor(event, connected))
+  if (destinationId === undefined) return select(connected, event, dropsOfDisconnected(event, connected))
 
   const named = destinationOf(destinationId, routing)
   if (named === undefined) return { kind: 'dead_lettered', reason: 'unknown_destination' }
-  // A name narrows what a source is connected to, it connects nothing. Ours are connected by `audiences.list` and `canary`.
+  // A destination that the event names selects among the source's destinations; it cannot add one.
+  // Hookline's own sources are connected by `audiences.list` and `canary` instead.
   const isConnected = isOwn || connected.includes(named) || !routing.destinations.has(destinationId)
   return select(isConnected ? [named] : none, event)
 }
 
-/** Where a waiting record goes: to its destination, even if its source was removed or disconnected meanwhile. */
-export function routeParked(destinationId: string, routing: Routing): ParkedRoute {
+/**
+ * Routes a record from a retry topic. It goes to its destination, even when its source was removed
+ * or disconnected after the event was received.
+ */
+export function routeRetry(destinationId: string, routing: Routing): RetryRoute {
   const destination = destinationOf(destinationId, routing)
   if (destination === undefined) return { kind: 'dead_lettered', reason: 'unknown_destination' }
   return destination.enabled ? { kind: 'deliver', destination } : { kind: 'dropped', reason: 'disabled' }
 }
 
-/** Whether events of a source go to a destination. The service's own sources are connected by `audiences.list` and `canary`. */
+/**
+ * Whether events of a source go to a destination. Hookline's own sources are connected by
+ * `audiences.list` and `canary`.
+ */
 export const isConnected = (sourceId: string, destinationId: string, routing: Routing): boolean =>
   isOwnSource(sourceId) || (routing.bySource.get(sourceId)?.some(({ id }) => id === destinationId) ?? false)
 
 const none: readonly never[] = []
 
-/** Destinations of which somebody waits to hear what became of the event. */
-export const awaitedOf = ({ destinationId, origin }: Event): readonly string[] =>
+/** The destinations whose results are reported to an audience, a deletion or the canary. */
+export const reportedDestinations = ({ destinationId, origin }: Event): readonly string[] =>
   destinationId === undefined ? (origin?.destinations ?? none) : [destinationId]
 
-/** Those among them that were disconnected since. */
-function goneFor(event: Event, connected: readonly Destination[]): readonly Drop[] {
-  const awaited = awaitedOf(event)
+/** A drop for each of these destinations that is no longer connected. */
+function dropsOfDisconnected(event: Event, connected: readonly Destination[]): readonly Drop[] {
+  const awaited = reportedDestinations(event)
   if (awaited.length === 0) return none
   const gone = awaited.filter(id => !connected.some(destination => destination.id === id))
   return gone.map(destination => ({ reason: 'no_destination', destination }))
@@ -127,15 +146,16 @@ function select(
 
 const isEnabled = (destination: Destination): boolean => destination.enabled
 
-/** Whether a message's `integrations` let it go to webhooks (A1.4, A4.2 "Selecting destinations"). */
+/** Whether a message's `integrations` allow delivery to webhooks. */
 function isSelected(integrations: JsonText | undefined): boolean {
-  // Only a boolean `false` switches anything off: the usual map needs no parsing.
+  // Only a boolean `false` can exclude a destination, so a map without one needs no parsing.
   if (integrations === undefined || !integrations.includes('false')) return true
   const map: unknown = JSON.parse(integrations)
   if (typeof map !== 'object' || map === null) return true
   const own: unknown = Object.hasOwn(map, 'Webhooks') ? (map as Record<string, unknown>)['Webhooks'] : undefined
   if (typeof own === 'boolean') return own
-  // An object holds settings for the destination, which switches it on; PHP writes an empty one as `[]`.
+  // An object contains settings for a destination, which enables it. PHP writes an empty object as
+  // `[]`.
   if (Array.isArray(own) ? own.length === 0 : typeof own === 'object' && own !== null) return true
   const all = ['All', 'all', 'ALL'].find(name => Object.hasOwn(map, name))
   return all === undefined || (map as Record<string, unknown>)[all] !== false

@@ -1,27 +1,28 @@
-import { standingTiers } from '../topics.ts'
+import { fixedTiers } from '../topics.ts'
 import { type DurationMs, durationMs } from '../units.ts'
 
 export interface RetryPolicy {
   /** Waits before the 2nd, 3rd, … attempt. */
   readonly schedule: readonly DurationMs[]
-  /** From when the dispatcher first took an event up. */
+  /** Duration of the retry window. It starts when the dispatcher first admits an event. */
   readonly window: DurationMs
-  /** Retry topics that there are, shortest first: `tiersOf(schedule)`. */
+  /** The tiers that have a retry topic, shortest first: `tiersOf(schedule)`. */
   readonly tiers: readonly DurationMs[]
 }
 
-/** The largest tier not longer than the wait, else the smallest one. */
+/** The longest tier that is not longer than the wait, or the shortest tier. */
 export function tierFor(wait: DurationMs, tiers: readonly DurationMs[]): DurationMs {
   const tier = tiers.findLast(candidate => candidate <= wait) ?? tiers[0]
-  if (tier === undefined) throw new RangeError('there is no retry tier')
+  if (tier === undefined) throw new RangeError('the list of retry tiers is empty')
   return tier
 }
 
 /**
- * The tier for a delivery that was put off `deferrals` times before. It climbs, so that a long outage does not spin records
- * through Kafka, but does not sleep past the deadline where a shorter tier exists.
+ * The tier for a delivery that was deferred `deferrals` times before. Each deferral uses a longer
+ * tier, so that records circulate less through Kafka during a long outage. The tier is not longer
+ * than the rest of the retry window, if there is one that short.
  */
 export function deferralTier(deferrals: number, remaining: DurationMs, tiers: readonly DurationMs[]): DurationMs {
-  const climbed = standingTiers[Math.min(deferrals, standingTiers.length - 1)] as DurationMs
+  const climbed = fixedTiers[Math.min(deferrals, fixedTiers.length - 1)] as DurationMs
   return tierFor(durationMs(Math.min(climbed, remaining)), tiers)
 }

@@ -1,12 +1,12 @@
 import type { ServiceName } from '../settings/service-names.ts'
 import type { TopicNames } from '../topics.ts'
 import type { DurationMs } from '../units.ts'
-import { type Judgement, numbered } from './finding.ts'
+import { countWithNoun, type Judgement } from './finding.ts'
 
-/** Something that a service has to be allowed. */
+/** A permission that a service needs. */
 export interface Access {
   readonly to: 'read' | 'write' | 'join'
-  /** A topic; to `join`: a consumer group. */
+  /** The name of a topic, or of a consumer group to `join`. */
   readonly name: string
 }
 
@@ -14,14 +14,14 @@ export interface AccessNeeds {
   readonly topics: TopicNames
   readonly tiers: readonly DurationMs[]
   readonly services: ReadonlySet<ServiceName>
-  /** Whether the collector takes operators' requests. */
+  /** Whether the operator API is enabled. */
   readonly hasOperator: boolean
   readonly hasAttempts: boolean
-  /** Whether the dispatcher sends heartbeats. */
+  /** Whether the dispatcher sends canary messages. */
   readonly hasCanary: boolean
 }
 
-/** Everything that these services read, write and join, each once. */
+/** All permissions that these services need, without duplicates. */
 export function accessNeeded({ topics, tiers, services, ...has }: AccessNeeds): readonly Access[] {
   const { events, deadLetter, rejected, audienceInput, memberships, suppressions, deletions, attempts } = topics
   const retries = tiers.map(topics.retry)
@@ -59,20 +59,20 @@ export function accessNeeded({ topics, tiers, services, ...has }: AccessNeeds): 
 
 type Needs = Readonly<Record<Access['to'], readonly string[]>>
 
-/** An ACL's operation for each. */
+/** The ACL operations for each permission. */
 const operations = { read: 'READ and DESCRIBE', write: 'WRITE and DESCRIBE', join: 'READ' } as const
 
-/** One line for what is not allowed each; or one that says that all is. */
+/** One line for each missing permission, or one line when all are granted. */
 export function judgeAccess(needed: readonly Access[], refused: ReadonlySet<Access>): readonly Judgement[] {
   const count = (to: Access['to']): number => needed.filter(access => access.to === to).length
   if (refused.size === 0) {
-    const detail = `may read ${numbered(count('read'), 'topic')}, write ${count('write')} and join ${numbered(count('join'), 'group')}`
+    const detail = `may read ${countWithNoun(count('read'), 'topic')}, write ${count('write')} and join ${countWithNoun(count('join'), 'group')}`
     return [{ level: 'ok', detail }]
   }
   return [...refused].map(({ to, name }) => ({
     level: 'fail',
     which: name,
-    detail: `this client may not ${to} it`,
-    remedy: `an ACL has to allow ${operations[to]} on the ${to === 'join' ? 'group' : 'topic'}`,
+    detail: `this client has no permission to ${to} it`,
+    remedy: `add an ACL that allows ${operations[to]} on the ${to === 'join' ? 'group' : 'topic'}`,
   }))
 }

@@ -1,76 +1,88 @@
 import type { Judgement } from './finding.ts'
 
-/** What came of connecting to one address, with TLS and authentication as configured. */
+/** The result of a connection to one address, with the configured TLS and authentication. */
 export interface Reached {
   readonly address: string
-  /** Undefined: it can be used. */
+  /** `undefined` when the connection works. */
   readonly failure: string | undefined
-  /** Requests that we make and it does not know in any version of ours. */
+  /** Kafka request types that the broker supports in no version that Hookline uses. */
   readonly unsupported: readonly string[]
 }
 
 export interface ClusterSeen {
   readonly configured: readonly Reached[]
-  /** The other addresses, at which the brokers tell clients to find them. */
+  /** Addresses from the brokers' advertised.listeners that are not configured. */
   readonly advertised: readonly Reached[]
-  /** How many brokers there are; undefined while nobody can be asked. */
+  /** The number of brokers; `undefined` when no broker responds. */
   readonly brokers: number | undefined
 }
 
 export function judgeCluster({ configured, advertised, brokers }: ClusterSeen): readonly Judgement[] {
-  const begins = configured.some(({ failure }) => failure === undefined)
+  const hasBootstrap = configured.some(({ failure }) => failure === undefined)
   const all = [...configured, ...advertised]
-  const troubles = [
-    ...configured.flatMap(reached => troubleOf(reached, begins ? elsewhere : nowhere)),
-    ...advertised.flatMap(reached => troubleOf(reached, unusable)),
-    ...all.flatMap(tooDifferent),
+  const problems = [
+    ...configured.flatMap(reached => judgeConnection(reached, hasBootstrap ? otherBrokerRemark : noBrokerRemark)),
+    ...advertised.flatMap(reached => judgeConnection(reached, advertisedRemark)),
+    ...all.flatMap(judgeVersions),
   ]
-  const isWell = !troubles.some(({ level }) => level === 'fail')
-  if (!isWell || brokers === undefined) return troubles
-  const each =
-    brokers === 1 ? '1 broker, reachable at the address' : `${brokers} brokers, each reachable at the address`
-  return [{ level: 'ok', detail: `${each} that it tells clients to use` }, ...troubles]
+  const isHealthy = !problems.some(({ level }) => level === 'fail')
+  if (!isHealthy || brokers === undefined) return problems
+  const each = brokers === 1 ? '1 broker,' : `${brokers} brokers, each`
+  return [{ level: 'ok', detail: `${each} reachable at its advertised address` }, ...problems]
 }
 
 type Remark = Pick<Judgement, 'level' | 'remedy'>
-const elsewhere: Remark = { level: 'warn', remedy: 'the services begin with another broker' }
-const nowhere: Remark = { level: 'fail', remedy: 'check kafka.brokers, kafka.tls and kafka.sasl, and whether it is up' }
-const unusable: Remark = {
+const otherBrokerRemark: Remark = {
+  level: 'warn',
+  remedy: 'the services can start with another broker of kafka.brokers; check this one',
+}
+const noBrokerRemark: Remark = {
   level: 'fail',
-  remedy: 'the cluster tells clients to use this address: check advertised.listeners, and what filters traffic there',
+  remedy: 'check kafka.brokers, kafka.tls and kafka.sasl, and whether the broker is running',
+}
+const advertisedRemark: Remark = {
+  level: 'fail',
+  remedy: 'the cluster advertises this address to clients: check advertised.listeners and firewalls',
 }
 
-const troubleOf = ({ address, failure }: Reached, remark: Remark): readonly Judgement[] =>
+const judgeConnection = ({ address, failure }: Reached, remark: Remark): readonly Judgement[] =>
   failure === undefined ? [] : [{ ...remark, which: address, detail: failure }]
 
-function tooDifferent({ address, unsupported }: Reached): readonly Judgement[] {
+function judgeVersions({ address, unsupported }: Reached): readonly Judgement[] {
   if (unsupported.length === 0) return []
-  const detail = `has no version in common with this client of: ${unsupported.join(', ')}`
-  return [{ level: 'fail', which: address, detail, remedy: 'Kafka 2.1 to 4 will do' }]
+  const detail = `does not support the versions that Hookline needs of: ${unsupported.join(', ')}`
+  return [{ level: 'fail', which: address, detail, remedy: 'use Kafka 2.1 to 4' }]
 }
 
-/** The clock of the leader that took a record, beside ours before it was sent and after it was acknowledged; in milliseconds. */
+/**
+ * The append time of a test record from the partition leader's clock, and this machine's clock
+ * before and after the request. All in milliseconds.
+ */
 export interface ClockReading {
   readonly before: number
   readonly after: number
-  /** Undefined: the topic keeps the time of the producer instead. */
+  /** `undefined` when the topic stores the producer's time instead. */
   readonly appended: number | undefined
 }
 
-/** Services and commands use the brokers' time; until a broker has given it they use the machine's. */
+/**
+ * Limits of the difference. Services and commands use the brokers' time; until a broker responds,
+ * they use the machine's time.
+ */
 const warnBeyondMs = 1_000
 const failBeyondMs = 60_000
 
 export function judgeClock({ before, after, appended }: ClockReading): Judgement {
   if (appended === undefined)
-    return { level: 'warn', detail: 'the broker does not tell its time', remedy: 'see: hookline topics check' }
-  // It was appended at any time in between: what is within is no difference.
+    return { level: 'warn', detail: 'the topic does not store append times', remedy: 'run: hookline topics check' }
+  // The broker appended the record between the two readings of the local clock. A time between
+  // them shows no skew.
   const skewMs = appended < before ? appended - before : Math.max(0, appended - after)
   const size = Math.abs(skewMs)
   const detail =
-    size === 0 ? "the same as the broker's" : `${secondsOf(size)} ${skewMs > 0 ? 'behind' : 'ahead of'} the broker's`
+    size === 0 ? "equal to the broker's" : `${secondsOf(size)} ${skewMs > 0 ? 'behind' : 'ahead of'} the broker's`
   if (size < warnBeyondMs) return { level: 'ok', detail }
-  const remedy = "processes go by the brokers' time: check NTP on this machine and on the brokers"
+  const remedy = "processes use the brokers' time: check NTP on this machine and on the brokers"
   return { level: size < failBeyondMs ? 'warn' : 'fail', detail, remedy }
 }
 

@@ -1,5 +1,5 @@
-/** What is looked at, in the order in which it is told. */
-export const examined = [
+/** The kinds of checks, in the order of the report. */
+export const checkKinds = [
   'configuration',
   'kafka',
   'access',
@@ -9,36 +9,40 @@ export const examined = [
   'endpoint',
   'transport',
 ] as const
-export type Examined = (typeof examined)[number]
+export type CheckKind = (typeof checkKinds)[number]
 
-/** `warn`: works, and will not for long or not for everybody. `fail`: deliveries do not work as they should. */
+/**
+ * `warn`: works now, but will fail soon or in some cases. `fail`: deliveries do not work correctly.
+ */
 export type Level = 'ok' | 'warn' | 'fail'
 
-/** One thing that was checked, and what was seen. */
+/** The result of one check. */
 export interface Finding {
-  readonly of: Examined
+  readonly of: CheckKind
   readonly level: Level
-  /** Which one of its kind: a broker, a topic, an endpoint. */
+  /** Which broker, topic or endpoint it refers to. */
   readonly which?: string
   /** One line. */
   readonly detail: string
-  /** What to do; where the detail does not say it already. */
+  /** What the operator should do, when the detail does not say it. */
   readonly remedy?: string
 }
 
-/** The form of a finding without what it is of. */
+/** A finding without its kind of check. */
 export type Judgement = Omit<Finding, 'of'>
 
-/** In the order of `examined`, each kind as it was found. */
+/** Sorts by `checkKinds`; findings of one kind keep their order. */
 export function inOrder(findings: readonly Finding[]): readonly Finding[] {
-  return findings.toSorted((a, b) => examined.indexOf(a.of) - examined.indexOf(b.of))
+  return findings.toSorted((a, b) => checkKinds.indexOf(a.of) - checkKinds.indexOf(b.of))
 }
 
-/** `fail  endpoint crm/0 https://crm.example.com: connection refused; is the server up?` */
-export function lineOf({ of, level, which, detail, remedy }: Finding): string {
+/**
+ * For example `fail  endpoint crm/0 https://crm.example.com: connection refused; is the server up?`
+ */
+export function formatFinding({ of, level, which, detail, remedy }: Finding): string {
   const subject = which === undefined ? of : `${of} ${which}`
   return `${level.padEnd(4)}  ${subject}: ${detail}${remedy === undefined ? '' : `; ${remedy}`}`
 }
 
 /** `1 topic`, `2 topics` */
-export const numbered = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
+export const countWithNoun = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`

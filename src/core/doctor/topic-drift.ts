@@ -1,11 +1,11 @@
 import type { TopicDescription } from '../ports.ts'
 import { type TopicSpec, topicConfig } from '../topics.ts'
 import { type DurationMs, durationMs, formatDuration } from '../units.ts'
-import { type Judgement, numbered } from './finding.ts'
+import { countWithNoun, type Judgement } from './finding.ts'
 
-/** How a topic differs from its spec. */
+/** One difference between a topic and its spec. */
 export interface TopicDrift {
-  /** `*`: all of them. */
+  /** `*` refers to all topics. */
   readonly topic: string
   readonly kind:
     | 'missing'
@@ -17,15 +17,15 @@ export interface TopicDrift {
     | 'timestamps'
     | 'record_size'
     | 'compaction_lag'
-  /** `error`: deliveries can be lost or go astray. `note`: works, and is worth knowing. */
+  /** `error`: deliveries can be lost or misrouted. `note`: works, but the operator should know. */
   readonly severity: 'error' | 'note'
-  /** One line: what is so, and what it means. */
+  /** One line: the difference and its effect. */
   readonly detail: string
 }
 
 /**
- * How the topics of a cluster differ from what the services need. `window` is the retry window: what is deleted within it
- * may not have been delivered yet.
+ * Compares the topics of a cluster with the specs of the services. `window` is the retry window: a
+ * topic with a shorter retention can delete records before they are delivered.
  */
 export function topicDrift(
   specs: readonly TopicSpec[],
@@ -55,7 +55,7 @@ const developmentNote: TopicDrift = {
   topic: '*',
   kind: 'replication',
   severity: 'note',
-  detail: 'topics.replicationFactor is 1: for development, the loss of a broker loses deliveries',
+  detail: 'topics.replicationFactor is 1, which is for development: the loss of a broker loses deliveries',
 }
 
 const drift = (
@@ -73,7 +73,7 @@ function partitionDrift(
   const leader = spec.partitionsAs === undefined ? undefined : byName.get(spec.partitionsAs)
   if (leader !== undefined && leader.name !== topic.name) {
     if (leader.partitions === topic.partitions) return []
-    const detail = `has ${topic.partitions} partitions, but ${leader.name} has ${leader.partitions}: they must agree`
+    const detail = `has ${topic.partitions} partitions, but ${leader.name} has ${leader.partitions}: they must be equal`
     return [drift(spec, 'partitions', 'error', detail)]
   }
   if (topic.partitions === spec.partitions) return []
@@ -97,7 +97,7 @@ function cleanupDrift(spec: TopicSpec, { config }: TopicDescription): TopicDrift
 
 function retentionDrift(spec: TopicSpec, { config }: TopicDescription, window: DurationMs): TopicDrift[] {
   const text = config['retention.ms']
-  // -1: for ever.
+  // -1 means unlimited.
   if (spec.retention === undefined || text === undefined || Number(text) < 0) return []
   const is = durationMs(Number(text))
   if (is >= spec.retention) return []
@@ -114,7 +114,7 @@ function retentionDrift(spec: TopicSpec, { config }: TopicDescription, window: D
   return [drift(spec, 'retention', 'error', detail)]
 }
 
-/** Fewer than 3 are for development, which a replication factor of 1 in the settings stands for. */
+/** A replication factor below 3 is an error, unless the spec has 1, which is for development. */
 function replicationDrift(spec: TopicSpec, { replicationFactor }: TopicDescription): TopicDrift[] {
   if (spec.replicationFactor === 1 || replicationFactor >= 3) return []
   return [drift(spec, 'replication', 'error', `has replication factor ${replicationFactor}, needs 3`)]
@@ -127,42 +127,47 @@ function configDrift(spec: TopicSpec, { replicationFactor, config }: TopicDescri
   if (replicationFactor >= 3 && inSync !== undefined && Number(inSync) < 2)
     drifts.push(drift(spec, 'in_sync', 'note', 'has min.insync.replicas 1: one replica alone may acknowledge a record'))
   const timestamps = config['message.timestamp.type']
-  if (timestamps !== undefined && timestamps !== wanted['message.timestamp.type'])
-    drifts.push(drift(spec, 'timestamps', 'note', `has message.timestamp.type ${timestamps}: producers' clocks count`))
+  if (timestamps !== undefined && timestamps !== wanted['message.timestamp.type']) {
+    const detail = `has message.timestamp.type ${timestamps}: retention and delays use producers' clocks`
+    drifts.push(drift(spec, 'timestamps', 'note', detail))
+  }
   return drifts
 }
 
-/** Our headers on a copy, with room to spare. */
+/** Room for the headers that Hookline adds to a copy. */
 const copyOverheadBytes = 64 * 1024
 
-/** A copy that does not fit into a retry topic becomes a dead letter, and one that does not fit there loses its end. */
+/**
+ * A copy that is too large for a retry topic is dead-lettered. A dead letter that is too large is
+ * truncated.
+ */
 function recordSizeDrift(spec: TopicSpec, { config }: TopicDescription, largestEvent: number): TopicDrift[] {
   const is = config['max.message.bytes']
   if (spec.maxRecordBytes === undefined || is === undefined) return []
   const needed = Math.max(spec.maxRecordBytes, largestEvent + copyOverheadBytes)
   if (Number(is) >= needed) return []
-  const detail = `has max.message.bytes ${is}, needs ${needed}: copies are longer than their records`
+  const detail = `has max.message.bytes ${is}, needs ${needed}: retry and dead-letter copies are longer than events`
   return [drift(spec, 'record_size', 'note', detail)]
 }
 
 function compactionLagDrift(spec: TopicSpec, { config }: TopicDescription): TopicDrift[] {
   const is = config['min.compaction.lag.ms']
   if (spec.compactionLag === undefined || is === undefined || Number(is) >= spec.compactionLag) return []
-  const detail = `has min.compaction.lag.ms ${is}, needs ${spec.compactionLag}: a late record may remove a newer one before that is noticed`
+  const detail = `has min.compaction.lag.ms ${is}, needs ${spec.compactionLag}: a delayed write may replace a newer record, which compaction then removes`
   return [drift(spec, 'compaction_lag', 'note', detail)]
 }
 
-/** One line for each difference; or one that says that there is none. */
+/** One line for each difference, or one line when there is none. */
 export function judgeTopics(drift: readonly TopicDrift[], count: number): readonly Judgement[] {
   const told = drift.map(
     ({ topic, kind, severity, detail }): Judgement => ({
       level: severity === 'error' ? 'fail' : 'warn',
-      // One line about all of them names none.
+      // A difference of all topics names no topic.
       ...(topic !== '*' && { which: topic }),
       detail,
       ...(kind === 'missing' && { remedy: 'create it with: hookline topics apply' }),
     }),
   )
   const isFit = !drift.some(({ severity }) => severity === 'error')
-  return isFit ? [{ level: 'ok', detail: `${numbered(count, 'topic')} fit for use` }, ...told] : told
+  return isFit ? [{ level: 'ok', detail: `${countWithNoun(count, 'topic')} ready` }, ...told] : told
 }

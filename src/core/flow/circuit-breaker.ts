@@ -1,32 +1,43 @@
 import { flowLimits } from './limits.ts'
 
-/* Deliveries are counted over a minute, in steps: cheap enough to have one for every destination. */
+/*
+ * The window of one minute has twelve steps of 5 s. Counters for each step take little memory, so
+ * that every destination can have a circuit breaker.
+ */
 const { stepMs, steps, minDeliveries, openAtShare, openForMs } = flowLimits.circuitBreaker
 
 interface EndedAttempt {
-  /** Without success, and with a failure that is retried. */
+  /** The attempt had no success, and at least one failure was retryable. */
   readonly failed: boolean
   readonly wasProbe: boolean
-  /** False: a live edit left only webhooks that had refused the delivery, or others hold the permits of one that was not called. */
+  /**
+   * Whether the attempt shows the state of the endpoint. False when it sent no request because
+   * every webhook had refused the delivery, or when other destinations held the permits.
+   */
   readonly isConclusive: boolean
 }
 
 /*
- * closed     attempts are made and counted. Ten or more in a minute, 70 % of them failed retryably: open.
- * open       for 30 s nothing is attempted, then one probe at a time. What is due beside it is deferred briefly and
- *            climbs no tier: what was deferred together is due together, and only one is the probe.
- *            The probe succeeds, or an attempt that was still in progress does: closed, nothing counted.
- *            The probe fails: open for 30 s more.
+ * closed: Attempts are made and counted. When at least ten deliveries ended in one minute and 70 %
+ *         of them failed retryably, the circuit breaker opens.
+ * open:   No attempt is made for 30 s. Then one probe at a time is made. Other deliveries that
+ *         become due are deferred to the shortest tier, because only one of them can be the probe.
+ *         When the probe succeeds, or an attempt from before the opening, the circuit breaker
+ *         closes and its counters are cleared. When the probe fails, it stays open for 30 s more.
  */
 
 /**
- * Stops the attempts of one destination while most of them fail. It counts deliveries, not calls:
- * four dead webhooks beside one that works are successes (A4.1). Times are monotonic milliseconds.
+ * Stops the attempts of one destination while 70 % of its deliveries fail. It counts deliveries,
+ * not requests: a delivery with one success and four failed webhooks is a success. Times are
+ * monotonic milliseconds.
  */
 export class CircuitBreaker {
-  /** Delivered and failed of each step, side by side: with 1,000 destinations most reads miss the cache. */
+  /**
+   * Delivered and failed deliveries of each step, next to each other: with 1,000 destinations,
+   * separate arrays would cost more cache misses.
+   */
   readonly #counts = new Uint32Array(2 * steps)
-  /** The step that was counted in last. */
+  /** The step of the last counted attempt. */
   #step = 0
   #openUntil: number | undefined
   #isProbing = false
@@ -40,19 +51,22 @@ export class CircuitBreaker {
     return this.#isProbing
   }
 
-  /** Whether no attempt should begin now. */
+  /** Whether no attempt may begin now. */
   refuses(now: number): boolean {
     return this.#openUntil !== undefined && (now < this.#openUntil || this.#isProbing)
   }
 
-  /** An attempt begins. Returns whether it is the probe: pass that to `ended`. */
+  /** Notes that an attempt begins. Returns whether it is the probe; pass that to `ended`. */
   begins(now: number): boolean {
     const isProbe = this.#openUntil !== undefined && !this.refuses(now)
     if (isProbe) this.#isProbing = true
     return isProbe
   }
 
-  /** An attempt has ended. One that is not conclusive says nothing of the endpoint: the next attempt is the probe. */
+  /**
+   * Notes that an attempt has ended. An inconclusive attempt changes nothing, and after an
+   * inconclusive probe the next attempt is the probe.
+   */
   ended(attempt: EndedAttempt, now: number): void {
     if (attempt.wasProbe) this.#isProbing = false
     if (!attempt.isConclusive) return
@@ -65,10 +79,10 @@ export class CircuitBreaker {
     this.#moveTo(Math.floor(now / stepMs))
     const slot = slotOf(this.#step) + (failed ? 1 : 0)
     this.#counts[slot] = (this.#counts[slot] ?? 0) + 1
-    if (failed && this.#mostFailed()) this.#openUntil = now + openForMs
+    if (failed && this.#exceedsFailureShare()) this.#openUntil = now + openForMs
   }
 
-  #mostFailed(): boolean {
+  #exceedsFailureShare(): boolean {
     let [all, failures] = [0, 0]
     for (let step = 0; step < steps; step++) {
       const failed = this.#counts[slotOf(step) + 1] ?? 0
@@ -83,7 +97,7 @@ export class CircuitBreaker {
     this.#counts.fill(0)
   }
 
-  /** Forgets the steps that are older than a minute. */
+  /** Clears the steps that are older than one minute. */
   #moveTo(step: number): void {
     for (let passed = Math.max(this.#step + 1, step - steps + 1); passed <= step; passed++) {
       this.#counts.fill(0, slotOf(passed), slotOf(passed) + 2)

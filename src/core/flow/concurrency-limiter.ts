@@ -5,33 +5,38 @@ import { type CallTime, PermitTime } from './permit-time.ts'
 
 const { perFreePermit, perFreePermitWhenAlone } = flowLimits.concurrency
 
-/** A destination's calls in progress; 0 at first. Its queue keeps it: no look-up by name for each call. */
+/**
+ * The number of a destination's requests in progress. The destination's queue holds this object, so
+ * that no request needs a look-up by name.
+ */
 export interface DestinationCalls {
   calls: number
 }
 
 /**
- * The limits that a destination's calls to a webhook count towards: its shares of the webhook's and
- * of the host's permits. The caller keeps it.
+ * The permits that a destination's requests to one webhook need: shares of the webhook's limit and
+ * of the host's limit. The caller keeps this object.
  */
 export interface Permits {
   readonly ofWebhook: FairShare
   readonly ofHost: FairShare
 }
 
-/** Of the webhooks of one attempt. */
+/** The webhooks that one attempt may call now. */
 interface Callable<W> {
   readonly webhooks: readonly W[]
-  /** Those that no permit is free for. */
+  /** The number of webhooks that have no free permit. */
   readonly leftOut: number
-  /** Whether one of these is left out because other destinations hold the permits: alone this one could call it too. */
+  /** Whether other destinations hold the permits of a webhook that was left out. */
   readonly isHeldUpByOthers: boolean
 }
 
-/** Limits concurrent calls: of the process, for one destination, to one webhook, to one host. */
+/**
+ * Limits concurrent requests of the process, of one destination, to one webhook, and to one host.
+ */
 export class ConcurrencyLimiter {
   readonly #caps: Pick<DeliverySettings, 'maxInFlight' | 'perWebhook' | 'perHost'>
-  /** Destinations with calls in progress. */
+  /** The number of destinations with requests in progress. */
   #busyDestinations = 0
   readonly #byWebhook = new Map<string, SharedLimit>()
   readonly #byHost = new Map<string, SharedLimit>()
@@ -45,23 +50,29 @@ export class ConcurrencyLimiter {
     return this.#inFlight
   }
 
-  /** Whether one more call may start in this process. */
+  /** Whether one more request may start in this process. */
   get hasCapacity(): boolean {
     return this.#inFlight < this.#caps.maxInFlight
   }
 
-  /** Whether one more call leaves the other destinations their share of the process. */
+  /**
+   * Whether one more request of this destination leaves the other destinations their share of the
+   * process.
+   */
   hasFairShare({ calls: own }: DestinationCalls): boolean {
     const others = this.#busyDestinations - (own > 0 ? 1 : 0)
     const share = others > 0 ? perFreePermit : perFreePermitWhenAlone
     return own < share * (this.#caps.maxInFlight - this.#inFlight)
   }
 
-  /** After a live edit a webhook is another object: what it calls is the same. */
+  /**
+   * The permits of one destination for a webhook. They are found by URL, because a reload of the
+   * configuration creates new `Webhook` objects.
+   */
   permitsOf(webhook: Pick<Webhook, 'url'>, destination: string): Permits {
     const url = revealed(webhook.url)
     const { perWebhook, perHost } = this.#caps
-    // Host and port: what shares one server's capacity.
+    // Host and port identify the server whose capacity is shared.
     const { host } = new URL(url)
     return {
       ofWebhook: limitOf(this.#byWebhook, url, perWebhook).of(destination),
@@ -69,17 +80,23 @@ export class ConcurrencyLimiter {
     }
   }
 
-  /** Whether one more call to the webhook has its permits. */
+  /** Whether one more request to the webhook has its permits. */
   hasPermit({ ofWebhook, ofHost }: Permits): boolean {
     return ofWebhook.hasPermit && ofHost.hasPermit
   }
 
-  /** Whether the limit is used up by other destinations: this one has less than its fair share. */
+  /**
+   * Whether other destinations use up a limit of which this destination has less than its fair
+   * share.
+   */
   isHeldByOthers({ ofWebhook, ofHost }: Permits): boolean {
     return (!ofWebhook.hasPermit && ofWebhook.isBelowShare) || (!ofHost.hasPermit && ofHost.isBelowShare)
   }
 
-  /** Those of one attempt's webhooks that may all be called now, also when they share a host. */
+  /**
+   * The webhooks of one attempt that may all be called now. Permits that they share count once for
+   * each webhook.
+   */
   callable<W extends { readonly permits: Permits }>(share: DestinationCalls, webhooks: readonly W[]): Callable<W> {
     let isHeldUpByOthers = false
     const callable = webhooks.filter(({ permits }) => {
@@ -106,7 +123,7 @@ export class ConcurrencyLimiter {
     ofHost.release()
   }
 
-  /** A call has ended after `tookMs`: its permits are free. */
+  /** Releases the permits of a request that ended after `tookMs`. */
   ended(share: DestinationCalls, permits: Permits, tookMs: number, now: number): void {
     this.release(share, permits)
     permits.ofWebhook.ended(tookMs, now)
@@ -114,16 +131,22 @@ export class ConcurrencyLimiter {
   }
 }
 
-/** A limit of concurrent calls that several destinations may share: that of a host, or of a webhook. */
+/**
+ * A limit of concurrent requests that several destinations may share: that of a host or of a
+ * webhook.
+ */
 class SharedLimit {
   readonly limit: number
   calls = 0
-  /** Destinations with calls in progress. */
+  /** The number of destinations with requests in progress. */
   busyDestinations = 0
-  /** Calls in progress of destinations whose calls are slow. */
+  /** Requests in progress of slow destinations. */
   slowCalls = 0
   readonly permitTime = new PermitTime()
-  /** By destination. These come from the configuration only, they are few: each is kept for as long as the process lives. */
+  /**
+   * By destination. Entries are never removed: destinations come only from the configuration, so
+   * there are few.
+   */
   readonly #shares = new Map<string, FairShare>()
 
   constructor(limit: number) {
@@ -138,7 +161,7 @@ class SharedLimit {
     return this.#shares.size > 1
   }
 
-  /** Whether there may be as many destinations with calls in progress as there are permits. */
+  /** Whether there may be as many destinations with requests in progress as permits. */
   get mayBeCrowded(): boolean {
     return this.#shares.size > 1 && this.#shares.size >= this.limit
   }
@@ -154,12 +177,14 @@ class SharedLimit {
 }
 
 /**
- * One destination's part of a shared limit. The destinations with calls in progress share the limit
- * equally, and one more share stays free for the next one: with n of them n/(n + 1) of the limit is
- * in use. A destination alone uses all of it, or seven eighths where others may come. While calls
- * beyond a share are in progress, no destination gets more than what is still free. In a crowd, with
- * more destinations than permits, each has one call at a time, and the slow ones leave the last
- * permit to the quick ones.
+ * One destination's share of a shared limit.
+ * - The destinations with requests in progress share the limit equally, and one more share stays
+ *   free for the next destination. So n destinations use n/(n + 1) of the limit.
+ * - A destination that is alone uses the whole limit, or seven eighths of it when other
+ *   destinations share the limit.
+ * - While a destination exceeds its share, no destination gets more than what is still free.
+ * - With more destinations than permits (crowded), each destination has one request at a time, and
+ *   slow destinations leave the last permit to quick ones.
  */
 class FairShare {
   readonly #limit: SharedLimit
@@ -170,7 +195,7 @@ class FairShare {
     this.#limit = limit
   }
 
-  /** Whether one more call leaves the other destinations their share. */
+  /** Whether one more request leaves the other destinations their share. */
   get hasPermit(): boolean {
     const { free, isShared } = this.#limit
     if (free <= 0) return false
@@ -179,7 +204,10 @@ class FairShare {
     return this.#calls < free && this.isBelowShare && this.#leavesLastToQuick
   }
 
-  /** False for a slow one in a crowd that would take the last permit, while slow ones have half of them. */
+  /**
+   * Whether one more request leaves the last permit of a crowded limit to quick destinations. It
+   * matters only while slow destinations hold half of the permits.
+   */
   get #leavesLastToQuick(): boolean {
     if (!this.#time.isSlow) return true
     const { limit, free, slowCalls, permitTime } = this.#limit
@@ -187,7 +215,7 @@ class FairShare {
     return !isCrowd || free > 1 || !permitTime.hasQuick || slowCalls < Math.max(1, Math.floor(limit / 2))
   }
 
-  /** Whether it would have a permit if no other destination had calls in progress. */
+  /** Whether it would have a permit if no other destination had requests in progress. */
   get hasPermitAlone(): boolean {
     const { limit, isShared } = this.#limit
     return isShared ? this.#calls < perFreePermitWhenAlone * (limit - this.#calls) : this.#calls < limit
@@ -210,7 +238,10 @@ class FairShare {
     if (--this.#calls === 0) this.#limit.busyDestinations--
   }
 
-  /** A call that has released its permit took so long. Nobody asks for that where no crowd can be. */
+  /**
+   * Notes how long a request took whose permit is released. Limits that cannot be crowded do not
+   * need it.
+   */
   ended(tookMs: number, now: number): void {
     if (!this.#limit.mayBeCrowded) return
     const wasSlow = this.#time.isSlow
@@ -218,7 +249,7 @@ class FairShare {
     if (this.#time.isSlow !== wasSlow) this.#limit.slowCalls += wasSlow ? -this.#calls : this.#calls
   }
 
-  /** Other destinations with calls in progress. */
+  /** Other destinations with requests in progress. */
   get #others(): number {
     return this.#limit.busyDestinations - (this.#calls > 0 ? 1 : 0)
   }

@@ -2,7 +2,10 @@ import { flowLimits } from './limits.ts'
 
 const { saturatedShare, lateMs } = flowLimits.cpuSaturation
 
-/** Until when the process lacked CPU, by samples of its event loop. Times are monotonic milliseconds. */
+/**
+ * Finds out until when the process lacked CPU, from samples of its event loop. Times are monotonic
+ * milliseconds.
+ */
 export class CpuSaturation {
   #sampledAt: number
   #until = Number.NEGATIVE_INFINITY
@@ -11,13 +14,13 @@ export class CpuSaturation {
     this.#sampledAt = now
   }
 
-  /** `busyShare`: of the time since the sample before, 0 to 1. */
+  /** `busyShare` is the busy part of the time since the previous sample, 0 to 1. */
   sample(now: number, busyShare: number): void {
     if (busyShare >= saturatedShare || this.#isLate(now)) this.#until = now
     this.#sampledAt = now
   }
 
-  /** As far as is known now; -Infinity: never. */
+  /** The last time at which the process lacked CPU; -Infinity when it never did. */
   until(now: number): number {
     return this.#isLate(now) ? now : this.#until
   }

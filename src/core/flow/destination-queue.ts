@@ -6,18 +6,21 @@ interface Waiting<Item> {
 }
 
 /**
- * The deliveries of one destination that wait for their attempt, in the order in which they came.
- * Only the first one of a key (one user) is ready; the next one becomes ready when the one before
- * has ended, so that one user's first attempts never overtake each other. Deliveries without a key
- * (retries) block no other.
+ * The deliveries of one destination that wait for an attempt, in order of arrival. The key is the
+ * user. Only the first delivery of a key is ready. The next one becomes ready when the previous one
+ * has ended, so that the first attempts for one user never overtake each other. Deliveries without
+ * a key (retries) block no other delivery.
  */
 export class DestinationQueue<Item> {
   #ready = new Fifo<Waiting<Item>>()
-  /** A key is here from its first push to its last `ended`; the fifo holds those behind the one that is ready or in progress. */
+  /**
+   * Keys with a delivery that is ready or in progress. The fifo holds the deliveries of the key
+   * that wait behind it.
+   */
   readonly #busy = new Map<string, Fifo<Item> | undefined>()
   #queued = 0
 
-  /** Waiting, ready or not; what was taken no longer counts. */
+  /** The number of waiting deliveries, ready or not, without those in progress. */
   get queued(): number {
     return this.#queued
   }
@@ -40,20 +43,23 @@ export class DestinationQueue<Item> {
     }
   }
 
-  /** The next ready item, which is in progress until `ended(key)`. */
+  /** Removes the next ready item. It is in progress until `ended(key)`. */
   take(): Item | undefined {
     const next = this.#ready.shift()
     if (next !== undefined) this.#queued--
     return next?.item
   }
 
-  /** Undoes a `take`: the item is the next one again. */
+  /** Undoes a `take`: the item becomes the next one again. */
   requeue(item: Item, key?: string): void {
     this.#queued++
     this.#ready.unshift({ item, key })
   }
 
-  /** The item taken with this key has ended or is deferred: the next one of the key becomes ready. */
+  /**
+   * The item in progress with this key has ended or is deferred. The next item of the key becomes
+   * ready.
+   */
   ended(key?: string): void {
     if (key === undefined) return
     const next = this.#busy.get(key)?.shift()
@@ -61,7 +67,7 @@ export class DestinationQueue<Item> {
     else this.#ready.push({ item: next, key })
   }
 
-  /** The queued item that will be taken next, as far as is known now. */
+  /** The queued item that will probably be taken next. */
   get oldest(): Item | undefined {
     const next = this.#ready.peek()
     if (next !== undefined) return next.item
@@ -70,8 +76,9 @@ export class DestinationQueue<Item> {
   }
 
   /**
-   * Removes all queued items that match, those of one key in their order, and stops after about
-   * `max` items: a key is removed whole. An item that stays becomes ready when those before it leave.
+   * Removes the queued items that match, in order within each key. It stops after about `max`
+   * items, but always processes a key completely. An item that does not match becomes ready when
+   * all items before it have left.
    */
   drainMatching(matches: (item: Item) => boolean, max: number): readonly Item[] {
     const out: Item[] = []
@@ -92,7 +99,9 @@ export class DestinationQueue<Item> {
     return out
   }
 
-  /** The ready item of this key is removed: the first one behind it that stays takes its place. */
+  /**
+   * Replaces the removed ready item of this key by the first item behind it that does not match.
+   */
   #succeed(key: string | undefined, keeps: (item: Item) => boolean): void {
     if (key === undefined) return
     const behind = kept(this.#busy.get(key) ?? new Fifo<Item>(), keeps)

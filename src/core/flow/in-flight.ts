@@ -1,4 +1,7 @@
-/** Bounds how many operations are in flight: who begins one waits until fewer than `max` are. */
+/**
+ * Limits how many operations run concurrently. `begin` waits until fewer than `max` are in
+ * progress.
+ */
 export class InFlight {
   readonly #max: number
   #count = 0
@@ -8,7 +11,10 @@ export class InFlight {
     this.#max = max
   }
 
-  /** Resolves when one more has begun; `ended` has to follow. First come, first served. */
+  /**
+   * Resolves when the operation may begin, in order of the calls. The caller must call `ended`
+   * afterwards.
+   */
   async begin(): Promise<void> {
     while (this.#count >= this.#max) await this.#nextEnd()
     this.#count++
@@ -21,7 +27,7 @@ export class InFlight {
     for (const wake of waiting) wake()
   }
 
-  /** Resolves when none is in flight. */
+  /** Resolves when no operation is in progress. */
   async drained(): Promise<void> {
     while (this.#count > 0) await this.#nextEnd()
   }

@@ -1,16 +1,19 @@
 /**
- * The last offset of a partition with a record for any destination other than a given one. It keeps
- * two numbers, not one per destination: with 1,000 destinations and many partitions, most look-ups
- * would miss the cache.
+ * The last offset of a partition that has a record for another destination than a given one. It
+ * keeps two numbers instead of one per destination: with 1,000 destinations and many partitions, a
+ * map would cost a cache miss for each look-up.
  */
 export class LastRouted {
   #destination: string | undefined
-  /** The highest of all, which was this destination's. */
+  /** The highest offset of all destinations; `#destination` is the destination of this record. */
   #offset = -1
-  /** The highest of all but this destination's. */
+  /** The highest offset of all destinations except `#destination`. */
   #ofOthers = -1
 
-  /** A record is for this destination. In any order: one that waits for its schema is routed late. */
+  /**
+   * Notes a record for a destination. Offsets may come in any order: a record that waits for its
+   * schema is routed late.
+   */
   add(offset: number, destination: string): void {
     if (destination === this.#destination) {
       this.#offset = Math.max(this.#offset, offset)
@@ -23,7 +26,7 @@ export class LastRouted {
     }
   }
 
-  /** Whether any from this offset on was for another destination than this one. */
+  /** Whether a record from this offset on was for another destination. */
   hasOthersThan(destination: string, from: number): boolean {
     return (destination === this.#destination ? this.#ofOthers : this.#offset) >= from
   }

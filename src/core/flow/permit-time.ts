@@ -2,36 +2,39 @@ import { flowLimits } from './limits.ts'
 
 const { neverSlowMs, quickPart, callTimeWindowMs, lastCallWeight } = flowLimits.concurrency
 
-/** Of the calls that ended in one window. */
+/** Sums over the requests that ended in one window. */
 interface Sums {
   /** Milliseconds that permits were held. */
   held: number
-  /** The same, each multiplied with itself. */
+  /** The sum of the squares of these milliseconds. */
   squares: number
-  /** Whether a call of a quick destination has ended. */
+  /** Whether a request of a quick destination has ended. */
   hasQuick: boolean
 }
 
 const noSums = (): Sums => ({ held: 0, squares: 0, hasQuick: false })
 
-/** How long the calls take for which one destination holds permits of a limit. */
+/** How long one destination's requests hold permits of a limit. */
 export interface CallTime {
-  /** Undefined before the first call has ended. */
+  /** `undefined` until the first request has ended. */
   meanMs: number | undefined
-  /** Its calls take long beside those of the others: they leave the last permit to quick ones. */
+  /**
+   * Whether its requests take long compared with those of other destinations. Slow destinations
+   * leave the last permit to quick ones.
+   */
   isSlow: boolean
 }
 
 /**
- * How long the permits of a shared limit are held. Each call counts with its duration: one of 5 s as
- * much as a thousand of 5 ms. Times are monotonic milliseconds.
+ * Measures how long requests hold the permits of a shared limit. Each request is weighted with its
+ * duration: one of 5 s counts as much as a thousand of 5 ms. Times are monotonic milliseconds.
  */
 export class PermitTime {
   #window = 0
   #now = noSums()
   #before = noSums()
 
-  /** A call of this destination has ended. */
+  /** Notes that a request of this destination has ended. */
   ended(time: CallTime, tookMs: number, now: number): void {
     this.#moveTo(Math.floor(now / callTimeWindowMs))
     this.#now.held += tookMs
@@ -46,7 +49,7 @@ export class PermitTime {
     return this.#now.hasQuick || this.#before.hasQuick
   }
 
-  /** The mean duration of all calls, each weighted with its duration. */
+  /** The mean duration of all requests, each weighted with its duration. */
   get typicalMs(): number {
     const held = this.#now.held + this.#before.held
     return held === 0 ? 0 : (this.#now.squares + this.#before.squares) / held

@@ -3,26 +3,35 @@ import { flowLimits } from './limits.ts'
 
 const { recordsPerCall, inProcess, maxInPartition, minInPartition } = flowLimits.prefetch
 
-/** What a record holds in memory, in bytes. A producer may put anything into its headers. */
+/**
+ * The bytes of memory that a record takes. Headers count, because a producer may write headers of
+ * any size.
+ */
 export function heldBytes({ key, value, headers }: Pick<LogRecord, 'key' | 'value' | 'headers'>): number {
   let bytes = (key?.length ?? 0) + (value?.length ?? 0)
   for (const name in headers) bytes += name.length + (headers[name] as string).length
   return bytes
 }
 
-/** What one partition may have in progress. At a limit it is paused; below half of all it resumes. */
+/**
+ * The limits of one partition. The partition is paused when it reaches one of them, and resumed
+ * when it is below half of all of them.
+ */
 export interface PrefetchLimits {
   readonly records: number
   readonly bytes: number
-  /** Highest received − lowest undone: what a crash reads again. The commit's bitmap covers it. */
+  /**
+   * The difference between the highest received and the lowest undone offset. A process reads
+   * these records again after a crash. The bitmap of the commit must cover them.
+   */
   readonly span: number
-  /** Records that wait undecoded because they are due soon. */
+  /** Undecoded records that are due soon. */
   readonly dueSoon: number
 }
 
 /**
- * The limits of each partition of a process that has so many and makes `maxInFlight` calls
- * concurrently. `stalled` holds while a record is in progress for longer than the stall threshold.
+ * The limits for each of `partitions` partitions in a process with `maxInFlight` concurrent
+ * requests. `stalled` applies while a record is in progress for longer than the stall threshold.
  */
 export function prefetchLimits(
   partitions: number,

@@ -1,31 +1,35 @@
 /**
- * Limits a rate, as a token bucket that keeps time instead of tokens: `#paidUntil` is the instant until which all that was spent is
- * paid. Before now it is credit, which is limited by the burst; after now it is debt. Spending may make a debt of any size, so a batch
- * larger than the burst gets through, and the time that it takes to pay back keeps the mean. The rate may change between two calls.
- * Times are milliseconds of one monotonic clock.
+ * A token bucket that stores a time instead of tokens. `#paidUntil` is the time until which
+ * everything spent is paid. A time in the past is credit, limited by the burst. A time in the
+ * future is debt. A caller may spend more than the credit, so a batch larger than the burst passes,
+ * and the wait for its debt keeps the mean rate. The rate may change between two calls. Times are
+ * milliseconds of one monotonic clock.
  */
 export class RateLimiter {
   readonly #burstMs: number
   #paidUntil: number
 
-  /** @param burstMs the longest time whose unused rate may be made up for later. @param since when the credit begins to grow. */
+  /**
+   * @param burstMs limits the credit: unused rate can be spent later for at most this long.
+   * @param since the time at which the credit begins to grow.
+   */
   constructor(burstMs: number, since: number) {
     this.#burstMs = burstMs
     this.#paidUntil = since
   }
 
-  /** Milliseconds until there is no debt; 0: now. */
+  /** Milliseconds until there is no debt; 0 when there is none. */
   msToWait(now: number): number {
     return Math.max(0, this.#debtMs(now))
   }
 
-  /** Whole seconds until there is credit, for `Retry-After`; 0: now. */
+  /** Whole seconds until there is credit, for `Retry-After`; 0 when there is credit. */
   secondsToWait(now: number): number {
     const debt = this.#debtMs(now)
     return debt < 0 ? 0 : Math.floor(debt / 1_000) + 1
   }
 
-  /** Whole seconds until `count` may be spent without a debt; 0: now. */
+  /** Whole seconds until `count` can be spent without debt; 0 when it can be spent now. */
   secondsToWaitFor(count: number, perSecond: number, now: number): number {
     return Math.ceil(Math.max(0, this.#debtMs(now) / 1_000 + count / perSecond))
   }
@@ -34,7 +38,7 @@ export class RateLimiter {
     this.#paidUntil = Math.max(this.#paidUntil, now - this.#burstMs) + (count * 1_000) / perSecond
   }
 
-  /** Negative: credit. */
+  /** Negative values are credit. */
   #debtMs(now: number): number {
     return Math.max(this.#paidUntil - now, -this.#burstMs)
   }

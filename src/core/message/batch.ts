@@ -1,51 +1,62 @@
 import type { JsonText } from '../units.ts'
-import { cutJson, type Members, membersIn } from './cut.ts'
 import { canonicalJson, isObject, type JsonObject, type Parsed, parseField, parseJson } from './json.ts'
 import type { CallType, Rejection } from './message.ts'
-import { maxMessageBytes, maxTextLength, textTooLong } from './parts.ts'
-import { type Refusal, refusal } from './refusal.ts'
+import { maxMessageBytes, maxTextLength, textTooLong } from './message-parts.ts'
+import { type Refusal, refusal } from './request-refusal.ts'
+import { type Members, membersIn, splitJson } from './split-json.ts'
 
-/** Messages of one batch that are accepted at most; the surplus is rejected one by one. */
-export const mostMessages = 2_500
-/** A body with more is refused whole: an answer that names each of them would be larger than the request. */
-export const mostElements = 4 * mostMessages
-/** Compact UTF-8 bytes of a batch's own `context` and `integrations` together: they are merged into each message. */
+/** Maximum number of accepted messages in one batch. Further messages are rejected one by one. */
+export const maxMessages = 2_500
+/**
+ * A batch with more elements is refused as a whole. A response that lists each rejected element
+ * would be larger than the request.
+ */
+export const maxElements = 4 * maxMessages
+/**
+ * Maximum size of the batch's `context` and `integrations` together, in bytes of compact UTF-8
+ * JSON. They are merged into each message.
+ */
 const maxDefaultsBytes = maxMessageBytes
-/** Bytes that they add to all messages of the batch together: a body of 100 KB must not become 80 MB of records. */
+/**
+ * Maximum bytes that `context` and `integrations` may add to all messages of the batch together.
+ * Without the limit, a body of 100 KB could become 80 MB of records.
+ */
 const maxMergedBytes = 8 * 1_048_576
 
 /**
- * A body whose parts are known and, but for what all of its messages share, not parsed. It holds texts only: no tree of values
- * lives longer than the function that parsed it, however long the request waits for Kafka.
+ * The body of a request, split into its parts. Only the parts that all messages share are parsed.
+ * The batch holds only texts, so that no parsed values stay in memory while the request waits for
+ * Kafka.
  */
 export interface MessageBatch {
   readonly kind: 'batch'
-  /** The body's own; undefined when it has none. */
+  /** The write key in the body, `undefined` when there is none. */
   readonly writeKey: string | undefined
   readonly sentAt: string | number | undefined
-  /** Canonical JSON; undefined: the batch has none. */
+  /** Canonical JSON, `undefined` when the batch has no `context`. */
   readonly context: JsonText | undefined
   readonly integrations: JsonText | undefined
   readonly elements: Elements
 }
 
-/** The elements of the batch, which should be messages. */
+/** The elements of the batch, expected to be messages. */
 interface Elements {
   readonly size: number
-  /** Parses the element at that position, with its ids as written; its length is checked before. */
+  /** Parses the element at an index, after a check of its length. Numeric ids keep their digits. */
   read(index: number): Parsed | Rejection
-  /** The same as it came, without white space around it. */
+  /** Returns the original text of an element, trimmed. */
   text(index: number): string
 }
 
 /**
- * Reads a request's body: a batch, a list of messages, or one message; exactly one message of that `type` where the path says so.
- * A list is cut into elements, which are parsed one at a time by `takeSome`: a broken one costs the others nothing. Unknown
- * members are passed over. Refused: `invalid_json`, `invalid_body`, `payload_too_large`.
+ * Reads the body of a request: a batch, a list of messages, or one message. If the path names a
+ * `type`, the body is exactly one message of that type. The elements of a list are parsed one at a
+ * time by `normaliseSome`, so that a broken element does not affect the others. Unknown members are
+ * ignored. Refusal codes: `invalid_json`, `invalid_body`, `payload_too_large`.
  */
 export function readBatch(body: string, type: CallType | undefined): MessageBatch | Refusal {
   if (type !== undefined) return readSingle(body, type)
-  const cut = cutJson(body, { list: 'batch', members: [...besideTheList, 'type'], most: mostElements })
+  const cut = splitJson(body, { list: 'batch', members: [...sharedMembers, 'type'], maxElements })
   switch (cut.kind) {
     case 'list':
       return batchOf(cut.members, elementsOf(body, cut.elements))
@@ -59,8 +70,9 @@ export function readBatch(body: string, type: CallType | undefined): MessageBatc
 }
 
 /**
- * The `writeKey` among the outermost members of a body, found in one linear scan that parses nothing else. The body may be
- * cut off or broken: the last member of that name which is whole counts. Undefined: there is none, or it is no string.
+ * Finds the top-level `writeKey` of a body in one linear scan without parsing the rest. The body
+ * may be truncated or broken: the last complete member of that name counts. `undefined` when there
+ * is none, or when it is not a string.
  */
 export const writeKeyIn = (body: string): string | undefined => stringIn(membersIn(body, ['writeKey']).get('writeKey'))
 
@@ -69,7 +81,7 @@ function stringIn(text: string | undefined): string | undefined {
   return parsed?.kind === 'parsed' ? (parsed.value as string) || undefined : undefined
 }
 
-const besideTheList = ['writeKey', 'sentAt', 'context', 'integrations'] as const
+const sharedMembers = ['writeKey', 'sentAt', 'context', 'integrations'] as const
 
 function readSingle(body: string, type: CallType | undefined): MessageBatch | Refusal {
   if (type !== undefined && body.length > maxTextLength) return readLongSingle(body, type)
@@ -78,15 +90,15 @@ function readSingle(body: string, type: CallType | undefined): MessageBatch | Re
   const { value } = parsed
   if (!isObject(value)) return noMessage
   if (type === undefined && typeof value['type'] !== 'string') return noBatch
-  // The type of the path beats that of the message.
+  // The type in the path overrides the type in the message.
   if (type !== undefined && value['type'] !== type) parsed = { kind: 'parsed', value: { ...value, type } }
   const { writeKey } = value
-  // What else it has is the message's own, and normalise sees to it.
+  // All other members belong to the message; `normalise` handles them.
   return single(typeof writeKey === 'string' ? writeKey : undefined, {
     size: 1,
     read() {
       const once = parsed
-      if (once === undefined) throw new TypeError('a message is parsed, and read, once')
+      if (once === undefined) throw new TypeError('a message can be read only once')
       parsed = undefined
       return once
     },
@@ -94,9 +106,9 @@ function readSingle(body: string, type: CallType | undefined): MessageBatch | Re
   })
 }
 
-/** One message of the type of the path that is too long to be parsed. */
+/** Reads one message that has its type from the path and is too long to be parsed. */
 function readLongSingle(body: string, type: CallType): MessageBatch | Refusal {
-  const cut = cutJson(body, { members: ['writeKey'], most: 0 })
+  const cut = splitJson(body, { members: ['writeKey'], maxElements: 0 })
   if (cut.kind === 'list' || cut.kind === 'too_many') return noMessage
   if (cut.kind !== 'object') return brokenBody(body) ?? noMessage
   return longSingle(body, new Map([...cut.members, ['type', `"${type}"`]]))
@@ -116,15 +128,18 @@ const single = (writeKey: string | undefined, elements: Elements): MessageBatch 
   elements,
 })
 
-/** Why a body that cannot be cut is not JSON. Undefined: it is JSON, and a string, number, boolean or null, which makes no tree. */
+/**
+ * Returns why a body that `splitJson` could not split is not JSON. `undefined` when it is a JSON
+ * string, number, boolean or null.
+ */
 function brokenBody(body: string): Refusal | undefined {
   if (body.length > maxTextLength && /^\s*[[{]/.test(body)) return refusal('invalid_json', unmatched)
   const parsed = parseField(body, 'The body')
   return parsed.kind === 'rejected' ? refusal('invalid_json', parsed.message) : undefined
 }
 
-const unmatched = 'The body is not JSON: one of its lists or objects does not end where it should.'
-const noMessage = refusal('invalid_body', 'Send one message: a JSON object.')
+const unmatched = 'The body is not JSON: the brackets of a list or an object do not match.'
+const noMessage = refusal('invalid_body', 'The body is not a message: send one message as a JSON object.')
 const noBatch = refusal('invalid_body', `Send { "batch": [ … ] }, a list of messages, or one message with its 'type'.`)
 
 function elementsOf(body: string, positions: readonly number[]): Elements {
@@ -141,24 +156,24 @@ function elementsOf(body: string, positions: readonly number[]): Elements {
 
 const tooManyElements = refusal(
   'payload_too_large',
-  `The batch has over ${mostElements} messages: send at most ${mostMessages} in one request.`,
+  `The batch has more than ${maxElements} messages: send at most ${maxMessages} in one request.`,
 )
 
 function batchOf(members: Members, elements: Elements): MessageBatch | Refusal {
-  const beside: Record<string, unknown> = {}
-  for (const name of besideTheList) {
+  const shared: Record<string, unknown> = {}
+  for (const name of sharedMembers) {
     const text = members.get(name)
     if (text === undefined) continue
     if (text.length > maxTextLength) {
-      if (isDefault(name) && text.startsWith('{')) return defaultsTooLarge(`over ${maxTextLength} characters`)
+      if (isDefault(name) && text.startsWith('{')) return defaultsTooLarge(`more than ${maxTextLength} characters`)
       continue
     }
     const parsed = parseField(text, shownOf(name))
     if (parsed.kind === 'rejected') return refusal('invalid_json', parsed.message)
-    beside[name] = parsed.value
+    shared[name] = parsed.value
   }
-  const { writeKey, sentAt } = beside
-  const defaults = defaultsOf(beside, elements.size)
+  const { writeKey, sentAt } = shared
+  const defaults = defaultsOf(shared, elements.size)
   if (defaults.kind === 'refused') return defaults
   return {
     kind: 'batch',
@@ -175,7 +190,7 @@ const isDefault = (name: string): name is keyof DefaultTexts => name === 'contex
 const shownOf = (name: string): string => `'${name}' of the batch`
 
 function defaultsOf(
-  beside: JsonObject,
+  shared: JsonObject,
   size: number,
 ): { readonly kind: 'defaults'; readonly texts: DefaultTexts } | Refusal {
   const texts: { -readonly [name in keyof DefaultTexts]: JsonText | undefined } = {
@@ -183,8 +198,8 @@ function defaultsOf(
     integrations: undefined,
   }
   let bytes = 0
-  for (const name of besideTheList) {
-    const value = beside[name]
+  for (const name of sharedMembers) {
+    const value = shared[name]
     if (!isDefault(name) || !isObject(value)) continue
     const canonical = canonicalJson(value, shownOf(name))
     if (canonical.kind === 'rejected') return refusal('invalid_body', canonical.message)
@@ -192,18 +207,18 @@ function defaultsOf(
     texts[name] = canonical.text
   }
   if (bytes > maxDefaultsBytes) return defaultsTooLarge(`${bytes} bytes`)
-  const isMergedTooLarge = bytes * Math.min(size, mostMessages) > maxMergedBytes
+  const isMergedTooLarge = bytes * Math.min(size, maxMessages) > maxMergedBytes
   return isMergedTooLarge ? mergedTooLarge(bytes, size) : { kind: 'defaults', texts }
 }
 
 const defaultsTooLarge = (size: string): Refusal =>
   refusal(
     'payload_too_large',
-    `'context' and 'integrations' of the batch have ${size}; at most ${maxDefaultsBytes} bytes are taken, because each message gets them: send less in them.`,
+    `'context' and 'integrations' of the batch have ${size}; at most ${maxDefaultsBytes} bytes are allowed, because each message gets a copy: send less in them.`,
   )
 
 const mergedTooLarge = (bytes: number, size: number): Refusal =>
   refusal(
     'payload_too_large',
-    `'context' and 'integrations' of the batch have ${bytes} bytes, and each of its ${size} messages gets them: send less in them, or fewer messages; at most ${maxMergedBytes} bytes may be added to a batch.`,
+    `'context' and 'integrations' of the batch have ${bytes} bytes, and each of its ${size} messages gets a copy. Together the copies may have at most ${maxMergedBytes} bytes: send less in them, or fewer messages.`,
   )

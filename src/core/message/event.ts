@@ -1,42 +1,51 @@
 import type { EpochMs } from '../units.ts'
 import { type JsonObject, parseField } from './json.ts'
 import { type Message, type Rejection, rejection } from './message.ts'
+import { maxTextLength, textTooLong } from './message-parts.ts'
 import { murmur2 } from './murmur2.ts'
 import { normalise } from './normalise.ts'
-import { maxTextLength, textTooLong } from './parts.ts'
 import { isTimestamp, toIsoTimestamp } from './timestamp.ts'
 
-/** What made an event that no SDK sent. */
+/** The origin of an event that Hookline created itself. */
 export interface EventOrigin {
   readonly kind: 'audience' | 'deletion'
-  /** The audience's name, or the deletion request's id. */
+  /** Name of the audience, or id of the deletion request. */
   readonly id: string
-  /** Audience events: the version of the membership this event tells of. */
+  /** Audience events: the version of the membership change. */
   readonly version: number | undefined
-  /** Deletion events: the destinations of which is waited to hear; each is reported, connected by then or not. */
+  /**
+   * Deletion events: the destinations whose results the deletion waits for. A result is reported
+   * even if the destination is no longer connected.
+   */
   readonly destinations?: readonly string[] | undefined
 }
 
-/** A message as it stands on the events topic. */
+/** A message in the form of a record of the events topic. */
 export interface Event {
   readonly sourceId: string
-  /** Set on events meant for one destination only (audiences). */
+  /** Set on events for a single destination (audiences). */
   readonly destinationId: string | undefined
   readonly receivedAt: EpochMs
-  /** Set by our own writers after `normalise`; the dispatcher normalises the others. */
+  /**
+   * True when Hookline's own producers wrote the event after `normalise`. The dispatcher normalises
+   * others.
+   */
   readonly canonical: boolean
   readonly origin: EventOrigin | undefined
   readonly message: Message
 }
 
-/** What is asked of an event once its body is made: where it comes from and whom it is about. */
+/**
+ * The parts of an event that are still needed after the request body was built: origin and user.
+ */
 export interface EventHead extends Pick<Event, 'sourceId' | 'receivedAt' | 'origin'> {
   readonly message: Pick<Message, 'type' | 'userId' | 'traits'>
 }
 
 /**
- * Of what the message says only what the end of one of our own is reported with. Deliveries wait by the thousand: with its texts each would hold
- * its message twice, here and as the body.
+ * Keeps only the message fields that a membership update or deletion reports with its result.
+ * Thousands of deliveries may wait, and the full message would be in memory twice: here and in the
+ * request body.
  */
 export function headOf({ sourceId, receivedAt, origin, message }: Event): EventHead {
   const { type, userId } = message
@@ -44,23 +53,27 @@ export function headOf({ sourceId, receivedAt, origin, message }: Event): EventH
   return { sourceId, receivedAt, origin, message: { type, userId, traits } }
 }
 
-/** Whom a message is about (always known after `normalise`): the record key, so that one user's messages stay in order. */
+/**
+ * The user of a message, always set after `normalise`. It is the record key, so that messages of
+ * one user stay in order.
+ */
 export const keyOf = (message: Message): string | undefined => message.userId ?? message.anonymousId
 
-/** The partition where every Kafka client that agrees with Java's puts this key. */
+/** The partition for a key, as computed by Kafka's Java client and all compatible clients. */
 export const partitionFor = (key: Buffer, partitions: number): number => (murmur2(key) & 0x7fffffff) % partitions
 
 export interface NormalisedEvent {
   readonly kind: 'event'
   readonly event: Event
-  /** How many `__proto__` members were left out. */
+  /** Number of `__proto__` members that were removed. */
   readonly droppedKeys: number
 }
 
 /**
- * An event that a foreign producer wrote (`canonical` false) → as our own writers would have written it. Its free-form
- * parts may be any text; its times are milliseconds already. A `delete` is `unknown_type`: only deletion requests make
- * them. `newId` must give the same id whenever the same record is read, so make it of topic, partition and offset.
+ * Normalises an event that another application wrote to the events topic (`canonical` is false).
+ * Its free-form parts may be any text; its times are milliseconds. A `delete` is rejected as
+ * `unknown_type`, because only deletion requests create them. `newId` must return the same id
+ * whenever the same record is read, so derive it from topic, partition and offset.
  */
 export function normaliseEvent(event: Event, newId: () => string): NormalisedEvent | Rejection {
   const { receivedAt } = event
@@ -76,7 +89,7 @@ export function normaliseEvent(event: Event, newId: () => string): NormalisedEve
 const outOfRange = (field: string): Rejection =>
   rejection('invalid_timestamp', `'${field}' is out of range: send milliseconds since 1970 in the years 0001 to 9999.`)
 
-/** The message as an SDK would have sent it. A foreign producer may have left anything out. */
+/** Converts the message to the form in which an SDK sends it. Any field may be missing. */
 function toInput(message: Partial<Message>): { readonly kind: 'input'; readonly value: JsonObject } | Rejection {
   const value: Record<string, unknown> = { ...message }
   for (const name of ['properties', 'traits', 'context', 'integrations'] as const) {
@@ -90,7 +103,7 @@ function toInput(message: Partial<Message>): { readonly kind: 'input'; readonly 
   const { timestamp } = message
   if (timestamp !== undefined && timestamp !== null) {
     if (!isTimestamp(timestamp)) return outOfRange('timestamp')
-    // As text: a small number would be taken for seconds.
+    // As text, because `parseTimestamp` reads a small number as seconds.
     value['timestamp'] = toIsoTimestamp(timestamp)
   }
   return { kind: 'input', value }

@@ -1,39 +1,52 @@
 import { hash } from 'node:crypto'
 import { type CallType, type Message, type Rejection, type RejectionCode, rejection } from './message.ts'
 
-/** Fields that identify something: a number in them means its digits. */
+/** Fields with ids. A number in them is converted to its digits. */
 export const idFields = ['userId', 'anonymousId', 'groupId', 'previousId', 'messageId'] as const
 
-/** Text that is there; lone surrogates become U+FFFD. Undefined for `""` and for what is not a string. */
+/**
+ * Returns a non-empty string, with lone surrogates replaced by U+FFFD. `undefined` for other
+ * values.
+ */
 export const textOf = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value.toWellFormed() : undefined
 
-/** As text, and a number becomes its digits. (`parseJson` has seen to those that no double holds.) */
+/**
+ * Returns an id as text; a number becomes its digits. `parseJson` handles numbers that a double
+ * cannot hold.
+ */
 export const idOf = (value: unknown): string | undefined => textOf(typeof value === 'number' ? String(value) : value)
 
-/** No message can name a longer one: a message takes 32 KiB in all. */
+/** Maximum length of a user id: a whole message may have 32 KiB. */
 export const maxUserIdBytes = 32 * 1024
 
-/** Undefined: a user id is short enough; else what is wrong with it, after the name of its field. */
+/**
+ * Returns what is wrong with a user id that is too long, to be appended to the name of its field.
+ * `undefined` when its length is fine.
+ */
 export function tooLongUserId(userId: string): string | undefined {
   const bytes = Buffer.byteLength(userId)
-  return bytes <= maxUserIdBytes ? undefined : `has ${bytes} bytes, at most ${maxUserIdBytes} are taken`
+  return bytes <= maxUserIdBytes ? undefined : `has ${bytes} bytes; the limit is ${maxUserIdBytes} bytes`
 }
 
 const maxMessageIdLength = 100
-/** No space, no control character, ASCII: what any HTTP or Kafka header carries as it is. */
+/** Printable ASCII without spaces, which is safe in any HTTP or Kafka header. */
 const headerSafe = /^[\x21-\x7e]+$/
 
-/** Whether a text is short and plain enough for the id of a message, whoever gives it. */
+/** Whether a text is short enough and safe in headers, so that it can be a message id. */
 export const isMessageId = (text: string): boolean => text.length <= maxMessageIdLength && headerSafe.test(text)
 
 /**
- * The beginnings of ids that only Hookline gives: of membership updates, deletes and canary events, and of events that came without
- * an id (their position). A sender that took one first would make receivers drop ours as a duplicate.
+ * Prefixes of ids that only Hookline assigns: to membership updates, delete messages, canary
+ * messages, and events without an id (their topic, partition and offset). A sender that used one
+ * of these ids first would make receivers drop Hookline's message as a duplicate.
  */
 const reserved = /^(?:(?:audience|delete)-[0-9a-f]{40}|canary-|[\w.-]+\.events\/\d+\/\d+$)/
 
-/** The sender's message id, as its hash where it is too long, not fit for a header or reserved; a new one where there is none. */
+/**
+ * Returns the sender's message id. An id that is too long, unsafe in a header or reserved is
+ * replaced by its hash. A message without an id gets a new one.
+ */
 export function messageIdOf(value: unknown, newId: () => string): string {
   const id = idOf(value)
   if (id === undefined) return newId()
@@ -41,7 +54,7 @@ export function messageIdOf(value: unknown, newId: () => string): string {
   return isFit ? id : `sha256:${hash('sha256', id)}`
 }
 
-/** What says whom or what a message is about. */
+/** The fields that identify the user or subject of a message. */
 export type Identifiers = Pick<Message, 'userId' | 'anonymousId' | 'groupId' | 'previousId' | 'event'>
 
 interface Requirement {
@@ -64,7 +77,9 @@ const someone: Requirement = {
   message: "You must pass either an 'anonymousId' or 'userId'.",
 }
 
-/** In the order in which they are checked; texts and order are the Go library's. */
+/**
+ * Required identifiers in the order of their checks. Texts and order follow Segment's Go library.
+ */
 const requirements: Readonly<Record<CallType, readonly Requirement[]>> = {
   identify: [someone],
   track: [event, someone],
@@ -74,7 +89,7 @@ const requirements: Readonly<Record<CallType, readonly Requirement[]>> = {
   alias: [userId, previousId],
 }
 
-/** The first identifier that a call of this type needs and lacks. */
+/** Returns the rejection for the first required identifier that is missing. */
 export function missingIdentifier(type: CallType, identifiers: Identifiers): Rejection | undefined {
   const unmet = requirements[type].find(({ anyOf }) => anyOf.every(field => identifiers[field] === undefined))
   return unmet && rejection(unmet.code, unmet.message)

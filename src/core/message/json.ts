@@ -1,11 +1,11 @@
 import type { JsonText } from '../units.ts'
-import { membersIn } from './cut.ts'
 import { idFields, idOf } from './identifiers.ts'
 import { type Rejection, rejection } from './message.ts'
+import { membersIn } from './split-json.ts'
 
 export type JsonObject = Readonly<Record<string, unknown>>
 
-/** Neither null nor a list: the only thing that may stand where an object is meant. */
+/** Whether a value is an object other than null or a list. */
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
@@ -14,7 +14,7 @@ export interface Parsed {
   readonly value: unknown
 }
 
-/** Reads JSON text; `invalid_json` naming the `field` that held it. */
+/** Parses JSON text. The rejection `invalid_json` names the `field` that contained the text. */
 export function parseField(text: string, field: string): Parsed | Rejection {
   try {
     return { kind: 'parsed', value: JSON.parse(text) }
@@ -23,30 +23,34 @@ export function parseField(text: string, field: string): Parsed | Rejection {
   }
 }
 
-/** What is wrong and where. V8 may quote a piece of the text, which is no business of logs and answers. */
+/**
+ * Returns what is wrong and where. V8 may quote part of the text, which must not appear in log
+ * lines or responses.
+ */
 const reasonOf = (error: SyntaxError): string =>
   error.message.replace(/(?:, )?(?:\.\.\.)?".*"(?:\.\.\.)? is not valid JSON$/su, '') || 'unexpected text'
 
 /**
- * Reads one message. Where its own ids (`userId`, `messageId`, …) are numbers, they become their digits as written,
- * also those that no double holds. Anything that is not JSON: `invalid_json`.
+ * Parses one message. Numbers in its own ids (`userId`, `messageId`, …) become their digits as
+ * written, even if a double cannot hold them. Text that is not JSON is rejected with
+ * `invalid_json`.
  */
 export function parseJson(text: string): Parsed | Rejection {
   const parsed = parseField(text, 'The message')
   if (parsed.kind === 'rejected' || !isObject(parsed.value)) return parsed
-  // The parser has just made it, and nobody else has it.
+  // Mutating the value is safe: the parser has just created it.
   const value = parsed.value as Record<string, unknown>
   const numbers = idFields.filter(field => typeof value[field] === 'number')
   if (numbers.length === 0) return parsed
-  // Not by a reviver: it is called for every value of the text, and costs a hundred times what the parser does.
+  // A reviver would be called for every value and cost a hundred times the parser's time.
   const written = membersIn(text, numbers)
   for (const field of numbers) value[field] = written.get(field)?.trim()
   return parsed
 }
 
 /**
- * An id among the outermost members of a message that is broken or too long to be parsed. Undefined: it has none, or none
- * that can be read.
+ * Finds a top-level id of a message that is broken or too long to be parsed. `undefined` when there
+ * is none, or when it cannot be read.
  */
 export function idIn(text: string, name: (typeof idFields)[number]): string | undefined {
   const member = membersIn(text, [name]).get(name)
@@ -58,17 +62,18 @@ export function idIn(text: string, name: (typeof idFields)[number]): string | un
 export interface Canonical {
   readonly kind: 'canonical'
   readonly text: JsonText
-  /** How many `__proto__` members were left out. */
+  /** Number of `__proto__` members that were removed. */
   readonly droppedKeys: number
 }
 
-/** Levels of objects and lists that a value may have, itself counted. */
+/** Maximum depth of nested objects and lists, including the value itself. */
 export const maxNesting = 100
 
 /**
- * Compact text that is a fixed point of `JSON.stringify(JSON.parse(text))`, which receivers compute again to check the
- * signature (A5.4). `value` is what JSON.parse gives. `__proto__` members are left out at every depth, lone surrogates
- * become U+FFFD. Rejected, naming `field`: `non_finite_number`, and `too_deep` for more than 100 levels.
+ * Serialises a parsed value to compact text that `JSON.stringify(JSON.parse(text))` reproduces
+ * exactly. Receivers recompute it to check the signature. `__proto__` members are removed at
+ * every depth, and lone surrogates become U+FFFD. Rejection codes, with `field` in the text:
+ * `non_finite_number`, and `too_deep` for more than 100 levels.
  */
 export function canonicalJson(value: unknown, field = 'The value'): Canonical | Rejection {
   switch (inspect(value, 0)) {
@@ -82,16 +87,19 @@ export function canonicalJson(value: unknown, field = 'The value'): Canonical | 
     case 'too_deep':
       return rejection('too_deep', `${shown(field)} is nested more than ${maxNesting} levels deep: flatten it.`)
     case 'non_finite_number':
-      return rejection('non_finite_number', `${shown(field)} holds a number beyond ±1.8e308: send a string instead.`)
+      return rejection('non_finite_number', `${shown(field)} contains a number beyond ±1.8e308: send a string instead.`)
   }
 }
 
-/** A sender chooses its own field names, and this one goes into answers and records. */
+/** Shortens a field name, which the sender chooses, for responses and records. */
 const shown = (field: string): string => (field.length > 60 ? `${field.slice(0, 60).toWellFormed()}…` : field)
 
 type Finding = 'as_is' | 'to_rewrite' | 'too_deep' | 'non_finite_number'
 
-/** Looks at everything that would be written and allocates nothing: nearly every message is written as it is. */
+/**
+ * Checks whether `JSON.stringify` can write the value unchanged, as it can for nearly every
+ * message. The check allocates no memory.
+ */
 function inspect(value: unknown, levels: number): Finding {
   switch (typeof value) {
     case 'string':
@@ -133,7 +141,10 @@ function inspectMembers(object: JsonObject, levels: number): Finding {
   return worst
 }
 
-/** A copy that can be written; what JSON cannot carry (undefined, functions, …) goes the way of JSON.stringify. */
+/**
+ * Copies a value into a form that can be written. Values without a JSON form (undefined, functions,
+ * …) are handled as in `JSON.stringify`.
+ */
 function rewrite(value: unknown, tally: { droppedKeys: number }): unknown {
   if (typeof value === 'string') return value.toWellFormed()
   if (typeof value === 'bigint') return undefined

@@ -1,22 +1,25 @@
 import type { EpochMs, JsonText } from '../units.ts'
 
 /*
- * Words, one per concept:
- * message      an identify, track, page, screen, group, alias or delete call
- * event        a message as a record on the events topic
- * source       something with a write key that sends messages
- * destination  one configured instance of the webhooks destination, connected to sources
- * webhook      one of a destination's at most 5 URLs
- * delivery     one event for one destination
- * attempt      one try at a delivery: up to 5 calls in parallel
- * call         one POST to one webhook
- * outcome      what one call came to
- * decision     what becomes of the delivery
+ * Terms:
+ * message      an identify, track, page, screen, group, alias or delete call of an SDK
+ * event        a message in the form of a record of the events topic
+ * source       an application with a write key that sends messages
+ * destination  a configured receiver, connected to sources
+ * webhook      one of the up to five URLs of a destination
+ * delivery     the delivery of one event to one destination
+ * attempt      one try at a delivery: one concurrent request to each webhook
+ * request      one POST to one webhook; metrics and settings name it "call"
+ * outcome      the result of one request
+ * decision     the next step of the delivery after an attempt
  */
 
-/** The calls that SDKs make (A1.2). */
+/** The message types that SDKs send. */
 export const callTypes = ['identify', 'track', 'page', 'screen', 'group', 'alias'] as const
-/** Everything that is delivered; `delete` is made by deletion requests only, never taken from an SDK. */
+/**
+ * All message types that are delivered. Only deletion requests create `delete`; an SDK cannot send
+ * it.
+ */
 export const messageTypes = [...callTypes, 'delete'] as const
 
 export type CallType = (typeof callTypes)[number]
@@ -46,7 +49,10 @@ export interface Message {
   readonly integrations: JsonText | undefined
 }
 
-/** Why a message is not taken; the codes of the collector's answer and of dead letters with reason `invalid_message`. */
+/**
+ * Why a message is rejected. The collector's response and dead letters with the reason
+ * `invalid_message` use these codes.
+ */
 export const rejectionCodes = [
   'invalid_json',
   'not_an_object',
@@ -65,12 +71,11 @@ export const rejectionCodes = [
 
 export type RejectionCode = (typeof rejectionCodes)[number]
 
-/** A message that is not taken: which field is wrong and what to do about it. */
+/** The rejection of a message. `message` names the wrong field and says what to do. */
 export interface Rejection {
   readonly kind: 'rejected'
   readonly code: RejectionCode
   readonly message: string
 }
 
-/** `message` names the field and says what to do. */
 export const rejection = (code: RejectionCode, message: string): Rejection => ({ kind: 'rejected', code, message })

@@ -1,4 +1,7 @@
-/** MurmurHash2 as Kafka's Java client computes it, of a part of the bytes: 32 bits, signed, with Kafka's seed. */
+/**
+ * MurmurHash2 of the bytes from `start` to `end`, signed 32 bits, with the seed of Kafka's Java
+ * client.
+ */
 export function murmur2(bytes: Uint8Array, start = 0, end = bytes.length): number {
   const length = end - start
   const mix = 0x5bd1e995

@@ -2,28 +2,28 @@ import type { EpochMs } from '../units.ts'
 import { idOf, messageIdOf, missingIdentifier, textOf } from './identifiers.ts'
 import { isObject, type JsonObject } from './json.ts'
 import { callTypes, type Message, type Rejection, rejection } from './message.ts'
-import { type BatchDefaults, partsOf } from './parts.ts'
+import { type BatchDefaults, partsOf } from './message-parts.ts'
 import { correctSkew, parseTimestamp } from './timestamp.ts'
 
-/** How a message came. */
+/** The context in which a message was received. */
 export interface Reception extends BatchDefaults {
   readonly receivedAt: EpochMs
-  /** The batch's `sentAt`, for messages without one; what is no time is as if absent. */
+  /** `sentAt` of the batch, for messages without one. An invalid time is ignored. */
   readonly sentAt: unknown
-  /** Makes the id of a message that has none. */
+  /** Creates the id of a message that has none. */
   readonly newId: () => string
 }
 
 export interface Normalised {
   readonly kind: 'message'
   readonly message: Message
-  /** How many `__proto__` members were left out. */
+  /** Number of `__proto__` members that were removed. */
   readonly droppedKeys: number
 }
 
 /**
- * Any call as SDKs send it → the one form that is stored and delivered, or why it is not taken. `input` comes from
- * `parseJson`, or ids that are large numbers lose digits.
+ * Converts a message of any SDK to the form that is stored and delivered, or rejects it. `input`
+ * has to come from `parseJson`, otherwise large numeric ids lose digits.
  */
 export function normalise(input: unknown, reception: Reception): Normalised | Rejection {
   if (!isObject(input)) return rejection('not_an_object', 'A message must be a JSON object: send { "type": …, … }.')
@@ -67,7 +67,8 @@ function timestampOf(input: JsonObject, { receivedAt, sentAt }: Reception): Epoc
   const given = input[field]
   if (isAbsent(given)) return receivedAt
   const timestamp = parseTimestamp(given)
-  if (timestamp === undefined) return rejection('invalid_timestamp', `'${field}' is no time. ${timestampForms}`)
+  if (timestamp === undefined)
+    return rejection('invalid_timestamp', `'${field}' is not a valid time. ${timestampForms}`)
   return correctSkew({ timestamp, sentAt: parseTimestamp(input['sentAt']) ?? parseTimestamp(sentAt), receivedAt })
 }
 

@@ -1,7 +1,7 @@
 import type { EpochMs, JsonText } from '../units.ts'
 import type { Event, EventOrigin } from './event.ts'
 
-/** What an event says that no SDK sent. */
+/** The content of an event that Hookline creates itself. */
 interface OwnEvent {
   readonly type: 'identify' | 'delete' | 'track'
   readonly messageId: string
@@ -11,7 +11,7 @@ interface OwnEvent {
   readonly sourceId: string
   readonly destinationId?: string
   readonly origin?: EventOrigin
-  /** When it was received, and when what it tells happened. */
+  /** Both the receive time and the timestamp of the message. */
   readonly at: EpochMs
   readonly traits?: JsonText
 }
@@ -43,17 +43,17 @@ export function ownEvent(own: OwnEvent): Event {
   }
 }
 
-/** The source of audience events; known without being configured, and not to be configured. */
+/** Source id of audience events. It is reserved and cannot be configured. */
 export const audiencesSource = 'hookline.audiences'
 
-/** The source of heartbeats; as `audiencesSource`. */
+/** Source id of canary messages, also reserved. */
 export const canarySource = 'hookline.canary'
 
 const ownSources: ReadonlySet<string> = new Set([audiencesSource, canarySource])
 
-/** Whether only Hookline itself writes events of this source. */
+/** Whether the source id is reserved for events that Hookline creates. */
 export const isOwnSource = (sourceId: string): boolean => ownSources.has(sourceId)
 
-/** How a change ended, as the dispatcher reports it. */
+/** Results of a membership update, as the dispatcher reports them. */
 export const changeResults = ['delivered', 'undelivered'] as const
 export type ChangeResult = (typeof changeResults)[number]

@@ -1,16 +1,16 @@
 import { staleReasons } from '../audience/sync.ts'
 import { counter, gauge, histogram, openLabels } from './spec.ts'
 
-/** Two million members take some ten seconds. */
+/** Restoring two million memberships takes about ten seconds. */
 const restoreBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300]
 
 const { destination, partition } = openLabels
 
-/** Syncs of audiences, and what becomes of them. */
+/** Metrics of audience syncs and membership updates. */
 export const audienceMetrics = {
   audienceInputs: counter(
     'hookline_audience_inputs_total',
-    'Audience inputs that are done, by what they came to; kind `-` where it could not be made out.',
+    'Audience inputs processed, by kind and result. The kind is `-` when the record could not be decoded.',
     {
       unit: 'inputs',
       use: 'dashboard',
@@ -30,41 +30,42 @@ export const audienceMetrics = {
   ),
   audienceEmitted: counter(
     'hookline_audience_identifies_total',
-    'Identify messages that tell a destination of a change, as written to the events topic.',
+    'Identify messages with a membership update that were written to the events topic.',
     { unit: 'messages', use: 'dashboard', labels: { destination } },
   ),
   audienceEmissionsWaiting: gauge(
     'hookline_audience_identifies_waiting',
-    'Identify messages that wait for their turn, because of `audiences.emitPerSecond`.',
+    'Identify messages that wait because of the rate limit `audiences.emitPerSecond`.',
     { unit: 'messages', use: 'dashboard' },
   ),
   audienceMembers: gauge(
     'hookline_audience_memberships',
-    'Memberships that this process holds: one for each audience, user and destination.',
+    'Memberships in the memory of this process: one for each audience, user and destination.',
     { unit: 'memberships', use: 'dashboard' },
   ),
-  audienceMemberBytes: gauge('hookline_audience_memberships_bytes', 'What these take in memory.', {
-    unit: 'bytes',
-    use: 'dashboard',
-  }),
+  audienceMemberBytes: gauge(
+    'hookline_audience_memberships_bytes',
+    'Memory that the memberships of this process take.',
+    { unit: 'bytes', use: 'dashboard' },
+  ),
   audiencePartitions: gauge(
     'hookline_audience_partitions',
-    'Partitions of audience inputs that this process has; those being restored take nothing yet.',
+    'Partitions of the audience input topic assigned to this process. A partition in state `restoring` processes no inputs yet.',
     { unit: 'partitions', use: 'dashboard', labels: { state: ['restored', 'restoring'] } },
   ),
   audienceRestoreSeconds: histogram(
     'hookline_audience_restore_seconds',
-    'From the beginning to the end of reading the memberships of one partition.',
+    'Time to restore the memberships of one partition from Kafka.',
     { unit: 'seconds', use: 'debug', buckets: restoreBuckets },
   ),
   audienceStaleStates: counter(
     'hookline_audience_stale_states_total',
-    'Memberships that were written again because an earlier owner of the partition, or a lost request, overwrote them.',
+    'Memberships written again because a previous owner of the partition, or a delayed write, had overwritten them.',
     { unit: 'memberships', use: 'debug' },
   ),
   audienceInputLag: gauge(
     'hookline_audience_input_lag_records',
-    'Audience inputs behind the end of the partition, not yet done.',
+    'Audience inputs of the partition that are not processed yet.',
     { unit: 'records', use: 'dashboard', labels: { partition } },
   ),
 } as const

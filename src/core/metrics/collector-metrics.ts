@@ -1,51 +1,51 @@
 import { counter, gauge, openLabels, tracedHistogram } from './spec.ts'
 
-/** A request is refused when its messages are not acknowledged within 10 s. */
+/** The collector refuses a request when Kafka does not acknowledge its messages within 10 s. */
 const storeBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
 const { source } = openLabels
-const code = { values: '`ok` and the codes of the tracking and operator API', folds: false } as const
+const code = { values: '`ok` and the error codes of the tracking API and the operator API', folds: false } as const
 
-/** What comes in over HTTP. */
+/** Metrics of the HTTP servers. */
 export const collectorMetrics = {
   collectorAnswers: counter(
     'hookline_collector_answers_total',
-    'Everything that the HTTP server of the collector answered, by code, also what is no request for messages.',
-    { unit: 'answers', use: 'alert', labels: { code } },
+    'Responses of the collector by code, for all paths including the probes.',
+    { unit: 'responses', use: 'alert', labels: { code } },
   ),
   operatorAnswers: counter(
     'hookline_operator_answers_total',
-    'Answers of the operator API on its own listener, by code; a wrong key is `invalid_operator_key`, a throttled client `rate_limited`.',
-    { unit: 'answers', use: 'debug', labels: { code } },
+    'Responses of the operator API by code, such as `invalid_operator_key` for a wrong key and `rate_limited` for a throttled client.',
+    { unit: 'responses', use: 'debug', labels: { code } },
   ),
   collectorMessages: counter(
     'hookline_collector_messages_total',
-    'Messages of requests that were answered for good, by what became of them; not those that are to be sent again.',
+    'Messages received by result. Messages of requests that the client has to send again are not counted.',
     { unit: 'messages', use: 'dashboard', labels: { source, result: ['accepted', 'rejected', 'suppressed'] } },
   ),
   collectorStoreSeconds: tracedHistogram(
     'hookline_collector_store_seconds',
-    'From handing the messages of a request to the producer to the last acknowledgement.',
+    'Time from passing the messages of a request to the Kafka producer to the last acknowledgement.',
     { unit: 'seconds', use: 'dashboard', buckets: storeBuckets },
   ),
   collectorHeldBytes: gauge(
     'hookline_collector_held_bytes',
-    'Bodies of requests in progress, those without a known source apart (`keyless`), and records not acknowledged yet.',
+    'Memory in use: request bodies (`bodies`), request bodies without a known source (`keyless`), and records that Kafka has not acknowledged (`records`).',
     { unit: 'bytes', use: 'dashboard', labels: { what: ['bodies', 'keyless', 'records'] } },
   ),
-  collectorHeldBytesLimit: gauge('hookline_collector_held_bytes_limit', 'Beyond it requests are told to come back.', {
-    unit: 'bytes',
-    use: 'dashboard',
-    labels: { what: ['bodies', 'keyless', 'records'] },
-  }),
+  collectorHeldBytesLimit: gauge(
+    'hookline_collector_held_bytes_limit',
+    'Limit of `hookline_collector_held_bytes`; the collector refuses requests above it with a Retry-After.',
+    { unit: 'bytes', use: 'dashboard', labels: { what: ['bodies', 'keyless', 'records'] } },
+  ),
   collectorBodiesRefused: counter(
     'hookline_collector_bodies_refused_total',
-    'Request bodies that were refused or evicted: no memory in their share (`budget`), the maximum of their client address (`address`), or too slow (`slow`); and connections beyond the maximum of their address (`connections`).',
+    'Request bodies refused or evicted: no memory left (`budget`), the limit of the client address reached (`address`), or received too slowly (`slow`); and connections refused at the limit of their client address (`connections`).',
     { unit: 'bodies', use: 'debug', labels: { cause: ['budget', 'address', 'slow', 'connections'] } },
   ),
   collectorRejectsLost: counter(
     'hookline_collector_rejects_lost_total',
-    'Rejected messages that the rejected topic did not take either; their senders were told.',
+    'Rejected messages that could not be written to the rejected topic. Their senders received the rejection in the response.',
     { unit: 'messages', use: 'debug' },
   ),
 } as const

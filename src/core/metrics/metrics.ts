@@ -1,18 +1,19 @@
 import { audienceMetrics } from './audience-metrics.ts'
 import { collectorMetrics } from './collector-metrics.ts'
 import { deliveryMetrics } from './delivery-metrics.ts'
-import { logMetrics } from './kafka-metrics.ts'
+import { kafkaMetrics } from './kafka-metrics.ts'
 import { processMetrics } from './process-metrics.ts'
 import type { LabelSet, LabelsOf, MetricSpec } from './spec.ts'
 
 /**
- * Every metric, declared once: the adapter makes the instruments from these tables; the contract (`schemas/metrics.yaml`) and its reference
- * page are made from them, and rules and dashboards are checked against it.
+ * All metrics, declared once. The adapter creates the instruments from these tables. The contract
+ * `schemas/metrics.yaml` and its reference page are generated from them. Tests check the alerting
+ * rules and dashboards against the contract.
  */
 export const metricSpecs = {
   ...audienceMetrics,
   ...deliveryMetrics,
-  ...logMetrics,
+  ...kafkaMetrics,
   ...collectorMetrics,
   ...processMetrics,
 } as const
@@ -27,7 +28,10 @@ type Instrument<Spec> =
 
 export interface Counter<Labels extends LabelSet> {
   inc(labels: LabelsOf<Labels>, by?: number): void
-  /** The count of these labels, shown from now on. Who counts often keeps it: it has not to be found each time. */
+  /**
+   * Returns the counter child of these labels and exposes it from now on. Keep it to save a lookup
+   * for each increment.
+   */
   of(labels: LabelsOf<Labels>): Count
 }
 
@@ -37,7 +41,7 @@ export interface Count {
 
 export interface Gauge<Labels extends LabelSet> {
   set(labels: LabelsOf<Labels>, value: number): void
-  /** Forgets what was set for any labels: before everything that still holds is set again. */
+  /** Removes all label sets. Call it before the current values are set again. */
   reset(): void
 }
 
@@ -47,9 +51,12 @@ export interface Histogram<Labels extends LabelSet> {
 }
 
 export interface TracedHistogram<Labels extends LabelSet> {
-  /** In the metric's unit. `traceId`: of the trace that it is part of, if that one is kept. */
+  /**
+   * @param value in the metric's unit
+   * @param traceId id of the sampled trace that the observation belongs to
+   */
   observe(labels: LabelsOf<Labels>, value: number, traceId?: string): void
 }
 
-/** The instruments, one for each entry of the tables. */
+/** The instruments, one for each metric in the tables. */
 export type Metrics = { readonly [Key in keyof MetricSpecs]: Instrument<MetricSpecs[Key]> }

@@ -2,9 +2,9 @@ import { counter, gauge, openLabels } from './spec.ts'
 
 const { check } = openLabels
 
-/** The process itself. */
+/** Metrics of the process. */
 export const processMetrics = {
-  build: gauge('hookline_build_info', 'Always 1; its labels say what runs.', {
+  build: gauge('hookline_build_info', 'Always 1. The labels contain the versions of Hookline and Node.', {
     unit: 'state',
     use: 'alert',
     labels: {
@@ -12,62 +12,62 @@ export const processMetrics = {
       node: { values: 'the version of Node', folds: false },
     },
   }),
-  checks: gauge('hookline_check_ok', '1 while a check of the probe holds.', {
+  checks: gauge('hookline_check_ok', '1 while a check of the probe passes, 0 while it fails.', {
     unit: 'state',
     use: 'alert',
     labels: { probe: ['live', 'ready'], check },
   }),
-  configReloads: counter('hookline_config_reloads_total', 'Changed configurations, by what became of them.', {
+  configReloads: counter('hookline_config_reloads_total', 'Reloads of a changed configuration, by result.', {
     unit: 'changes',
     use: 'dashboard',
     labels: { result: ['applied', 'refused'] },
   }),
   configReloadOk: gauge(
     'hookline_config_last_reload_successful',
-    '0 while the file is not what is in use, because it was refused.',
+    '1 while the configuration files are in use, 0 while Hookline refuses them and keeps the previous configuration.',
     { unit: 'state', use: 'alert' },
   ),
   configReloadTime: gauge(
     'hookline_config_last_reload_success_timestamp_seconds',
-    'When the configuration in use was taken over.',
+    'Time at which the current configuration was applied.',
     { unit: 'Unix time', use: 'dashboard' },
   ),
   configExcluded: gauge(
     'hookline_config_excluded_files',
-    'Files of destinationsFrom that cannot be used or are missing; everything else is in use.',
+    'Files of `destinationsFrom` that are invalid or missing. The rest of the configuration is in use.',
     { unit: 'files', use: 'alert' },
   ),
   config: gauge(
     'hookline_config_info',
-    'Always 1; processes of one configuration have the same hash. Secrets are not in it.',
+    'Always 1. Processes with the same configuration have the same hash. Secrets are not part of it.',
     {
       unit: 'state',
       use: 'alert',
       labels: { hash: { values: 'the first eight hex digits of a SHA-256', folds: false } },
     },
   ),
-  logLines: counter('hookline_log_lines_total', 'Lines of the log that somebody should read.', {
+  logLines: counter('hookline_log_lines_total', 'Log lines of the levels `warn` and `error`.', {
     unit: 'lines',
     use: 'dashboard',
     labels: { level: ['warn', 'error'] },
   }),
   spansLost: counter(
     'hookline_spans_lost_total',
-    'Spans of traces that did not get to where traces are kept: there was no room to hold them, or they could not be sent.',
+    'Trace spans that were not exported: the queue was full (`queue_full`) or the export failed (`not_sent`).',
     { unit: 'spans', use: 'debug', labels: { reason: ['queue_full', 'not_sent'] } },
   ),
   clockOffset: gauge(
     'hookline_clock_offset_seconds',
-    'How far the machine’s clock is ahead of the brokers’, by which the process goes; 0 within half a second of it.',
+    'Offset of the machine’s clock from the clock of the Kafka brokers, positive when ahead; 0 when below half a second. Hookline uses the brokers’ clock.',
     { unit: 'seconds', use: 'alert' },
   ),
-  series: gauge('hookline_metrics_series', 'Series with labels from the configuration that this process exposes.', {
+  series: gauge('hookline_metrics_series', 'Exposed time series with label values from the configuration.', {
     unit: 'series',
     use: 'dashboard',
   }),
   seriesFolded: counter(
     'hookline_metrics_series_folded_total',
-    'Sets of label values that there was no room for: they are counted under `_other`.',
+    'Sets of label values above the series limit. Hookline counts them under `_other`.',
     { unit: 'series', use: 'alert' },
   ),
 } as const

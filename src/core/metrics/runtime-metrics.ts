@@ -3,51 +3,67 @@ import { counter, gauge, histogram } from './spec.ts'
 const bytes = { unit: 'bytes', use: 'debug' } as const
 const lag = { unit: 'seconds', use: 'debug' } as const
 const resources = { unit: 'resources', use: 'debug' } as const
-const space = { values: 'spaces of V8’s heap', folds: false } as const
-const type = { values: 'kinds of resource that Node names', folds: false } as const
+const space = { values: 'names of the V8 heap spaces', folds: false } as const
+const type = { values: 'resource types of Node', folds: false } as const
 
-/** What prom-client tells of Node and the process by itself: in the contract, so that rules and dashboards that use it are checked too. */
+/**
+ * Metrics of Node and the process that prom-client provides. They are part of the contract, so that
+ * tests check the rules and dashboards that use them.
+ */
 export const runtimeMetrics = [
   counter('process_cpu_user_seconds_total', 'CPU time in user mode.', { unit: 'seconds', use: 'dashboard' }),
   counter('process_cpu_system_seconds_total', 'CPU time in the kernel.', { unit: 'seconds', use: 'dashboard' }),
-  counter('process_cpu_seconds_total', 'CPU time, user mode and kernel.', { unit: 'seconds', use: 'debug' }),
-  gauge('process_start_time_seconds', 'When the process started.', { unit: 'Unix time', use: 'alert' }),
-  gauge('process_resident_memory_bytes', 'Memory in RAM.', { unit: 'bytes', use: 'dashboard' }),
-  gauge('process_virtual_memory_bytes', 'Address space in use.', bytes),
-  gauge('process_heap_bytes', 'The data segment.', bytes),
+  counter('process_cpu_seconds_total', 'CPU time in user mode and in the kernel.', { unit: 'seconds', use: 'debug' }),
+  gauge('process_start_time_seconds', 'Start time of the process.', { unit: 'Unix time', use: 'alert' }),
+  gauge('process_resident_memory_bytes', 'Resident memory of the process.', { unit: 'bytes', use: 'dashboard' }),
+  gauge('process_virtual_memory_bytes', 'Virtual memory of the process.', bytes),
+  gauge('process_heap_bytes', 'Size of the data segment of the process.', bytes),
   gauge('process_open_fds', 'Open file descriptors.', { unit: 'descriptors', use: 'dashboard' }),
-  gauge('process_max_fds', 'File descriptors that may be open.', { unit: 'descriptors', use: 'dashboard' }),
-  gauge('nodejs_eventloop_lag_seconds', 'How late a callback came, measured at the scrape.', lag),
-  gauge('nodejs_eventloop_lag_min_seconds', 'Shortest delay of the event loop since the scrape before.', lag),
-  gauge('nodejs_eventloop_lag_max_seconds', 'Longest delay of the event loop since the scrape before.', lag),
-  gauge('nodejs_eventloop_lag_mean_seconds', 'Mean delay of the event loop since the scrape before.', lag),
-  gauge('nodejs_eventloop_lag_stddev_seconds', 'Standard deviation of that delay.', lag),
-  gauge('nodejs_eventloop_lag_p50_seconds', 'Median of that delay.', { unit: 'seconds', use: 'dashboard' }),
-  gauge('nodejs_eventloop_lag_p90_seconds', '90th percentile of that delay.', lag),
-  gauge('nodejs_eventloop_lag_p99_seconds', '99th percentile of that delay.', { unit: 'seconds', use: 'alert' }),
-  gauge('nodejs_active_resources', 'What keeps the event loop alive, by type.', { ...resources, labels: { type } }),
-  gauge('nodejs_active_resources_total', 'All that keeps the event loop alive.', resources),
+  gauge('process_max_fds', 'Maximum number of open file descriptors.', { unit: 'descriptors', use: 'dashboard' }),
+  gauge('nodejs_eventloop_lag_seconds', 'Delay of one callback of the event loop, measured at the scrape.', lag),
+  gauge('nodejs_eventloop_lag_min_seconds', 'Minimum delay of the event loop since the previous scrape.', lag),
+  gauge('nodejs_eventloop_lag_max_seconds', 'Maximum delay of the event loop since the previous scrape.', lag),
+  gauge('nodejs_eventloop_lag_mean_seconds', 'Mean delay of the event loop since the previous scrape.', lag),
+  gauge(
+    'nodejs_eventloop_lag_stddev_seconds',
+    'Standard deviation of the event loop delay since the previous scrape.',
+    lag,
+  ),
+  gauge('nodejs_eventloop_lag_p50_seconds', 'Median of the event loop delay since the previous scrape.', {
+    unit: 'seconds',
+    use: 'dashboard',
+  }),
+  gauge('nodejs_eventloop_lag_p90_seconds', '90th percentile of the event loop delay since the previous scrape.', lag),
+  gauge('nodejs_eventloop_lag_p99_seconds', '99th percentile of the event loop delay since the previous scrape.', {
+    unit: 'seconds',
+    use: 'alert',
+  }),
+  gauge('nodejs_active_resources', 'Resources that keep the event loop alive, by type.', {
+    ...resources,
+    labels: { type },
+  }),
+  gauge('nodejs_active_resources_total', 'All resources that keep the event loop alive.', resources),
   gauge('nodejs_active_handles', 'Open handles, by type.', { ...resources, labels: { type } }),
   gauge('nodejs_active_handles_total', 'All open handles.', { unit: 'resources', use: 'dashboard' }),
-  gauge('nodejs_active_requests', 'Requests of libuv under way, by type.', { ...resources, labels: { type } }),
-  gauge('nodejs_active_requests_total', 'All requests of libuv under way.', resources),
-  gauge('nodejs_heap_size_total_bytes', 'V8’s heap.', { unit: 'bytes', use: 'dashboard' }),
-  gauge('nodejs_heap_size_used_bytes', 'What of V8’s heap is in use.', { unit: 'bytes', use: 'dashboard' }),
-  gauge('nodejs_external_memory_bytes', 'Buffers outside V8’s heap.', { unit: 'bytes', use: 'dashboard' }),
-  gauge('nodejs_heap_space_size_total_bytes', 'A space of V8’s heap.', { ...bytes, labels: { space } }),
-  gauge('nodejs_heap_space_size_used_bytes', 'What of it is in use.', { ...bytes, labels: { space } }),
-  gauge('nodejs_heap_space_size_available_bytes', 'What of it is free.', { ...bytes, labels: { space } }),
-  gauge('nodejs_version_info', 'Always 1; its labels say which Node runs.', {
+  gauge('nodejs_active_requests', 'Active libuv requests, by type.', { ...resources, labels: { type } }),
+  gauge('nodejs_active_requests_total', 'All active libuv requests.', resources),
+  gauge('nodejs_heap_size_total_bytes', 'Total size of the V8 heap.', { unit: 'bytes', use: 'dashboard' }),
+  gauge('nodejs_heap_size_used_bytes', 'Used size of the V8 heap.', { unit: 'bytes', use: 'dashboard' }),
+  gauge('nodejs_external_memory_bytes', 'Memory of buffers outside the V8 heap.', { unit: 'bytes', use: 'dashboard' }),
+  gauge('nodejs_heap_space_size_total_bytes', 'Total size of a V8 heap space.', { ...bytes, labels: { space } }),
+  gauge('nodejs_heap_space_size_used_bytes', 'Used size of a V8 heap space.', { ...bytes, labels: { space } }),
+  gauge('nodejs_heap_space_size_available_bytes', 'Free size of a V8 heap space.', { ...bytes, labels: { space } }),
+  gauge('nodejs_version_info', 'Always 1. The labels contain the version of Node.', {
     unit: 'state',
     use: 'debug',
     labels: {
       version: { values: 'the version of Node', folds: false },
-      major: { values: 'its first number', folds: false },
-      minor: { values: 'its second number', folds: false },
-      patch: { values: 'its third number', folds: false },
+      major: { values: 'the major version', folds: false },
+      minor: { values: 'the minor version', folds: false },
+      patch: { values: 'the patch version', folds: false },
     },
   }),
-  histogram('nodejs_gc_duration_seconds', 'Pauses of the garbage collector.', {
+  histogram('nodejs_gc_duration_seconds', 'Pauses of the garbage collector, by kind.', {
     unit: 'seconds',
     use: 'dashboard',
     labels: { kind: ['major', 'minor', 'incremental', 'weakcb'] },

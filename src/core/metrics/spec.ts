@@ -1,20 +1,29 @@
-/** The form in which metrics are declared; the tables are beside this file, their sum is `core/metrics/metrics.ts`. */
+/**
+ * Types and helpers to declare metrics. The other files of this directory declare them, and
+ * `metrics.ts` combines them.
+ */
 
-/** What it is looked at for: a rule, a panel, or nothing until somebody searches for a cause. A test holds it to the rules and dashboards. */
+/**
+ * What uses the metric: an alerting rule, a dashboard panel, or only a person who debugs. A test
+ * checks this against the rules and dashboards.
+ */
 export type Use = 'alert' | 'dashboard' | 'debug'
 
-/** A label whose values are not in the code: what they are, and so what bounds them. Never a URL, a user or a message. */
+/**
+ * A label whose values come from the configuration or the environment. `values` describes them and
+ * thus what limits their number. A label never contains a URL, a user or message content.
+ */
 export interface OpenLabel {
   readonly values: string
-  /** What there is no room for is counted under `_other`. */
+  /** Whether values above the series limit are counted under `_other`. */
   readonly folds: boolean
 }
 
-/** By name, in the order of the exposition. A list is the closed set of the values. */
+/** Labels by name, in the order of the exposition. A list contains all possible values. */
 export type LabelSet = Readonly<Record<string, readonly string[] | OpenLabel>>
 
 interface Facts<Labels extends LabelSet> {
-  /** What one of it is: seconds, bytes, calls, … */
+  /** The unit, for example seconds, bytes or requests. */
   readonly unit: string
   readonly use: Use
   readonly labels?: Labels
@@ -27,9 +36,9 @@ export interface MetricSpec<Kind extends 'counter' | 'gauge' | 'histogram', Labe
   readonly unit: string
   readonly use: Use
   readonly labels: Labels
-  /** Histograms: upper bounds in the unit. */
+  /** Upper bounds of the buckets of a histogram, in the metric's unit. */
   readonly buckets: readonly number[]
-  /** Observations that are part of a kept trace are shown with its id. */
+  /** Whether observations of a sampled trace carry its id as an exemplar. */
   readonly exemplar?: true
 }
 
@@ -53,38 +62,48 @@ export const histogram = <const Labels extends LabelSet = NoLabels>(
   help: string,
   facts: Facts<Labels> & { readonly buckets: readonly number[] },
 ) => declared('histogram', name, help, facts, facts.buckets)
-/** One whose observations lead to traces: of each bucket the last one that is part of a kept trace. Without labels, so that these stay few. */
+/**
+ * A histogram with exemplars: each bucket shows the last observation that belongs to a sampled
+ * trace. It has no labels, to limit the number of exemplars.
+ */
 export const tracedHistogram = (
   name: string,
   help: string,
   facts: Omit<Facts<NoLabels>, 'labels'> & { readonly buckets: readonly number[] },
 ) => ({ ...declared<'histogram', NoLabels>('histogram', name, help, facts, facts.buckets), exemplar: true as const })
 
-/** What a value of each label is: one of the closed set, or any text. */
+/** The type of each label's value: one of the listed values, or any string. */
 export type LabelsOf<Labels extends LabelSet> = {
   readonly [Name in keyof Labels]: Labels[Name] extends readonly (infer Value)[] ? Value : string
 }
 
-/** The open labels, each declared once. */
+/** All open labels. */
 export const openLabels = {
   destination: { values: 'ids of destinations in the configuration', folds: true },
-  webhook: { values: 'ids of webhooks in the configuration, else their positions `0` to `4`', folds: true },
+  webhook: {
+    values: 'ids of webhooks in the configuration, or their positions `0` to `4` when they have no id',
+    folds: true,
+  },
   source: { values: 'ids of sources in the configuration', folds: true },
-  topic: { values: 'topics of this installation', folds: false },
-  partition: { values: 'partitions that this process has', folds: false },
-  tier: { values: 'how long a record waits in a retry topic: `10s`, `30s`, …', folds: false },
-  check: { values: 'what `/readyz?verbose` and `/livez?verbose` list', folds: false },
+  topic: { values: 'Kafka topics of this installation', folds: false },
+  partition: { values: 'partitions assigned to this process', folds: false },
+  tier: { values: 'delay of the retry topic: `10s`, `30s`, …', folds: false },
+  check: { values: 'names of the checks that `/readyz?verbose` and `/livez?verbose` list', folds: false },
 } as const satisfies LabelSet
 
-/** How many series one process may expose: each costs Prometheus memory for as long as it keeps it, whoever looks at it. */
+/** Limits of the time series that one process exposes. Each series costs memory in Prometheus. */
 export const seriesBudget = {
-  /** All of it, as an aim: what Kafka's partitions and the closed sets take is bounded by the cluster and by the code. */
+  /**
+   * Target for all series together. Not enforced: the cluster and the code limit the other series.
+   */
   inProcess: 10_000,
-  /** Series with labels that fold. Beyond it whatever is new is counted under `_other`. */
+  /**
+   * Series with labels that fold. Above this limit, new label values are counted under `_other`.
+   */
   folding: 8_000,
-  /** Beyond it a new series keeps its destination, but not its webhook. */
+  /** Above this limit, a new series keeps its `destination` label but not its `webhook` label. */
   detailed: 6_000,
 } as const
 
-/** The value of a label for everything that there is no room for. */
-export const foldedInto = '_other'
+/** Label value that replaces all values above the series limit. */
+export const overflowLabelValue = '_other'

@@ -1,7 +1,10 @@
 import ipaddr from 'ipaddr.js'
 import type { Objection } from '../units.ts'
 
-/** One block of `network.allow`, parsed once. A v4 block inside v6 (`::ffff:10.0.0.0/104`) is kept as the v4 block. */
+/**
+ * One parsed entry of `network.allow`. An IPv4 block in IPv6 notation (`::ffff:10.0.0.0/104`) is
+ * stored as the IPv4 block.
+ */
 export interface Cidr {
   readonly family: 4 | 6
   readonly bytes: readonly number[]
@@ -10,7 +13,10 @@ export interface Cidr {
 
 export type AddressVerdict =
   | { readonly kind: 'allowed' }
-  /** `range` says why, for the log. `allowable`: an entry in `network.allow` would let it through. */
+  /**
+   * `range` names the address block, for the log. `allowable` is true when an entry in
+   * `network.allow` can permit the address.
+   */
   | { readonly kind: 'forbidden'; readonly range: string; readonly allowable: boolean }
 
 type Bytes = readonly number[]
@@ -19,7 +25,9 @@ type Named = readonly [block: Cidr, range: string]
 const allowed: AddressVerdict = { kind: 'allowed' }
 const forbidden = (range: string, allowable: boolean): AddressVerdict => ({ kind: 'forbidden', range, allowable })
 
-/** Only the canonical textual forms: no octal, hex or short v4, no zone id. */
+/**
+ * Accepts only the canonical text forms: no octal, hexadecimal or short IPv4 form, and no zone id.
+ */
 function parseAddress(text: string): Bytes | undefined {
   if (ipaddr.IPv4.isValidFourPartDecimal(text)) return ipaddr.IPv4.parse(text).toByteArray()
   if (text.includes(':') && !text.includes('%') && ipaddr.IPv6.isValid(text))
@@ -35,7 +43,10 @@ function within(bytes: Bytes, { bytes: block, length }: Cidr): boolean {
   return rest === 0 || ((bytes[whole]! ^ block[whole]!) & (0xff << (8 - rest)) & 0xff) === 0
 }
 
-/** `10.0.0.0/8`, `fd00::/8`, or one address; undefined for anything else, also when bits are set after the prefix. */
+/**
+ * Parses `10.0.0.0/8`, `fd00::/8` or a single address. `undefined` for any other text, and when
+ * bits after the prefix are set.
+ */
 export function parseCidr(text: string): Cidr | undefined {
   const [address = '', digits, ...surplus] = text.split('/')
   const bytes = parseAddress(address)
@@ -47,11 +58,13 @@ export function parseCidr(text: string): Cidr | undefined {
   return length >= 96 && within(bytes, mapped) ? { family: 4, bytes: bytes.slice(12), length: length - 96 } : cidr
 }
 
-/** `network.allow`, prepared once. Throws a RangeError that names the first entry that is not a CIDR block. */
+/**
+ * Parses `network.allow`. @throws RangeError that names the first entry that is not a CIDR block.
+ */
 export function parseAllow(list: readonly string[]): readonly Cidr[] {
   return list.map((text, index) => {
     const cidr = parseCidr(text)
-    if (cidr === undefined) throw new RangeError(`network.allow[${index}]: ${JSON.stringify(text)} is no CIDR block`)
+    if (cidr === undefined) throw new RangeError(`network.allow[${index}]: ${JSON.stringify(text)} is not a CIDR block`)
     return cidr
   })
 }
@@ -66,27 +79,33 @@ const table = (rows: Readonly<Record<string, string>>): readonly Named[] =>
 
 const mapped = block('::ffff:0:0/96')
 
-/** They hand out credentials of the machine or pod: no entry in `network.allow` opens them. */
+/**
+ * Addresses that return credentials of the machine or pod. No entry in `network.allow` permits
+ * them.
+ */
 const metadata = table({
-  '169.254.169.254': 'metadata of AWS, Azure, Google Cloud, Oracle, DigitalOcean and others',
-  '169.254.170.2': 'task credentials of AWS ECS',
-  '169.254.170.23': 'pod credentials of AWS EKS',
-  '169.254.42.42': 'metadata of Scaleway',
-  '169.254.0.23': 'metadata of Tencent Cloud',
-  '100.100.100.200': 'metadata of Alibaba Cloud',
+  '169.254.169.254': 'metadata service of AWS, Azure, Google Cloud, Oracle, DigitalOcean and others',
+  '169.254.170.2': 'credential service of AWS ECS',
+  '169.254.170.23': 'credential service of AWS EKS',
+  '169.254.42.42': 'metadata service of Scaleway',
+  '169.254.0.23': 'metadata service of Tencent Cloud',
+  '100.100.100.200': 'metadata service of Alibaba Cloud',
   '168.63.129.16': 'WireServer of Azure',
-  '192.0.0.192': 'metadata of Oracle Cloud Classic',
-  'fd00:ec2::254': 'metadata of AWS',
-  'fd00:ec2::23': 'pod credentials of AWS EKS',
-  'fd20:ce::254': 'metadata of Google Cloud',
-  'fd00:42::42': 'metadata of Scaleway',
-  'fd00:c1::a9fe:a9fe': 'metadata of Oracle Cloud',
-  'fd00:a9fe:a9fe::1': 'metadata of Akamai',
-  'fd00:100::100:200': 'metadata of Alibaba Cloud',
-  'fe80::a9fe:a9fe': 'metadata of OpenStack',
+  '192.0.0.192': 'metadata service of Oracle Cloud Classic',
+  'fd00:ec2::254': 'metadata service of AWS',
+  'fd00:ec2::23': 'credential service of AWS EKS',
+  'fd20:ce::254': 'metadata service of Google Cloud',
+  'fd00:42::42': 'metadata service of Scaleway',
+  'fd00:c1::a9fe:a9fe': 'metadata service of Oracle Cloud',
+  'fd00:a9fe:a9fe::1': 'metadata service of Akamai',
+  'fd00:100::100:200': 'metadata service of Alibaba Cloud',
+  'fe80::a9fe:a9fe': 'metadata service of OpenStack',
 })
 
-/** Not globally reachable, by the IANA special-purpose address registries. The first block that matches gives the name. */
+/**
+ * Blocks that are not globally reachable according to the IANA special-purpose address registries.
+ * The first matching block gives the name.
+ */
 const special = table({
   '0.0.0.0/8': 'this network',
   '10.0.0.0/8': 'private',
@@ -118,38 +137,44 @@ const special = table({
   'ff00::/8': 'multicast',
 })
 const globalUnicast = block('2000::/3')
-/** Forbidden as such, but may be allowed; then it must not lead to a metadata service either. */
+/**
+ * `network.allow` can permit this block, but then a translated address must not be a metadata
+ * service.
+ */
 const localNat64 = block('64:ff9b:1::/48')
-/** The v4 address after a prefix of 48, 56, 64 or 96 bits; octet 8 is not part of it (RFC 6052 2.2). */
+/**
+ * The possible IPv4 addresses after a prefix of 48, 56, 64 or 96 bits. Octet 8 is not part of the
+ * IPv4 address (RFC 6052 2.2).
+ */
 function translated(bytes: Bytes): readonly Bytes[] {
   const packed = bytes.toSpliced(8, 1)
   return [6, 7, 8, 11].map(first => packed.slice(first, first + 4))
 }
-const singles = table({ '::': '', '::1': '' })
+const notEmbedding = table({ '::': '', '::1': '' })
 
-/** v6 blocks whose addresses stand for a v4 one, and where in the 16 bytes that is. */
-const carriers: readonly (readonly [Cidr, (bytes: Bytes) => readonly Bytes[]])[] = [
+/** IPv6 blocks whose addresses contain an IPv4 address, each with a function that extracts it. */
+const embeddingBlocks: readonly (readonly [Cidr, (bytes: Bytes) => readonly Bytes[]])[] = [
   [mapped, bytes => [bytes.slice(12)]],
-  [block('::ffff:0:0:0/96'), bytes => [bytes.slice(12)]], // translated (RFC 2765)
-  [block('::/96'), bytes => [bytes.slice(12)]], // compatible
+  [block('::ffff:0:0:0/96'), bytes => [bytes.slice(12)]], // IPv4-translated (RFC 2765)
+  [block('::/96'), bytes => [bytes.slice(12)]], // IPv4-compatible
   [block('64:ff9b::/96'), bytes => [bytes.slice(12)]], // NAT64
   [block('2002::/16'), bytes => [bytes.slice(2, 6)]], // 6to4
-  // Teredo: the server, and the client with its bits inverted.
+  // Teredo contains the server's address, and the client's with inverted bits.
   [block('2001::/32'), bytes => [bytes.slice(4, 8), bytes.slice(12).map(byte => byte ^ 0xff)]],
 ]
 
-function carried(bytes: Bytes): readonly Bytes[] {
-  if (bytes.length === 4 || singles.some(([single]) => within(bytes, single))) return []
-  return carriers.find(([prefix]) => within(bytes, prefix))?.[1](bytes) ?? []
+function embeddedAddresses(bytes: Bytes): readonly Bytes[] {
+  if (bytes.length === 4 || notEmbedding.some(([single]) => within(bytes, single))) return []
+  return embeddingBlocks.find(([prefix]) => within(bytes, prefix))?.[1](bytes) ?? []
 }
 
 function judge(bytes: Bytes, allow: readonly Cidr[]): AddressVerdict {
-  const inner = carried(bytes)
+  const inner = embeddedAddresses(bytes)
   if (inner.length > 0) {
     return inner.map(v4 => judge(v4, allow)).find(verdict => verdict.kind === 'forbidden') ?? allowed
   }
-  const meant = within(bytes, localNat64) ? translated(bytes) : [bytes]
-  const secret = metadata.find(([address]) => meant.some(each => within(each, address)))
+  const addresses = within(bytes, localNat64) ? translated(bytes) : [bytes]
+  const secret = metadata.find(([address]) => addresses.some(each => within(each, address)))
   if (secret !== undefined) return forbidden(secret[1], false)
   if (allow.some(cidr => within(bytes, cidr))) return allowed
   const range = special.find(([cidr]) => within(bytes, cidr))
@@ -158,8 +183,9 @@ function judge(bytes: Bytes, allow: readonly Cidr[]): AddressVerdict {
 }
 
 /**
- * May this address be dialled? A v4 address carried inside a v6 one is judged as that v4. What is no plain address
- * (a zone id, a name, `127.1`) is forbidden.
+ * Decides whether a webhook may connect to this address. An IPv6 address that contains an IPv4
+ * address is judged as that IPv4 address. Text that is not a plain address (a zone id, a name,
+ * `127.1`) is forbidden.
  */
 export function classifyAddress(ip: string, allow: readonly Cidr[]): AddressVerdict {
   const bytes = parseAddress(ip)
@@ -168,19 +194,22 @@ export function classifyAddress(ip: string, allow: readonly Cidr[]): AddressVerd
 
 type Forbidden = AddressVerdict & { readonly kind: 'forbidden' }
 
-/** For operators: the address and why it is refused, and which setting opens it, if any does. */
+/** For operators: the forbidden address, its range, and whether `network.allow` can permit it. */
 export function objectionTo(ip: string, { range, allowable }: Forbidden): Objection {
-  const hint = allowable ? 'add it to network.allow if it is meant' : 'network.allow cannot open it'
-  return { message: `address ${ip} is refused (${range})`, hint }
+  const hint = allowable ? 'to permit it, add it to network.allow' : 'network.allow cannot permit it'
+  return { message: `address ${ip} is not allowed (${range})`, hint }
 }
 
-/** The same in one line. */
+/** The text of `objectionTo` in one line. */
 export function explainForbidden(ip: string, verdict: Forbidden): string {
   const { message, hint } = objectionTo(ip, verdict)
   return `${message}: ${hint}`
 }
 
-/** The host of a URL when it is an IP literal, without brackets. `new URL` has made octal, hex and short v4 forms plain. */
+/**
+ * The host of a URL when it is an IP address, without brackets. `new URL` has already converted
+ * octal, hexadecimal and short IPv4 forms.
+ */
 export function literalAddress(url: URL): string | undefined {
   const host = url.hostname.startsWith('[') ? url.hostname.slice(1, -1) : url.hostname
   return parseAddress(host) === undefined ? undefined : host
@@ -189,7 +218,7 @@ export function literalAddress(url: URL): string | undefined {
 const usualPorts: readonly number[] = [80, 443]
 const firstUnprivileged = 1024
 
-/** `ports` is `network.ports`; undefined: 80, 443 and any from 1024 (8080 and 8443 among them). */
+/** `ports` is `network.ports`. Without it, ports 80, 443 and all from 1024 are allowed. */
 export function portAllowed(port: number, ports: readonly number[] | undefined): boolean {
   return ports === undefined ? usualPorts.includes(port) || port >= firstUnprivileged : ports.includes(port)
 }

@@ -6,14 +6,20 @@ const time = '(?<hour>\\d{2}):(?<minute>\\d{2}):(?<second>\\d{2})'
 const shortDay = '(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)'
 const longDay = '(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day'
 
-/** The three forms of RFC 9110 5.6.7, which a recipient must all accept: IMF-fixdate, RFC 850, asctime. */
+/**
+ * The three date formats that a recipient must accept (RFC 9110 5.6.7): IMF-fixdate, RFC 850 and
+ * asctime.
+ */
 const forms = [
   `${shortDay}, (?<day>\\d{2}) ${month} (?<year>\\d{4}) ${time} GMT`,
   `${longDay}, (?<day>\\d{2})-${month}-(?<year>\\d{2}) ${time} GMT`,
   `${shortDay} ${month} (?<day>[ \\d]\\d) ${time} (?<year>\\d{4})`,
 ].map(form => new RegExp(`^${form}$`))
 
-/** An HTTP-date as a point in time; undefined for anything else. `now` tells the century of a two-digit year. */
+/**
+ * Parses an HTTP-date; `undefined` for any other text. `now` determines the century of a two-digit
+ * year.
+ */
 function parseHttpDate(text: string, now: EpochMs): EpochMs | undefined {
   const fields = forms.map(form => form.exec(text)?.groups).find(groups => groups !== undefined)
   if (fields === undefined) return undefined
@@ -24,27 +30,30 @@ function parseHttpDate(text: string, now: EpochMs): EpochMs | undefined {
     number,
     number,
   ]
-  // Second 60 is a leap second, part of the grammar.
+  // Second 60 is a leap second, which the grammar allows.
   if (hour > 23 || minute > 59 || second > 60) return undefined
   const year = digits.length === 2 ? nearestYear(Number(digits), new Date(now).getUTCFullYear()) : Number(digits)
   const midnight = new Date(0)
-  // Not Date.UTC, which takes the years 0 to 99 for 1900 to 1999.
+  // Date.UTC would interpret the years 0 to 99 as 1900 to 1999.
   midnight.setUTCFullYear(year, months.indexOf(name), day)
   if (midnight.getUTCDate() !== day) return undefined
   return epochMs(midnight.getTime() + ((hour * 60 + minute) * 60 + second) * 1_000)
 }
 
-/** More than 50 years ahead means the past (RFC 9110 5.6.7). */
+/** A two-digit year that seems more than 50 years ahead is in the past (RFC 9110 5.6.7). */
 function nearestYear(lastTwoDigits: number, thisYear: number): number {
   const year = thisYear - (thisYear % 100) + lastTwoDigits
   if (year > thisYear + 50) return year - 100
   return year < thisYear - 49 ? year + 100 : year
 }
 
-/** As caches bound it (RFC 9111 1.2.2); far beyond any window. */
+/** The limit for caches (RFC 9111 1.2.2). It is far longer than any retry window. */
 const longestRetryAfterSeconds = 2 ** 31
 
-/** How long a Retry-After asks to wait: seconds or an HTTP-date; 0 when negative or past, undefined when it is neither. */
+/**
+ * Parses a Retry-After header: seconds or an HTTP-date. 0 when negative or in the past, `undefined`
+ * when it is malformed.
+ */
 export function parseRetryAfter(value: string | undefined, now: EpochMs): DurationMs | undefined {
   const text = value?.trim()
   if (text === undefined) return undefined

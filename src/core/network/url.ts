@@ -1,6 +1,9 @@
-/** Why a text cannot be the URL of a webhook or of the registry; never repeats it, since a query may hold a secret. */
+/**
+ * Why a text is not allowed as the URL of a webhook or of the registry. The result never contains
+ * the text, because a query may contain a secret.
+ */
 export function refuseUrl(value: string): string | undefined {
-  // The parser of URLs would silently drop or mend these.
+  // The URL parser would silently remove or replace these characters.
   if (/[\s\\\p{Cc}]/u.test(value)) return 'must not contain white space, backslashes or control characters'
   if (!/^https?:\/\//i.test(value)) return 'must begin with http:// or https://'
   const url = parseUrl(value)
@@ -13,39 +16,42 @@ export function parseUrl(value: string): URL | undefined {
   return URL.parse(value) ?? undefined
 }
 
-/** What is equal for two spellings of the same target; the fragment is never sent. */
+/**
+ * A text that is equal for two spellings of one target. It has no fragment, because a request does
+ * not send it.
+ */
 export function urlIdentity(url: URL): string {
   const copy = new URL(url)
   copy.hash = ''
   return copy.href
 }
 
-/** The port that is dialled. */
+/** The port to connect to. */
 export function portOf(url: URL): number {
   if (url.port !== '') return Number(url.port)
   return url.protocol === 'https:' ? 443 : 80
 }
 
-/** What a request needs of a URL of HTTP. */
+/** The parts of an HTTP URL that a request needs. */
 export interface UrlParts {
   readonly isTls: boolean
   /** `https://example.com:8443` */
   readonly origin: string
-  /** The `Host` header: with the port where it is not the usual one. */
+  /** The `Host` header, with the port unless it is the default port. */
   readonly host: string
-  /** Without the brackets of an IPv6 address. */
+  /** The host without the brackets of an IPv6 address. */
   readonly hostname: string
   readonly port: number
   readonly path: string
 }
 
-/** Undefined when this is no URL of HTTP. */
+/** Returns `undefined` when the text is not an HTTP URL. */
 export function urlParts(text: string): UrlParts | undefined {
   const url = parseUrl(text)
   return url !== undefined && /^https?:$/.test(url.protocol) ? partsOf(url) : undefined
 }
 
-/** Of a URL of HTTP. */
+/** The parts of an HTTP URL. */
 export function partsOf(url: URL): UrlParts {
   const { protocol, origin, host, hostname, pathname, search } = url
   return {

@@ -1,16 +1,16 @@
 import { RateLimiter } from '../flow/rate-limiter.ts'
 import { clientNetworkOf } from '../network/client-network.ts'
 
-/** Wrong keys that one client address may send immediately, and then per second. */
+/** Failed authentications that one client address may make: a burst, then a rate per second. */
 const ofAddress = { burst: 10, perSecond: 0.1 }
-/** The same for all client addresses together. */
+/** The same limit for all client addresses together. */
 const ofAll = { burst: 100, perSecond: 1 }
-/** Addresses that are remembered, the latest ones. */
+/** How many client addresses are remembered; the oldest is forgotten first. */
 const maxAddresses = 1_000
 
 interface Client {
   readonly limiter: RateLimiter
-  /** It has sent a right key. */
+  /** Whether the client has sent a valid key. */
   isKnown: boolean
 }
 
@@ -20,19 +20,20 @@ function limiterFor({ burst, perSecond }: typeof ofAddress, now: number): RateLi
 }
 
 /**
- * Limits how often keys can be guessed. A client address that sent too many wrong keys has to wait; when all addresses together did, so has
- * every address that has not sent a right key before. Memory is bounded: an address is forgotten when 1,000 others came after it.
+ * Limits how fast a client can guess keys. A client address that sent too many wrong keys must
+ * wait. When all addresses together sent too many, every address that never sent a valid key must
+ * wait. Memory is bounded: only the last 1,000 addresses are remembered.
  */
 export class FailureThrottle {
   readonly #clients = new Map<string, Client>()
   readonly #all: RateLimiter
 
-  /** Times in milliseconds of one monotonic clock. */
+  /** `now` is in milliseconds of a monotonic clock, here and below. */
   constructor(now: number) {
     this.#all = limiterFor(ofAll, now)
   }
 
-  /** Whole seconds until a key of this address is looked at; 0: now. */
+  /** Whole seconds until a key from this address is checked; 0 when it is checked now. */
   secondsToWait(address: string, now: number): number {
     const client = this.#clients.get(clientNetworkOf(address) ?? address)
     const own = client?.limiter.secondsToWaitFor(1, ofAddress.perSecond, now) ?? 0

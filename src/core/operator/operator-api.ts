@@ -1,9 +1,9 @@
 import type { SyncId, SyncMode } from '../audience/sync.ts'
 import type { DeletionState, DeletionStatus } from '../deletion/deletion-status.ts'
-import type { Refusal } from '../message/refusal.ts'
+import type { Refusal } from '../message/request-refusal.ts'
 import type { TraceContext } from '../trace/tracer.ts'
 
-/** The list of a sync did not come to its end. Thrown by `SyncRequest.lines`. */
+/** Thrown by `SyncRequest.lines` when the upload ends before the list of members is complete. */
 export class UploadCutShort extends Error {
   override readonly name = 'UploadCutShort'
   readonly code = 'upload_cut_short'
@@ -12,35 +12,41 @@ export class UploadCutShort extends Error {
 export interface SyncRequest {
   readonly audience: string
   readonly mode: SyncMode
-  /** Whether a full sync of nobody is meant. */
+  /** Whether an empty list is allowed for a full sync, which removes all members. */
   readonly allowEmpty: boolean
-  /** As they come in; read no faster than Kafka takes them. Throws UploadCutShort. */
+  /**
+   * The lines in the order of arrival. They are read no faster than Kafka accepts the records.
+   * Throws UploadCutShort.
+   */
   readonly lines: AsyncIterable<readonly string[]>
-  /** What follows from it is linked to this; undefined without traces. */
+  /** The trace that the resulting records are linked to; `undefined` without traces. */
   readonly trace?: TraceContext | undefined
 }
 
 export type SyncAnswer =
   | { readonly kind: 'synced'; readonly syncId: SyncId; readonly received: number }
-  /** Whoever gave the lines knows why. Nobody is taken out. */
+  /** The upload ended early. No member is removed. */
   | { readonly kind: 'cut_short' }
   | Refusal
 
 export type DeletionAnswer =
-  /** All of it is acknowledged. */
+  /** All records of the deletion are acknowledged. */
   { readonly kind: 'accepted'; readonly id: string; readonly status: DeletionState; readonly users: number } | Refusal
 
 export type DeletionFound = { readonly kind: 'found'; readonly status: DeletionStatus } | Refusal
 
-/** What stands behind the routes of the operator API. */
+/** The operations behind the HTTP routes of the operator API. */
 export interface OperatorApi {
-  /** `input`: a deletion request as it was parsed from JSON. `trace`: what its delete messages are a part of. */
+  /**
+   * `input` is a deletion request as parsed from JSON. `trace` is the trace that its delete
+   * messages belong to.
+   */
   deleteUsers(input: unknown, trace?: TraceContext): Promise<DeletionAnswer>
   findDeletion(id: string): Promise<DeletionFound>
-  /** Undefined: there is an audience of this name. */
+  /** `undefined` when an audience of this name exists. */
   refuseAudience(name: string): Refusal | undefined
   sync(request: SyncRequest): Promise<SyncAnswer>
 }
 
-/** Writes one line for each change that an operator makes, at every log level. */
+/** Writes one line for each change that an operator makes, independent of the log level. */
 export type AuditLog = (fields: object) => void

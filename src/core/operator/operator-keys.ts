@@ -3,12 +3,18 @@ import type { OperatorKey } from '../settings/settings.ts'
 
 export type NamedKey = Pick<OperatorKey, 'name' | 'role'>
 
-/** Finds whose key was sent; undefined: nobody's. Swapped whole when the configuration is reloaded. */
+/**
+ * Finds the configured key that a client sent; `undefined` when there is none. A reload of the
+ * configuration replaces the function.
+ */
 export type FindOperatorKey = (given: string) => NamedKey | undefined
 
 const digestOf = (text: string): Buffer => Buffer.from(hash('sha256', text), 'hex')
 
-/** Compares the digests of all keys: neither the length of a key nor how much of it is right shows in the time it takes. */
+/**
+ * Compares the digests of all keys in constant time. The duration shows neither the length of a key
+ * nor how much of it is right.
+ */
 export function createFindOperatorKey(keys: readonly OperatorKey[]): FindOperatorKey {
   const known = keys.flatMap(({ name, role, secrets }) =>
     secrets.map(secret => ({ key: { name, role }, digest: digestOf(secret.reveal()) })),

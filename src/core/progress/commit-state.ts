@@ -1,15 +1,20 @@
 import { type PartlyDone, parsePartlyDone, partlyDoneText } from './partly-done.ts'
 
-/** Names this format; what other tools and other versions left there is none of ours. */
-const mark = 'd1:'
-/** In offsets from the committed one on. As a bitmap 4,003 characters with the mark: the broker takes 4,096. */
+/**
+ * The prefix of this format. Metadata of other tools or versions has another prefix and is ignored.
+ */
+const prefix = 'd1:'
+/**
+ * Maximum distance from the committed offset. The bitmap then takes 4,003 characters with its
+ * prefix, and the broker accepts 4,096.
+ */
 const spanLimit = 24_000
 const wellFormed = /^d1:[A-Za-z0-9+/]+={0,2}$/
-const lengthLimit = mark.length + spanLimit / 6
+const lengthLimit = prefix.length + spanLimit / 6
 
 /**
- * The offsets beyond a commit that are done already, as metadata of that commit: a bitmap from `committed` on. Those too far ahead are left
- * out, as are those below. Empty when there are none.
+ * Encodes the done offsets after the committed one as metadata of the commit: a bitmap that starts
+ * at `committed`. Offsets below it or too far after it are left out. Empty when no offset remains.
  */
 export function doneAheadText(committed: number, done: Iterable<number>): string {
   const bits = Buffer.alloc(spanLimit / 8)
@@ -21,18 +26,21 @@ export function doneAheadText(committed: number, done: Iterable<number>): string
     bits[byte] = (bits[byte] as number) | (1 << (bit & 7))
     length = Math.max(length, byte + 1)
   }
-  return length === 0 ? '' : mark + bits.toString('base64', 0, length)
+  return length === 0 ? '' : prefix + bits.toString('base64', 0, length)
 }
 
-/** The maximum length of the text while no record beyond `received` is done. */
+/** The maximum length of the text while no record from `received` on is done. */
 const doneAheadLength = (committed: number, received: number): number =>
-  mark.length + 4 * Math.ceil(Math.min(received - committed, spanLimit) / 24)
+  prefix.length + 4 * Math.ceil(Math.min(received - committed, spanLimit) / 24)
 
-/** The offsets that this part of a commit's metadata says are done; none when it is not ours, malformed or too long. */
+/**
+ * The done offsets in this part of a commit's metadata. Empty when the text is in another format,
+ * malformed or too long.
+ */
 export function parseDoneAhead(committed: number, metadata: string): Set<number> {
   const done = new Set<number>()
   if (metadata.length > lengthLimit || !wellFormed.test(metadata)) return done
-  const bits = Buffer.from(metadata.slice(mark.length), 'base64')
+  const bits = Buffer.from(metadata.slice(prefix.length), 'base64')
   for (const [index, byte] of bits.entries())
     for (let bit = 0; byte >> bit > 0; bit++) if ((byte >> bit) & 1) done.add(committed + index * 8 + bit)
   return done
@@ -41,29 +49,29 @@ export function parseDoneAhead(committed: number, metadata: string): Set<number>
 /** The broker's default for `offset.metadata.max.bytes`. */
 const metadataLimit = 4_096
 const separator = ';'
-/** Offsets that may be received between the hand-over and its commit. */
+/** Room for offsets that are received between this computation and the commit. */
 const spareOffsets = 1_000
 
-/** What is known of a partition beyond the offset that is committed. */
+/** The state of a partition beyond its committed offset. */
 export interface CommitState {
-  /** Records that are done. */
+  /** Offsets of records that are done. */
   readonly done: Iterable<number>
-  /** Records that are done for some destinations only, in offset order. */
+  /** Records that are done for some of their destinations, in offset order. */
   readonly partlyDone: readonly PartlyDone[]
-  /** The first offset of which nothing is known. */
+  /** The next offset to read. Nothing is known of later offsets. */
   readonly received: number
 }
 
 export interface StateText {
   /** The metadata of the commit. */
   readonly text: string
-  /** Partly done records that there was no room for. */
+  /** Offsets of partly done records that did not fit. */
   readonly uncovered: readonly number[]
 }
 
 /**
- * The state as metadata of a commit. The bitmap of done records gets its room first, and as much as it can ever need
- * until more is received, so that a partly done record that has room now keeps it.
+ * Encodes the state as metadata of a commit. The bitmap of done records gets its maximum length
+ * first. So a partly done record that fits now still fits when more records are done.
  */
 export function commitText(committed: number, { done, partlyDone, received }: CommitState): StateText {
   const doneText = doneAheadText(committed, done)
@@ -74,7 +82,10 @@ export function commitText(committed: number, { done, partlyDone, received }: Co
   return { text: text === '' ? doneText : doneText + separator + text, uncovered }
 }
 
-/** What an earlier owner has left in its commit; what is not ours or malformed is ignored. */
+/**
+ * Parses the metadata that an earlier owner of the partition committed. Malformed text and other
+ * formats are ignored.
+ */
 export function parseCommit(
   committed: number,
   metadata: string,

@@ -3,26 +3,27 @@ import { type CommitState, commitText, parseCommit, type StateText } from './com
 import type { PartlyDone } from './partly-done.ts'
 
 /**
- * How far one partition is done, for one assignment of it. Records are done in any order; only the end of the contiguous done prefix may be
- * committed, never the highest done. What is done beyond it goes into the commit's metadata, and so does which destinations are done for a
- * record that others still wait for: the next owner makes only the rest. All operations but those that make metadata are O(1) amortised,
- * whatever the gaps between offsets.
+ * Tracks which records of one partition are done, for one assignment. Records are done in any
+ * order, but only the end of the contiguous done prefix may be committed. The commit's metadata
+ * keeps the done offsets after that. For a partly done record it also keeps the done destinations,
+ * so that the next owner delivers only to the others. All operations except those for the metadata
+ * are O(1) amortised, with any gaps between offsets.
  */
 export class OffsetTracker {
-  /** In the order in which they came, from the lowest open one on. */
+  /** In order of arrival, from the lowest record in progress on. */
   readonly #offsets = new Fifo<number>()
   readonly #open = new Set<number>()
-  /** Done by whoever had the partition before us, and not read again yet. */
+  /** Offsets that an earlier owner of the partition finished and this process has not read yet. */
   readonly #doneBefore: Set<number>
-  /** The done destinations of records that are not done, here or by an earlier owner of the partition. */
+  /** The done destinations of records that are partly done, here or by an earlier owner. */
   readonly #partlyDone: Map<number, string[]>
   #received: number
-  /** The metadata as last made, and the position that it goes with; undefined once something was done since. */
+  /** The cached commit metadata and its position; `undefined` when a change made it invalid. */
   #made: (StateText & { readonly from: number }) | undefined
 
   /**
-   * @param position the offset that is read first: the committed one.
-   * @param metadata what was committed with it.
+   * @param position the first offset to read, which is the committed one.
+   * @param metadata the metadata that was committed with it.
    */
   constructor(position: number, metadata = '') {
     this.#received = position
@@ -31,43 +32,49 @@ export class OffsetTracker {
     this.#partlyDone = partlyDone
   }
 
-  /** The next offset to read: beyond everything added and every gap advanced over. */
+  /** The next offset to read, after everything added and every gap skipped. */
   get received(): number {
     return this.#received
   }
 
-  /** How many records are added and not done. */
+  /** The number of records that are added and not done. */
   get open(): number {
     return this.#open.size
   }
 
-  /** The lowest offset that is not done; when nothing is open, the next offset to read. */
+  /** The lowest offset that is not done. When no record is in progress, the next offset to read. */
   get committable(): number {
     return this.#offsets.peek() ?? this.#received
   }
 
-  /** What a crash now would read again at most, in offsets. */
+  /** The maximum number of offsets that are read again after a crash. */
   get span(): number {
     return this.#received - this.committable
   }
 
-  /** The metadata for a commit of `committable`: what is done beyond it. Made anew only after something was done. */
+  /** The metadata for a commit of `committable`. It is only computed again after a change. */
   get metadata(): string {
     return this.#make().text
   }
 
-  /** Partly done records that the metadata has no room for: their next owner would deliver them to every destination again. */
+  /**
+   * Partly done records for which the metadata has no room. Their next owner would deliver them to
+   * every destination again.
+   */
   get uncovered(): ReadonlySet<number> {
     this.#made = undefined
     return new Set(this.#make().uncovered)
   }
 
-  /** The destinations that need nothing more of a record that is not done. */
+  /** The destinations that are done with a record in progress. */
   doneFor(offset: number): readonly string[] {
     return this.#partlyDone.get(offset) ?? none
   }
 
-  /** A destination needs nothing more of a record, others do. Nothing happens when the record is not open. */
+  /**
+   * Notes that one destination is done with a record and others are not. It has no effect when the
+   * record is not in progress.
+   */
   partlyDone(offset: number, destination: string): void {
     if (!this.#open.has(offset)) return
     const destinations = this.#partlyDone.get(offset)
@@ -82,11 +89,11 @@ export class OffsetTracker {
   }
 
   /**
-   * Returns false when the record was done before it was ours: then nothing is to be done with it.
-   * @throws RangeError when the offset was already passed: offsets ascend, with gaps.
+   * Adds a record. Returns false when an earlier owner finished it; the caller must skip it then.
+   * @throws RangeError when the offset is lower than an earlier one. Gaps are allowed.
    */
   add(offset: number): boolean {
-    if (offset < this.#received) throw new RangeError(`offset ${offset} added after ${this.#received - 1}`)
+    if (offset < this.#received) throw new RangeError(`offset ${offset} was added after offset ${this.#received - 1}`)
     this.#offsets.push(offset)
     this.#received = offset + 1
     if (this.#doneBefore.delete(offset)) {
@@ -97,15 +104,18 @@ export class OffsetTracker {
     return true
   }
 
-  /** @throws RangeError when the offset is not open: a record may be done only once. */
+  /** @throws RangeError when the record is not in progress: a record can be done only once. */
   done(offset: number): void {
-    if (!this.#open.delete(offset)) throw new RangeError(`offset ${offset} done, but it is not open`)
+    if (!this.#open.delete(offset)) throw new RangeError(`offset ${offset} is done, but was not in progress`)
     this.#partlyDone.delete(offset)
     this.#made = undefined
     this.#passDone()
   }
 
-  /** Passes over a gap, as after the last record of a batch (compaction, transaction markers); a lower offset changes nothing. */
+  /**
+   * Skips a gap, for example after the last record of a batch (compaction, transaction markers). A
+   * lower offset has no effect.
+   */
   advance(nextOffset: number): void {
     this.#received = Math.max(this.#received, nextOffset)
   }
@@ -126,7 +136,10 @@ export class OffsetTracker {
     return this.#made
   }
 
-  /** In offset order. What was passed over without being read (retention) is forgotten. */
+  /**
+   * In offset order. Removes records that were skipped without being read, for example after
+   * retention deleted them.
+   */
   #partly(from: number): readonly PartlyDone[] {
     if (this.#partlyDone.size === 0) return none
     for (const offset of this.#partlyDone.keys())

@@ -1,39 +1,40 @@
-/** Names this format. */
-const mark = 'p1:'
+/** The prefix of this format. */
+const prefix = 'p1:'
 const wellFormed = /^p1:[A-Za-z0-9+/]+={0,2}$/
-/** In offsets from the committed one on, as of the bitmap of records that are done. */
+/** Maximum distance from the committed offset, as for the bitmap of done records. */
 const spanLimit = 24_000
-/** Records times destinations that one commit looks at: about a millisecond of work. */
+/** Maximum of records times destinations for one commit: about one millisecond of work. */
 const workLimit = 20_000
 
-/** For a record that is not done: the destinations that need nothing more of it. */
+/** A record that is not done, and the destinations that are done with it. */
 export type PartlyDone = readonly [offset: number, destinations: readonly string[]]
 
 export interface PartlyDoneText {
-  /** Empty when there is nothing to tell. */
+  /** Empty when no record fits. */
   readonly text: string
-  /** How many of the given records it tells of: the first ones. */
+  /** How many of the given records the text covers, from the first one on. */
   readonly covered: number
 }
 
 /**
- * Part of a commit's metadata: which destinations are done for the records that are not done as a whole. So the next owner of the partition
- * delivers each record only to the destinations that still wait for it. It covers as many records as fit into `room` characters.
+ * Encodes, for records that are partly done, which destinations are done. The next owner of the
+ * partition then delivers each record only to the other destinations. The text covers as many
+ * records as fit into `room` characters.
  *
- * Binary, in base64: the set of the offsets, then for each destination its id and the set of the records that it is done with, by their place
- * among the offsets.
+ * The format is binary, in base64: the set of the offsets, then for each destination its id and the
+ * set of its done records, as indexes into the offsets.
  *
  * @param records in offset order.
  */
 export function partlyDoneText(committed: number, records: readonly PartlyDone[], room: number): PartlyDoneText {
-  for (let covered = mostWithin(committed, records); covered > 0; covered = Math.floor(covered * 0.75)) {
-    const text = mark + encode(committed, records.slice(0, covered))
+  for (let covered = countWithinLimits(committed, records); covered > 0; covered = Math.floor(covered * 0.75)) {
+    const text = prefix + encode(committed, records.slice(0, covered))
     if (text.length <= room) return { text, covered }
   }
   return { text: '', covered: 0 }
 }
 
-function mostWithin(committed: number, records: readonly PartlyDone[]): number {
+function countWithinLimits(committed: number, records: readonly PartlyDone[]): number {
   let work = 0
   const beyond = records.findIndex(([offset, destinations]) => {
     work += destinations.length
@@ -63,11 +64,14 @@ function encode(committed: number, records: readonly PartlyDone[]): string {
   return Buffer.from(bytes).toString('base64')
 }
 
-/** What a commit's metadata says; nothing when it is not ours or malformed: then those deliveries are made again. */
+/**
+ * Parses this part of a commit's metadata. Empty when the text is in another format or malformed;
+ * those deliveries are then made again.
+ */
 export function parsePartlyDone(committed: number, text: string): Map<number, string[]> {
   const parsed = new Map<number, string[]>()
   if (!wellFormed.test(text)) return parsed
-  const reader = { bytes: Buffer.from(text.slice(mark.length), 'base64'), at: 0 }
+  const reader = { bytes: Buffer.from(text.slice(prefix.length), 'base64'), at: 0 }
   const offsets = readSet(reader, spanLimit)
   const count = readNumber(reader)
   if (offsets === undefined || count === undefined) return parsed
@@ -88,7 +92,7 @@ export function parsePartlyDone(committed: number, text: string): Map<number, st
   return parsed
 }
 
-/** Ascending numbers, as runs or as a bitmap, whichever is shorter. */
+/** Writes ascending numbers as runs or as a bitmap, whichever is shorter. */
 function writeSet(bytes: number[], values: readonly number[]): void {
   const asRuns: number[] = []
   let behind = 0
@@ -119,7 +123,7 @@ interface Reader {
   at: number
 }
 
-/** Undefined when it is malformed or holds anything from `limit` on. */
+/** Reads a set. `undefined` when it is malformed or contains a number of at least `limit`. */
 function readSet(reader: Reader, limit: number): readonly number[] | undefined {
   const header = readNumber(reader)
   if (header === undefined) return undefined
@@ -151,14 +155,14 @@ function readRuns(reader: Reader, end: number, limit: number): readonly number[]
   return values
 }
 
-/** Seven bits a byte, the lowest first. */
+/** Writes a number as a varint: seven bits per byte, the lowest first. */
 function writeNumber(bytes: number[], value: number): void {
   let left = value
   for (; left > 127; left >>= 7) bytes.push((left & 127) | 128)
   bytes.push(left)
 }
 
-/** Up to 2^28. */
+/** Reads a varint of at most 28 bits. */
 function readNumber(reader: Reader): number | undefined {
   let value = 0
   for (let shift = 0; shift < 28; shift += 7) {

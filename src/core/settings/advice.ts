@@ -1,9 +1,13 @@
 import { keyNames, keysAt, meaningAt } from './json-schema.ts'
-import { type Path, untold } from './problem.ts'
+import { maskedKey, type Path } from './problem.ts'
 
-/** The name that `typed` was probably meant to be: equal but for case, or at most a third of it mistyped. */
+/**
+ * The known name that `typed` was probably meant to be: it differs only in case, or in at most a
+ * third of its letters. `undefined` when there is none.
+ */
 export function nearestName(typed: string, names: readonly string[]): string | undefined {
-  // A longer text is no typo of a name, and the distance costs its square.
+  // A longer text is not a misspelled name, and the time for the distance grows with the square of its
+  // length.
   if (typed.length > 64) return undefined
   const limit = Math.max(1, Math.floor(typed.length / 3))
   const near = names
@@ -13,7 +17,10 @@ export function nearestName(typed: string, names: readonly string[]): string | u
   return near[0]?.name
 }
 
-/** How many letters are to be put in, taken out, changed, or swapped with their neighbour to get from `a` to `b`. */
+/**
+ * The edit distance from `a` to `b`: inserted, deleted, replaced and swapped letters
+ * (Damerau-Levenshtein).
+ */
 function distanceOf(a: string, b: string): number {
   let beforeLast: number[] = []
   let last = Array.from({ length: b.length + 1 }, (_, column) => column)
@@ -32,29 +39,32 @@ function distanceOf(a: string, b: string): number {
   return last[b.length]!
 }
 
-/** More names than this are no help. */
-const mostNames = 20
+/** A longer list would not help the user. */
+const maxNames = 20
 
-/** What belongs at a place: the keys of a mapping, else what the key there is for. */
+/** A hint for a path: the keys of a mapping, or the description of the key. */
 export function adviceAt(path: Path): string {
   const keys = keysAt(path)
   return keys.length > 0 ? possible(keys) : meaningAt(path)
 }
 
-/** The name that was probably meant; when it is like none of them, `otherwise`. */
+/** A hint for a name: the known name that was probably meant, or `otherwise`. */
 export function adviceOnName(typed: unknown, names: readonly string[], otherwise = possible(names)): string {
   const nearest = typeof typed === 'string' ? nearestName(typed, names) : undefined
   return nearest === undefined ? otherwise : `did you mean ${nearest}?`
 }
 
-/** A path as it can be told: of its keys those of the schema, and what is like one of them. */
-export const tellable = (path: Path): Path =>
-  path.map(part => (typeof part === 'number' || isLikeOurs(part) ? part : untold))
+/**
+ * A path that is safe to print. Keys that are not similar to a key of the schema are masked,
+ * because a syntax error can turn a secret into a key.
+ */
+export const maskUnknownKeys = (path: Path): Path =>
+  path.map(part => (typeof part === 'number' || isLikeOurs(part) ? part : maskedKey))
 
 const ours = [...keyNames, '<<', '__proto__']
 const isLikeOurs = (key: string): boolean => keyNames.has(key) || nearestName(key, ours) !== undefined
 
 function possible(names: readonly string[]): string {
   if (names.length === 0) return 'leave it out'
-  return `possible: ${names.slice(0, mostNames).join(', ')}${names.length > mostNames ? ', …' : ''}`
+  return `possible: ${names.slice(0, maxNames).join(', ')}${names.length > maxNames ? ', …' : ''}`
 }

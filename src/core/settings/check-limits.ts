@@ -7,11 +7,15 @@ import type { SettingsProblem } from './problem.ts'
 import { delivery } from './schema.ts'
 import type { DeliverySettings } from './settings.ts'
 
-/** What time-out and window may be at most (A4.1, A7); stand in for a wrong one, so that the schedule is judged too. */
+/**
+ * The maximum timeout and window. They replace a wrong value, so that the schedule is checked too.
+ */
 const longest = { timeout: durationMs(5_000), window: durationMs(4 * 3_600_000) }
 
-/** Retries have to fit into their window, with the defaults where nothing is given. */
-export const keptSchedule: Rule = config => {
+/**
+ * Checks that all retries fit into the retry window, with the defaults for keys that are not set.
+ */
+export const scheduleFitsWindow: Rule = config => {
   const given = delivery.safeParse(config.delivery ?? {})
   const problems: SettingsProblem[] = []
   let judged = given.data
@@ -26,11 +30,14 @@ export const keptSchedule: Rule = config => {
   return problems
 }
 
-/** Two servers cannot listen at one place, nor one of them on all addresses with the other's port. */
+/**
+ * Checks that no two servers listen on the same address and port. An address like 0.0.0.0 overlaps
+ * with every other address.
+ */
 export const distinctListeners: Rule = config => {
   const given = (name: Listener): string | undefined => config[name]?.listen
   const placeOf = (name: Listener): Place => parseHostPort(given(name) ?? defaultListen[name])
-  // Without a key the operator API does not listen.
+  // The operator API listens only when it has a key.
   const names: readonly Listener[] = [
     'collector',
     'ops',
@@ -42,8 +49,8 @@ export const distinctListeners: Rule = config => {
     .map(([name, other]) => {
       const [at, first] = given(name) === undefined ? [other, name] : [name, other]
       const both = given(name) !== undefined && given(other) !== undefined
-      const message = `is where ${first} listens`
-      return { path: [at, 'listen'], message, hint: 'give it another port', ...(both && { first: [first, 'listen'] }) }
+      const message = `is also the address of the ${first} listener`
+      return { path: [at, 'listen'], message, hint: 'use another port', ...(both && { first: [first, 'listen'] }) }
     })
 }
 
@@ -55,12 +62,15 @@ function isSamePlace(a: Place, b: Place): boolean {
   return a.host === b.host || [a, b].some(({ host }) => host === '0.0.0.0' || host === '::')
 }
 
-/** A4.1: an endpoint has 5 seconds to answer. */
+/** An endpoint has 5 seconds to respond. */
 const longestTimeout = durationMs(5_000)
-/** A7: retried for at most 4 hours. */
+/** A delivery is retried for at most 4 hours. */
 const longestWindow = durationMs(4 * 3_600_000)
 
-/** Why a schedule cannot be kept; undefined when it can. */
+/**
+ * Why a schedule is not allowed; `undefined` when it is allowed. The text begins with the name of
+ * the wrong key.
+ */
 export function refuseSchedule(
   delivery: Pick<DeliverySettings, 'schedule' | 'timeout' | 'window'>,
 ): string | undefined {
@@ -71,17 +81,17 @@ export function refuseSchedule(
   if (window > longestWindow) {
     return `window must be at most ${formatDuration(longestWindow)}, not ${formatDuration(window)}`
   }
-  if (schedule.some(wait => wait <= 0)) return 'every wait of schedule must be more than 0'
+  if (schedule.some(wait => wait <= 0)) return 'schedule must not contain a wait of 0'
   const shorter = schedule.findIndex((wait, index) => wait < (schedule[index - 1] ?? 0))
   if (shorter >= 0) {
     const [before, wait] = schedule.slice(shorter - 1).map(formatDuration)
-    return `schedule must never decrease: ${wait} comes after ${before}`
+    return `schedule must not decrease: ${wait} comes after ${before}`
   }
   const waits = schedule.reduce((sum, wait) => sum + wait, 0)
   const needed = durationMs(waits + (schedule.length + 1) * timeout)
   if (needed <= window) return undefined
   return (
     `schedule does not fit into window: ${formatDuration(durationMs(waits))} of waits and ${schedule.length + 1} attempts ` +
-    `of up to ${formatDuration(timeout)} are ${formatDuration(needed)}, window is ${formatDuration(window)}`
+    `of up to ${formatDuration(timeout)} take ${formatDuration(needed)}, but window is ${formatDuration(window)}`
   )
 }

@@ -1,7 +1,7 @@
 import { propertyOf } from '../message/property-name.ts'
 import { adviceOnName } from './advice.ts'
 import { type Rule, repeated, type WellFormed } from './check.ts'
-import { mostProblems, type Path, type SettingsProblem } from './problem.ts'
+import { maxProblems, type Path, type SettingsProblem } from './problem.ts'
 
 type List = 'sources' | 'destinations'
 
@@ -24,7 +24,7 @@ export const uniqueNames: Rule = config => [
   ),
 ]
 
-/** Audiences are told apart by the property that their names become. */
+/** Checks that no two audience names result in the same property name. */
 export const distinctProperties: Rule = config => {
   const first = new Map<string, { readonly name: string; readonly path: Path }>()
   return (config.audiences?.list ?? []).flatMap((audience, index): readonly SettingsProblem[] => {
@@ -33,18 +33,21 @@ export const distinctProperties: Rule = config => {
     const path: Path = ['audiences', 'list', index, 'name']
     const property = propertyOf(name)
     if (property === undefined) {
-      const message = 'needs a letter or a digit to name a property by'
-      return [{ path, message, hint: 'First time buyers becomes first_time_buyers' }]
+      const message = 'must contain a letter or digit, because a property is named after it'
+      return [{ path, message, hint: 'for example, First time buyers becomes first_time_buyers' }]
     }
     const taken = first.get(property)
     if (taken === undefined) first.set(property, { name, path })
-    // The same name twice is told of by `uniqueNames`.
+    // `uniqueNames` already reports two audiences of the same name.
     if (taken === undefined || taken.name === name) return []
-    return [{ path, message: "becomes the same property as another audience's name", first: taken.path }]
+    return [{ path, message: 'results in the same property name as another audience', first: taken.path }]
   })
 }
 
-/** A webhook's label is its id or else its position; two of one destination must not share one. */
+/**
+ * Checks that the webhooks of a destination have different labels. A label is the id or, without an
+ * id, the position.
+ */
 export const uniqueWebhookLabels: Rule = config =>
   (config.destinations ?? []).flatMap((destination, index) => {
     const webhooks = destination?.webhooks ?? []
@@ -52,7 +55,7 @@ export const uniqueWebhookLabels: Rule = config =>
       path: ['destinations', index, 'webhooks', position, 'id'],
       name: webhook?.id ?? String(position),
     }))
-    // Positions first, so that the id that looks like one is at fault.
+    // Positions come first, so that the problem is reported for the id that equals a position.
     const [given, made] = [true, false].map(wanted =>
       entries.filter((_, at) => (webhooks[at]?.id !== undefined) === wanted),
     )
@@ -61,7 +64,7 @@ export const uniqueWebhookLabels: Rule = config =>
 
 export const knownNames: Rule = config => {
   const [sources, destinations] = [knownIds(config, 'sources'), knownIds(config, 'destinations')]
-  const references = referencesAdvisedOn(mostProblems)
+  const references = referencesAdvisedOn(maxProblems)
   return [
     ...(config.destinations ?? []).flatMap((destination, index) =>
       references(sources, ['destinations', index, 'sources'], destination?.sources),
@@ -72,7 +75,7 @@ export const knownNames: Rule = config => {
     ...(typeof config.destinationsFrom === 'object' ? config.destinationsFrom : []).flatMap((directory, index) =>
       references(sources, ['destinationsFrom', index, 'sources'], directory?.sources),
     ),
-    // A single one has no place in a list.
+    // A single reference has no index, so its path is set here.
     ...references(destinations, [], [config.canary?.destination]).map(problem => ({
       ...problem,
       path: ['canary', 'destination'],
@@ -82,9 +85,15 @@ export const knownNames: Rule = config => {
 
 interface KnownIds {
   readonly noun: 'source' | 'destination'
-  /** Undefined: an id is wrong itself, which is told already; what refers to it is not at fault. */
+  /**
+   * `undefined` when one of the ids is invalid. That problem is already reported, and references to
+   * it are not at fault.
+   */
   readonly ids: ReadonlySet<string> | undefined
-  /** Some come from directories of `destinationsFrom`, whose owners may remove or rename them. */
+  /**
+   * Whether some ids come from directories of `destinationsFrom`, whose owners may remove or rename
+   * them.
+   */
   readonly areOthers: boolean
 }
 
@@ -98,20 +107,23 @@ function knownIds(config: WellFormed, list: List): KnownIds {
   }
 }
 
-/** `left`: unknown names for which the nearest one is looked for, since that compares each of them with all known ones. */
+/**
+ * Checks references to sources or destinations. Only the first `left` unknown names get a
+ * suggestion, because that compares each of them with all known names.
+ */
 function referencesAdvisedOn(left: number) {
   const nearest = (name: string | undefined, ids: KnownIds['ids'], otherwise: string): string =>
-    // Not which ones there are: a slip in the form makes ids of other values too.
+    // The hint must not list all ids: a syntax error can turn secrets into ids.
     left-- > 0 ? adviceOnName(name, [...(ids ?? [])], otherwise) : otherwise
 
   return ({ noun, ids, areOthers }: KnownIds, path: Path, names: readonly (string | undefined)[] = []) => {
     const entries = names.map((name, index) => ({ path: [...path, index], name }))
     const unknown = entries.filter(({ name }) => name !== undefined && ids?.has(name) === false)
     return [
-      ...repeated(entries, 'stands twice'),
+      ...repeated(entries, 'is listed twice'),
       ...unknown.map((entry): SettingsProblem => {
-        const otherwise = `give the id of a ${noun} that is configured`
-        const restored = areOthers ? ', or put its file back into destinationsFrom' : ''
+        const otherwise = `use the id of a configured ${noun}`
+        const restored = areOthers ? ', or restore its file in destinationsFrom' : ''
         const hint = nearest(entry.name, ids, `${otherwise}${restored}`)
         return { path: entry.path, message: `no ${noun} has this id`, hint, isExcluded: areOthers }
       }),

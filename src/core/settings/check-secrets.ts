@@ -1,10 +1,13 @@
 import { type Rule, repeated, type WellFormed } from './check.ts'
-import { keyFits, namedFiles, refuseContent, secretFrom } from './files.ts'
+import { contentProblem, keyFits, namedFiles, secretFrom } from './files.ts'
 import { type Path, type SettingsProblem, valueAt } from './problem.ts'
 
 type Need = 'required' | 'optional'
 
-/** Every secret that can be given as itself or as a file. Required ones only where the mapping that they belong to is. */
+/**
+ * Every secret that can be set as text or as a file. A required secret must be set only when the
+ * mapping around it exists.
+ */
 function secretPlaces(config: WellFormed): readonly (readonly [parent: Path, key: string, need: Need])[] {
   const authenticated = ['username', 'password'].some(
     key =>
@@ -28,56 +31,59 @@ function secretPlaces(config: WellFormed): readonly (readonly [parent: Path, key
   ]
 }
 
-/** As itself or as a file, not both; one of them where it is required. */
+/**
+ * Checks that each secret is set as text or as a file, but not both, and that required secrets are
+ * set.
+ */
 export const secretsGivenOnce =
   (input: unknown): Rule =>
   config =>
     secretPlaces(config).flatMap(([parent, key, need]): readonly SettingsProblem[] => {
       if (typeof valueAt(config, parent) !== 'object') return []
-      // Whether it was given at all, in whatever form, is a question to the input.
+      // The input shows whether the key exists, even with a value of a wrong type.
       const [own, file] = [key, `${key}File`].map(name => valueAt(input, [...parent, name]) !== undefined)
       if (own && file) {
-        const message = `cannot stand beside ${key}`
-        return [{ path: [...parent, `${key}File`], at: 'key', message, hint: 'leave one of them out' }]
+        const message = `cannot be combined with ${key}`
+        return [{ path: [...parent, `${key}File`], at: 'key', message, hint: 'remove one of them' }]
       }
       if (own || file || need === 'optional') return []
-      return [{ path: [...parent, key], message: 'is missing', hint: `give ${key} or ${key}File` }]
+      return [{ path: [...parent, key], message: 'is missing', hint: `set ${key} or ${key}File` }]
     })
 
 export const readableFiles: Rule = (config, files) =>
   namedFiles(config).flatMap(({ path, name, holds }) => {
-    const refusal = refuseContent(files.get(name), holds)
+    const refusal = contentProblem(files.get(name), holds)
     return refusal === undefined
       ? []
-      : // Not its name: a secret may stand where the name of its file is meant.
+      : // The name is not shown: a user may have written a secret instead of a file name.
         [{ path, message: `names a file that ${refusal.message}`, hint: refusal.hint }]
   })
 
-/** A client's certificate and its key come together and fit. */
+/** Checks that a client's certificate and key are set together and belong together. */
 export const clientCertificate: Rule = (config, files) => {
   const { certFile, keyFile } = config.kafka?.tls ?? {}
   const path: Path = ['kafka', 'tls']
   if (certFile === undefined && keyFile === undefined) return []
-  const hint = 'they are issued together and given together'
-  if (certFile === undefined) return [{ path: [...path, 'certFile'], message: 'is missing beside keyFile', hint }]
-  if (keyFile === undefined) return [{ path: [...path, 'keyFile'], message: 'is missing beside certFile', hint }]
+  const hint = 'set both: certFile with a certificate and keyFile with its private key'
+  if (certFile === undefined) return [{ path: [...path, 'certFile'], message: 'is missing, but keyFile is set', hint }]
+  if (keyFile === undefined) return [{ path: [...path, 'keyFile'], message: 'is missing, but certFile is set', hint }]
   const [certificate, key] = [files.get(certFile), files.get(keyFile)]
-  if (refuseContent(certificate, 'certificates') ?? refuseContent(key, 'key')) return []
+  if (contentProblem(certificate, 'certificates') ?? contentProblem(key, 'key')) return []
   if (certificate?.kind !== 'read' || key?.kind !== 'read' || keyFits(certificate.text, key.text)) return []
   return [{ path: [...path, 'keyFile'], message: 'is not the key of the certificate in certFile', hint }]
 }
 
-/** Two sources with one key could not be told apart. */
+/** Checks that no write key belongs to two sources. */
 export const uniqueWriteKeys: Rule = (config, files): readonly SettingsProblem[] =>
   repeated(
     (config.sources ?? []).flatMap((source, index) => [
       ...keysAtPath(['sources', index, 'writeKey'], source?.writeKey, key => key),
       ...keysAtPath(['sources', index, 'writeKeyFile'], source?.writeKeyFile, name => secretFrom(name, files)),
     ]),
-    'is a write key that stands here already',
+    'is also the write key of another entry',
   )
 
-/** Each of one value or a list of them, with where it stands. */
+/** The keys of one value or of a list, each with its path. */
 function keysAtPath(
   path: Path,
   given: string | readonly (string | undefined)[] | undefined,
@@ -90,7 +96,10 @@ function keysAtPath(
   return typeof given === 'object' ? given.map((text, place) => entry([...path, place], text)) : [entry(path, given)]
 }
 
-/** The audit log names who changed something by the key. Both keys of one entry may be equal: a rotation begins so. */
+/**
+ * Checks that no two entries share an operator key, because the audit log identifies the operator
+ * by the key. The two keys of one entry may be equal, as at the start of a rotation.
+ */
 export const uniqueOperatorKeys: Rule = (config, files): readonly SettingsProblem[] =>
   repeated(
     (config.operator?.keys ?? []).flatMap((entry, index) => {
@@ -99,5 +108,5 @@ export const uniqueOperatorKeys: Rule = (config, files): readonly SettingsProble
       const path: Path = ['operator', 'keys', index, entry?.key === undefined ? 'keyFile' : 'key']
       return [...new Set([...own, ...inFiles])].map(name => ({ path, name }))
     }),
-    'is also the key of another entry',
+    'is also the operator key of another entry',
   )

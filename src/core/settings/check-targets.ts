@@ -11,7 +11,7 @@ interface Target {
   readonly url: URL
 }
 
-/** Every URL that has the right form, by destination. */
+/** The valid URLs of each destination's webhooks. */
 const targetsOf = (config: WellFormed, files: FileContents): readonly (readonly Target[])[] =>
   (config.destinations ?? []).map((destination, index) =>
     (destination?.webhooks ?? []).flatMap((webhook, position): readonly Target[] => {
@@ -22,7 +22,7 @@ const targetsOf = (config: WellFormed, files: FileContents): readonly (readonly 
     }),
   )
 
-/** One endpoint called twice would get everything twice. */
+/** Checks that a destination has no URL twice, because that endpoint would get each event twice. */
 export const uniqueUrls: Rule = (config, files) =>
   targetsOf(config, files).flatMap(targets =>
     repeated(
@@ -31,7 +31,7 @@ export const uniqueUrls: Rule = (config, files) =>
     ),
   )
 
-/** What a call would refuse later is refused now: literal addresses and ports. Names are judged when they are dialled. */
+/** Checks IP addresses and ports of URLs. Host names are checked when a request is sent. */
 export const allowedTargets: Rule = (config, files) => {
   const { allow = [], ports } = config.network ?? {}
   const blocks = allow.flatMap(text => (text === undefined ? [] : (parseCidr(text) ?? [])))
@@ -56,7 +56,7 @@ export const allowedHeaders: Rule = (config, files) =>
       headerProblems(
         ['destinations', index, 'webhooks', position, 'headers'],
         Object.entries(webhook?.headers ?? {}).flatMap(([name, value]) => {
-          // What cannot be read is told by `readableFiles`.
+          // `readableFiles` already reports files that cannot be read.
           const text = typeof value === 'object' ? secretFrom(value.file, files) : value
           return text === undefined ? [] : [[name, text] as const]
         }),
@@ -68,19 +68,19 @@ export const allowedHeaders: Rule = (config, files) =>
 function headerProblems(
   path: Path,
   given: readonly (readonly [name: string, value: string])[],
-  tellsTrace = false,
+  sendsTrace = false,
 ): readonly SettingsProblem[] {
   const single = given.flatMap(([name, value]): readonly SettingsProblem[] => {
-    const refusal = refuseHeader(name, value) ?? (tellsTrace ? refuseBesideTrace(name) : undefined)
+    const refusal = refuseHeader(name, value) ?? (sendsTrace ? refuseBesideTrace(name) : undefined)
     return refusal === undefined ? [] : [{ path: [...path, name], at: 'key', ...refusal }]
   })
   const together = single.length > 0 ? undefined : refuseHeaders(Object.fromEntries(given))
   return together === undefined ? single : [{ path, ...together }]
 }
 
-/** The configuration's own would stand beside ours. */
+/** A configured trace header would be sent in addition to Hookline's own. */
 function refuseBesideTrace(name: string): Objection | undefined {
   return /^trace(parent|state)$/i.test(name)
-    ? { message: `header ${JSON.stringify(name)} is set by traceHeaders`, hint: 'leave one of them out' }
+    ? { message: `header ${JSON.stringify(name)} is set by traceHeaders`, hint: 'remove one of them' }
     : undefined
 }

@@ -5,7 +5,10 @@ import type { Pruned } from './shape.ts'
 
 export type WellFormed = Pruned<ConfigurationInput>
 
-/** Judges what a schema of single values cannot; sees only what has the right form, so that no problem is told twice. */
+/**
+ * Checks what the schema of a single value cannot. It gets only the values of the right type, so
+ * that no problem is reported twice.
+ */
 export type Rule = (config: WellFormed, files: FileContents) => readonly SettingsProblem[]
 
 interface Named {
@@ -13,7 +16,7 @@ interface Named {
   readonly name: string | undefined
 }
 
-/** One problem for each name that stood before. */
+/** One problem for each name that appeared before. */
 export function repeated(entries: readonly Named[], message: string): readonly SettingsProblem[] {
   const seen = new Map<string, Path>()
   return entries.flatMap(({ path, name }) => {

@@ -3,7 +3,7 @@ import type { Settings } from './settings.ts'
 
 export type SettingsKey = keyof Settings
 
-/** What takes effect without a restart. */
+/** Top-level keys whose changes apply without a restart. */
 export const liveKeys = [
   'sources',
   'destinations',
@@ -20,24 +20,27 @@ export interface SettingsChange {
   readonly needRestart: readonly SettingsKey[]
 }
 
-/** What follows from the destinations, and is no key of its own. */
+/**
+ * The live keys, and `excluded`, which is derived from the destinations and is not a key of
+ * the configuration.
+ */
 const swapped: readonly SettingsKey[] = [...liveKeys, 'excluded']
 
 const isLive = (key: SettingsKey): boolean => swapped.includes(key)
 
-/** Which top-level keys differ, and whether that takes effect at once. */
+/** The top-level keys that differ, grouped by whether the change applies without a restart. */
 export function changeBetween(before: Settings, after: Settings): SettingsChange {
   const keys = new Set([...Object.keys(before), ...Object.keys(after)] as SettingsKey[])
   const changed = [...keys].filter(key => !same(before[key], after[key]))
   return { live: changed.filter(isLive), needRestart: changed.filter(key => !isLive(key)) }
 }
 
-/** `before` with what is live of `after`. */
-export function withLiveOf(before: Settings, after: Settings): Settings {
+/** The settings `before` with the live keys of `after`. */
+export function withLiveSettings(before: Settings, after: Settings): Settings {
   return { ...before, ...Object.fromEntries(swapped.map(key => [key, after[key]])) }
 }
 
-/** Equal in depth; secrets by their value. */
+/** Deep equality; secrets are compared by value. */
 function same(a: unknown, b: unknown): boolean {
   if (a instanceof Secret && b instanceof Secret) return a.reveal() === b.reveal()
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return Object.is(a, b)

@@ -1,5 +1,5 @@
 import type { Rule } from './check.ts'
-import { distinctListeners, keptSchedule } from './check-limits.ts'
+import { distinctListeners, scheduleFitsWindow } from './check-limits.ts'
 import { distinctProperties, knownNames, uniqueNames, uniqueWebhookLabels } from './check-names.ts'
 import {
   clientCertificate,
@@ -15,7 +15,10 @@ import { resolve } from './resolve.ts'
 import type { Settings } from './settings.ts'
 import { type Shape, type Substituted, shapeOf } from './shape.ts'
 
-/** What was read, held against the schema: says which files it needs before it can become settings. */
+/**
+ * A parsed configuration that was checked against the schema, with the files that it needs before
+ * it can become settings.
+ */
 export interface Draft {
   readonly files: readonly NamedFile[]
   readonly shape: Shape
@@ -38,17 +41,23 @@ const rules: readonly Rule[] = [
   uniqueUrls,
   allowedTargets,
   allowedHeaders,
-  keptSchedule,
+  scheduleFitsWindow,
   distinctListeners,
 ]
 
-/** First step: `input` is a parsed document, `substituted` tells which of its texts come from the environment. */
+/**
+ * The first step. `input` is a parsed document; `substituted` lists the texts that come from the
+ * environment.
+ */
 export function draftFrom(input: unknown, substituted: Substituted = new Map()): Draft {
   const shape = shapeOf(input, substituted)
   return { shape, files: namedFiles(shape.wellFormed), rules: [...rules, secretsGivenOnce(input)] }
 }
 
-/** Second step: with the contents of the files, by name, either the settings or everything that is wrong. */
+/**
+ * The second step. Returns the settings, or all problems. `files` has the contents of the named
+ * files.
+ */
 export function settingsFrom(draft: Draft, files: FileContents): SettingsResult {
   const { problems, wellFormed, configuration } = draft.shape
   const all = [...problems, ...draft.rules.flatMap(rule => rule(wellFormed, files))]

@@ -4,15 +4,18 @@ import { classifyAddress, parseCidr } from '../network/address.ts'
 import { refuseUrl } from '../network/url.ts'
 import { parseDuration, Secret } from '../units.ts'
 
-/** A schema's own message; what is missing or has no value is told in the same words everywhere (`shape.ts`). */
-export const says = (message: string) => ({
+/**
+ * A message for a value of a wrong type. Missing values get the same message everywhere
+ * (`shape.ts`).
+ */
+export const withMessage = (message: string) => ({
   error: ({ code, input }: z.core.$ZodRawIssue): string | undefined =>
     (code !== 'invalid_type' && code !== 'invalid_union') || input === undefined || input === null
       ? undefined
       : message,
 })
 
-/** A rule on one value: its message when the value is refused. */
+/** A check of one value. `refuse` returns the message for a value that is not allowed. */
 const unlessRefused =
   (refuse: (value: string) => string | undefined) =>
   (value: string, context: z.RefinementCtx): void => {
@@ -27,7 +30,7 @@ export const secretText = text.transform(value => new Secret(value))
 /** One value, or two during a rotation. */
 export const oneOrTwo = <T extends z.ZodType>(value: T) => z.union([value, z.array(value).min(1).max(2)])
 
-/** One value, or up to three while senders move to a new one. */
+/** One value, or up to three while senders change to a new one. */
 export const oneToThree = <T extends z.ZodType>(value: T) =>
   z.union([value, z.array(value).min(1).max(3)], {
     error: ({ input }) => {
@@ -41,7 +44,7 @@ export const oneToThree = <T extends z.ZodType>(value: T) =>
 
 export const fileName = text
 
-/** A header's value: itself, or the name of a file that holds it. */
+/** The value of a header, or the name of a file that contains it. */
 export const textOrFile = z.union([z.string(), z.strictObject({ file: fileName })], {
   error: ({ input }) => {
     if (input === undefined || input === null) return undefined
@@ -51,7 +54,10 @@ export const textOrFile = z.union([z.string(), z.strictObject({ file: fileName }
   },
 })
 
-/** Of sources, destinations and webhooks; `hookline.` is kept for the service's own (`hookline.audiences`). */
+/**
+ * Id of a source, destination or webhook. Ids that begin with `hookline.` are reserved for Hookline
+ * (`hookline.audiences`).
+ */
 export const id = z.string().regex(/^(?!hookline\.)[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/, {
   error: issue =>
     String(issue.input).startsWith('hookline.')
@@ -61,7 +67,7 @@ export const id = z.string().regex(/^(?!hookline\.)[A-Za-z0-9][A-Za-z0-9._-]{0,6
 
 const durationText = 'must be a duration such as 500ms, 5s, 1m or 4h'
 export const duration = z
-  .string(says(durationText))
+  .string(withMessage(durationText))
   .regex(/^\d{1,9}(ms|s|m|h)$/, durationText)
   .transform(value => parseDuration(value)!)
 
@@ -82,13 +88,13 @@ export function parseHostPort(value: string): { host: string; port: number } | u
 
 const brokerText = 'must be host:port, for example kafka:9092'
 export const broker = z
-  .string(says(brokerText))
+  .string(withMessage(brokerText))
   .superRefine(unlessRefused(value => ((parseHostPort(value)?.port ?? 0) > 0 ? undefined : brokerText)))
 
 const listenText = 'must be host:port, for example 0.0.0.0:8080 or [::]:8080'
-/** Port 0: any free one. */
+/** Port 0 selects any free port. */
 export const listen = z
-  .string(says(listenText))
+  .string(withMessage(listenText))
   .superRefine(unlessRefused(value => (parseHostPort(value) === undefined ? listenText : undefined)))
   .transform(value => parseHostPort(value)!)
 
@@ -104,7 +110,10 @@ function refuseCidr(value: string): string | undefined {
 
 export const cidr = z.string().superRefine(unlessRefused(refuseCidr))
 
-/** Kafka allows 249 characters a name; the longest that follows the prefix has 21 (`.audience-memberships`). */
+/**
+ * Kafka allows 249 characters for a topic name. The longest suffix has 21
+ * (`.audience-memberships`).
+ */
 export const topicPrefix = z
   .string()
   .regex(
@@ -112,5 +121,5 @@ export const topicPrefix = z
     'must be 1 to 200 letters, digits, ".", "_" or "-", and begin with a letter or digit',
   )
 
-/** A closed choice: tells what is possible. */
+/** One of several texts. The error message lists them. */
 export const oneOf = <const T extends readonly [string, ...string[]]>(values: T) => z.enum(values)

@@ -5,29 +5,29 @@ import { type Path, valueAt } from './problem.ts'
 import type { ConfigurationInput } from './schema.ts'
 import type { Pruned } from './shape.ts'
 
-export type Holds = 'secret' | 'url' | 'certificates' | 'key'
+export type FileKind = 'secret' | 'url' | 'certificates' | 'key'
 
-/** A file that the configuration names, as it names it. */
+/** A file that the configuration names. `name` is as written there. */
 export interface NamedFile {
   readonly path: Path
   readonly name: string
-  readonly holds: Holds
+  readonly holds: FileKind
 }
 
 export type FileContent =
   | { readonly kind: 'read'; readonly text: string }
-  /** The message follows the name: `does not exist`. */
+  /** The message is appended to the name of the file, for example `does not exist`. */
   | (Objection & { readonly kind: 'unreadable' })
 
-/** Of a file that no service of this process needs: it has not been looked at. */
+/** The content of a file that was not read, because no service of this process needs it. */
 export const notNeeded = { kind: 'not_needed' } as const
 
 export type SeenFile = FileContent | typeof notNeeded
 
-/** By name, as the configuration has it. */
+/** By the name in the configuration. */
 export type FileContents = ReadonlyMap<string, SeenFile>
 
-const fixed: readonly (readonly [path: string, holds: Holds])[] = [
+const fixed: readonly (readonly [path: string, holds: FileKind])[] = [
   ['kafka.tls.caFile', 'certificates'],
   ['kafka.tls.certFile', 'certificates'],
   ['kafka.tls.keyFile', 'key'],
@@ -40,9 +40,9 @@ const fixed: readonly (readonly [path: string, holds: Holds])[] = [
   ['network.caFile', 'certificates'],
 ]
 
-/** Every file whose content is part of the configuration. */
+/** Every file whose content belongs to the configuration. */
 export function namedFiles(config: Pruned<ConfigurationInput>): readonly NamedFile[] {
-  const places: (readonly [Path, Holds])[] = fixed.map(([path, holds]) => [path.split('.'), holds])
+  const places: (readonly [Path, FileKind])[] = fixed.map(([path, holds]) => [path.split('.'), holds])
   const listed = (path: Path, value: unknown): void => {
     if (!Array.isArray(value)) places.push([path, 'secret'])
     else for (const place of value.keys()) places.push([[...path, place], 'secret'])
@@ -68,19 +68,19 @@ export function namedFiles(config: Pruned<ConfigurationInput>): readonly NamedFi
   })
 }
 
-/** A secret as editors and `echo` leave it: without the one line end at its end. */
+/** The secret without the line end that editors and `echo` add. */
 export function secretIn(content: string): string {
   return content.replace(/\r?\n$/, '')
 }
 
-/** The secret in a file that can be used for one; undefined when it cannot. */
+/** The secret in a file; `undefined` when the file is empty or cannot be read. */
 export function secretFrom(name: string | undefined, files: FileContents): string | undefined {
   const content = name === undefined ? undefined : files.get(name)
   return content?.kind === 'read' ? secretIn(content.text) || undefined : undefined
 }
 
-/** Why a file cannot be what it is named for; undefined when it can. */
-export function refuseContent(content: SeenFile | undefined, holds: Holds): Objection | undefined {
+/** Why the content of a file is not usable for its purpose; `undefined` when it is usable. */
+export function contentProblem(content: SeenFile | undefined, holds: FileKind): Objection | undefined {
   if (content === undefined) throw new Error('a file that the configuration names has not been read')
   if (content.kind === 'not_needed') return undefined
   if (content.kind === 'unreadable') return content
@@ -91,13 +91,13 @@ export function refuseContent(content: SeenFile | undefined, holds: Holds): Obje
       const refusal = refuseUrl(secretIn(content.text))
       return refusal === undefined
         ? undefined
-        : { message: `holds no URL that can be called: it ${refusal}`, hint: 'write the URL into it, and nothing else' }
+        : { message: `contains no usable URL: it ${refusal}`, hint: 'write only the URL into it' }
     }
     case 'certificates':
       return refuseCertificates(content.text)
     case 'key': {
-      const hint = 'it begins with -----BEGIN PRIVATE KEY----- or the like'
-      const message = 'holds no PEM private key without a passphrase'
+      const hint = 'it must begin with -----BEGIN PRIVATE KEY----- or similar'
+      const message = 'contains no PEM private key without a passphrase'
       return parses(() => createPrivateKey(content.text)) ? undefined : { message, hint }
     }
   }
@@ -105,20 +105,23 @@ export function refuseContent(content: SeenFile | undefined, holds: Holds): Obje
 
 const pemCertificate = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
 
-/** TLS libraries skip what they cannot read, and then trust less than was meant: every certificate has to be good. */
+/**
+ * Checks that every certificate can be parsed. TLS libraries silently skip those that they cannot
+ * parse.
+ */
 function refuseCertificates(text: string): Objection | undefined {
   const blocks = text.match(pemCertificate) ?? []
   const begun = text.split('-----BEGIN CERTIFICATE-----').length - 1
   if (begun === 0)
-    return { message: 'holds no PEM certificate', hint: 'each one begins with -----BEGIN CERTIFICATE-----' }
+    return { message: 'contains no PEM certificate', hint: 'each one begins with -----BEGIN CERTIFICATE-----' }
   const bad = blocks.findIndex(block => !parses(() => new X509Certificate(block)))
   if (bad < 0 && blocks.length === begun) return undefined
   const number = (bad < 0 ? blocks.length : bad) + 1
-  const message = `holds ${begun} PEM certificate${begun === 1 ? '' : 's'}, of which number ${number} cannot be parsed`
-  return { message, hint: `look at it by openssl x509 -text, or take it out` }
+  const message = `contains ${begun} PEM certificate${begun === 1 ? '' : 's'}, number ${number} cannot be parsed`
+  return { message, hint: 'check it with openssl x509 -text, or remove it' }
 }
 
-/** True when a client's key is the one of its certificate. */
+/** Whether a private key belongs to a certificate. */
 export function keyFits(certificate: string, key: string): boolean {
   return new X509Certificate(certificate).checkPrivateKey(createPrivateKey(key))
 }

@@ -12,7 +12,7 @@ interface Node {
 
 const plain = z.toJSONSchema(configuration, { io: 'input', target: 'draft-2020-12' }) as Node
 
-/** The right keys of the mapping at a path, in the order of the schema. */
+/** The keys of the mapping at a path, in the order of the schema. */
 export function keysAt(path: Path): readonly string[] {
   let node: Node | undefined = plain
   for (const part of path) node = typeof part === 'number' ? node?.items : node?.properties?.[part]
@@ -25,13 +25,16 @@ function namesIn({ properties = {}, items, anyOf = [], additionalProperties }: N
   return [...Object.keys(properties), ...within.flatMap(namesIn)]
 }
 
-/** Every key that there is, wherever it stands. */
+/** Every key of the schema, at any level. */
 export const keyNames: ReadonlySet<string> = new Set(namesIn(plain))
 
-/** What the key at a path is for, or the nearest around it that says; for the middle of a line. */
+/**
+ * The description of the key at a path, or of the nearest parent that has one. The first letter is
+ * lower case, for use within a line.
+ */
 export function meaningAt(path: Path): string {
   let node: Node | undefined = plain
-  let meaning = 'see the reference of the configuration'
+  let meaning = 'see the configuration reference'
   for (const part of path) {
     node = typeof part === 'number' ? node?.items : node?.properties?.[part]
     meaning = node?.description ?? meaning
@@ -41,7 +44,10 @@ export function meaningAt(path: Path): string {
 
 const environment = 'environment'
 
-/** The JSON Schema (draft 2020-12) of the configuration as it is written: `${VARIABLE}` may stand for any scalar. */
+/**
+ * The JSON Schema (draft 2020-12) of the configuration file. It allows `${VARIABLE}` instead of any
+ * scalar.
+ */
 export function configurationJsonSchema(): object {
   const schema = z.toJSONSchema(configuration, {
     io: 'input',
@@ -59,7 +65,7 @@ export function configurationJsonSchema(): object {
     ...schema,
     $defs: {
       [environment]: {
-        description: `Text with \${VARIABLE} or \${VARIABLE:-default}, put in from the environment.`,
+        description: `Text with \${VARIABLE} or \${VARIABLE:-default}, replaced from the environment.`,
         type: 'string',
         pattern: String.raw`\$\{[A-Za-z_][A-Za-z0-9_]*(:-[^}]*)?\}`,
       },
@@ -67,7 +73,10 @@ export function configurationJsonSchema(): object {
   }
 }
 
-/** Text without a rule of its own accepts `${VARIABLE}` anyway; a list of scalars may be one text, cut at its commas. */
+/**
+ * Whether the rule would reject `${VARIABLE}`, so that the schema must allow it. A list of scalars
+ * can be one text, which is split at commas.
+ */
 function narrowsScalar({ type, pattern, enum: choice, items }: Readonly<Record<string, unknown>>): boolean {
   if (type === 'string') return pattern !== undefined || choice !== undefined
   if (type === 'array') return (items as { type?: unknown }).type !== 'object'

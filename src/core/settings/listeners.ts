@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { count, fileName, id, listen, oneOf, oneOrTwo, secretText, text } from './fields.ts'
 
-/* What listens: addresses, limits and keys. */
+/* Settings of the HTTP servers: addresses, limits and keys. */
 
 /**
- * In a container everything listens on all addresses; what may reach it is the network's policy. The operator API is not reached from another
- * machine unless the configuration says so.
+ * The default addresses. In a container, the collector and ops listen on all addresses, and network
+ * policies restrict access. The operator API is local unless the configuration says otherwise.
  */
 export const defaultListen = {
   collector: '0.0.0.0:8080',
@@ -15,54 +15,58 @@ export const defaultListen = {
 
 export const collector = z
   .strictObject({
-    listen: listen.prefault(defaultListen.collector).describe('Where the tracking API listens.'),
+    listen: listen.prefault(defaultListen.collector).describe('Address of the tracking API.'),
     operatorKey: secretText
       .optional()
-      .describe('Deprecated, use `operator.keys`: key of the operator API on this listener. Absent: it is off here.'),
-    operatorKeyFile: fileName.optional().describe('Deprecated, use `operator.keys`: file that holds that key.'),
+      .describe(
+        'Deprecated, use `operator.keys`: key of the operator API on this listener. Absent: no operator API here.',
+      ),
+    operatorKeyFile: fileName.optional().describe('Deprecated, use `operator.keys`: file with that key.'),
     maxBodyBytes: count
       .max(64 * 1_048_576)
       .default(4_194_304)
-      .describe('Largest request body, decompressed.'),
-    ratePerSource: count.optional().describe('Messages a second that one source may send. Absent: no limit.'),
+      .describe('Maximum size of a request body, after decompression.'),
+    ratePerSource: count.optional().describe('Maximum messages per second of one source. Absent: no limit.'),
     clientAddressHeader: text
       .optional()
       .describe(
-        'Header in which a proxy names the address of the client, as `X-Forwarded-For`; its last address counts. Absent: the address of the connection.',
+        'Header in which a proxy sends the address of the client, for example `X-Forwarded-For`; the last address is used. Absent: the address of the connection.',
       ),
     connectionsPerAddress: count
       .default(2_500)
-      .describe('Connections of one client address at a time; with `clientAddressHeader`, its requests in progress.'),
+      .describe(
+        'Maximum concurrent connections of one client address. With `clientAddressHeader`: its concurrent requests.',
+      ),
     bodyBytesPerAddress: count
       .optional()
       .describe(
-        'Bytes that the request bodies of one client address hold at a time. Absent: 16 MiB, or twice `maxBodyBytes`.',
+        'Maximum bytes of the request bodies of one client address in memory. Absent: 16 MiB, or twice `maxBodyBytes`.',
       ),
   })
   .prefault({})
-  .describe('The HTTP service that takes messages in.')
+  .describe('The HTTP service that receives messages.')
 
 export const ops = z
-  .strictObject({ listen: listen.prefault(defaultListen.ops).describe('Where /metrics, /livez and /readyz listen.') })
+  .strictObject({ listen: listen.prefault(defaultListen.ops).describe('Address of /metrics, /livez and /readyz.') })
   .prefault({})
   .describe('Metrics and health.')
 
-/** `read`: GET requests. `operate`: every request. */
+/** `read`: GET requests. `operate`: all requests. */
 export const operatorRoles = ['read', 'operate'] as const
 
 const key = z.strictObject({
-  name: id.describe('Name of the key; the audit log names who changed something by it.'),
-  role: oneOf(operatorRoles).describe('`read`: GET requests only. `operate`: every request.'),
-  key: oneOrTwo(secretText).optional().describe('The key. A list of two during a rotation: both are accepted.'),
-  keyFile: oneOrTwo(fileName).optional().describe('File that holds the key, or a list of two.'),
+  name: id.describe('Name of the key, which the audit log shows for each change.'),
+  role: oneOf(operatorRoles).describe('`read`: GET requests only. `operate`: all requests.'),
+  key: oneOrTwo(secretText).optional().describe('The key, or a list of two during a rotation; both are accepted.'),
+  keyFile: oneOrTwo(fileName).optional().describe('File with the key, or a list of two.'),
 })
 
 export const operator = z
   .strictObject({
     listen: listen
       .prefault(defaultListen.operator)
-      .describe('Where the operator API listens, in processes that run the collector; a change needs a restart.'),
-    keys: z.array(key).default([]).describe('Keys of the operator API. Without any, it does not listen.'),
+      .describe('Address of the operator API, in processes that run the collector. A change needs a restart.'),
+    keys: z.array(key).default([]).describe('Keys of the operator API. Without keys, it does not listen.'),
   })
   .prefault({})
   .describe('The operator API.')

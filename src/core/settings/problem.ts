@@ -1,45 +1,59 @@
-/** Where something stands in the configuration: keys and positions from the top. */
+/** A place in the configuration: keys and list indexes from the top. */
 export type Path = readonly (string | number)[]
 
 interface Wrong {
   readonly path: Path
-  /** Goes on after the path: `must be …`, `is missing`. */
+  /** The text after the path, for example `must be …` or `is missing`. */
   readonly message: string
-  /** The key is at fault, not its value. */
+  /** Set when the key is wrong, not its value. */
   readonly at?: 'key'
-  /** The owner of a directory of `destinationsFrom` can cause it: it refuses nothing. */
+  /**
+   * The owner of a directory of `destinationsFrom` can cause this problem. So it is reported, but
+   * the rest of the configuration is still used.
+   */
   readonly isExcluded?: boolean
 }
 
-/** What helps against it: what may stand there, what to do, or where the same thing stood before (`first`). */
+/**
+ * What helps the user: an allowed value, an action, or the path of the earlier occurrence
+ * (`first`).
+ */
 type Help =
   | { readonly hint: string; readonly first?: Path | undefined }
   | { readonly hint?: string; readonly first: Path }
 
-/** What is wrong at one place. Texts never hold a secret's value. */
+/** One problem of the configuration. Its texts never contain a secret. */
 export type SettingsProblem = Wrong & Help
 
-/** So many are told of one configuration; who has mended them is told the next. */
-export const mostProblems = 100
+/**
+ * Maximum number of problems reported for one configuration. The next ones are reported after these
+ * are fixed.
+ */
+export const maxProblems = 100
 
-/** Stands for the path of what is no key's fault: no key looks like this, since it would be quoted. */
+/**
+ * Replaces the path when the whole file is wrong. It cannot be confused with a key, because a key
+ * with a space is quoted.
+ */
 export const wholeFile = 'the file'
 
-/** Stands in a path for a key that is none of ours: a slip in the form makes keys of values, of secrets too. */
-export const untold = '***'
+/**
+ * Replaces an unknown key in a printed path, because a syntax error can turn a secret into a key.
+ */
+export const maskedKey = '***'
 
-/** `destinations[0].webhooks[5]`; keys that are no plain names are quoted. */
+/** Formats a path as `destinations[0].webhooks[5]`. Keys with other characters are quoted. */
 export function formatPath(path: Path): string {
   return path
     .map(part => {
       if (typeof part === 'number') return `[${part}]`
-      return part === untold || /^[\w$-]+$/.test(part) ? `.${part}` : `[${JSON.stringify(part)}]`
+      return part === maskedKey || /^[\w$-]+$/.test(part) ? `.${part}` : `[${JSON.stringify(part)}]`
     })
     .join('')
     .replace(/^\./, '')
 }
 
-/** What stands at a path of a parsed document; undefined when nothing does. */
+/** The value at a path of a parsed document; `undefined` when there is none. */
 export function valueAt(value: unknown, path: Path): unknown {
   let found = value
   for (const part of path) {

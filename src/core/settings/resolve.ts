@@ -5,12 +5,12 @@ import type { Configuration } from './schema.ts'
 import type { Credentials, Destination, OperatorKey, Settings, Source, Webhook } from './settings.ts'
 
 /**
- * Stands for the secret in a file that no service of this process needs, so that settings have one form in all processes.
- * Nothing that uses it runs there.
+ * Placeholder for the secret of a file that no service of this process needs. With it, settings
+ * have the same form in all processes; the services that use it do not run there.
  */
-export const unread = new Secret('')
+export const unreadSecret = new Secret('')
 
-/** The settings of a configuration that every rule has passed: contents of files stand where their names stood. */
+/** Converts a valid configuration to settings: the contents of files replace their names. */
 export function resolve(configuration: Configuration, files: FileContents): Settings {
   const {
     kafka,
@@ -65,7 +65,7 @@ export function resolve(configuration: Configuration, files: FileContents): Sett
 type Contents = ReturnType<typeof contentsOf>
 
 function contentsOf(files: FileContents) {
-  /** Undefined: no service of this process needs it. */
+  /** Returns `undefined` when no service of this process needs the file. */
   const read = (name: string): string | undefined => {
     const content = files.get(name)
     if (content?.kind === 'not_needed') return undefined
@@ -74,7 +74,7 @@ function contentsOf(files: FileContents) {
   }
   const secretOf = (name: string): Secret => {
     const text = read(name)
-    return text === undefined ? unread : new Secret(secretIn(text))
+    return text === undefined ? unreadSecret : new Secret(secretIn(text))
   }
   return {
     text: (name: string | undefined): string | undefined => (name === undefined ? undefined : read(name)),
@@ -119,7 +119,7 @@ function destinationOf(given: Configuration['destinations'][number], contents: C
 type GivenWebhook = Configuration['destinations'][number]['webhooks'][number]
 
 function webhookOf(given: GivenWebhook, position: number, contents: Contents): Webhook {
-  // One of both is there: `secretsGivenOnce`.
+  // `secretsGivenOnce` has checked that one of them exists.
   const url = given.url ?? contents.secret(undefined, given.urlFile)!
   const headers = Object.entries(given.headers).map(
     ([name, value]) => [name, typeof value === 'string' ? value : contents.secret(undefined, value.file)!] as const,

@@ -9,24 +9,24 @@ import {
   id,
   oneOf,
   port,
-  says,
   secretText,
   text,
   topicPrefix,
+  withMessage,
 } from './fields.ts'
 import { collector, operator, ops } from './listeners.ts'
 import { destination, destinationsDirectory, source } from './source-and-destination.ts'
 
 const canary = z
   .strictObject({
-    destination: id.describe('Id of the destination that gets the heartbeats; its endpoint has to take them.'),
+    destination: id.describe('Id of the destination that receives the canary messages; its endpoint must accept them.'),
     every: duration
       .refine(every => every >= 1_000, 'must be at least 1s')
       .prefault('30s')
-      .describe('How often one is sent, by one process of the installation.'),
+      .describe('Interval of the canary messages. One process of the installation sends them.'),
   })
   .optional()
-  .describe('Heartbeats through the whole pipeline. Absent: none.')
+  .describe('Canary messages, which Hookline sends to one destination to check the whole path. Absent: none.')
 
 const sampleText = 'must be a number from 0 to 1'
 const traces = z
@@ -35,122 +35,134 @@ const traces = z
       endpoint: httpUrl
         .optional()
         .describe(
-          'Where spans go by OTLP over HTTP; `/v1/traces` follows. Absent: `OTEL_EXPORTER_OTLP_*`, or `http://localhost:4318`.',
+          'OTLP/HTTP endpoint for spans, without `/v1/traces`. Absent: `OTEL_EXPORTER_OTLP_*`, or `http://localhost:4318`.',
         ),
       sample: z
-        .number(says(sampleText))
+        .number(withMessage(sampleText))
         .min(0, sampleText)
         .max(1, sampleText)
         .default(0.01)
-        .describe('Share of the traces that begin here which is kept, 0 to 1. Of others, whoever began them decides.'),
+        .describe(
+          'Part of the traces started by Hookline that is sampled, 0 to 1. For other traces the sender decides.',
+        ),
     },
-    says('must be a mapping; {} is enough for a collector of traces on this host'),
+    withMessage('must be a mapping; {} is enough when the OTLP endpoint is on this host'),
   )
   .optional()
-  .describe('OpenTelemetry traces. Absent: none.')
+  .describe('OpenTelemetry traces. Absent: no traces.')
 
 /*
- * What users write. The types, the JSON Schema and the reference page are made from this; what needs more than one
- * value to judge is a rule (`check-*.ts`). Every secret can be given as itself (best as `${VARIABLE}`) or as `…File`, a file
- * that holds it; file names are relative to the configuration file.
+ * The configuration as users write it. The types, the JSON Schema and the reference page are
+ * generated from this schema; rules that need more than one value are in `check-*.ts`. Every secret
+ * can be set as text (preferably `${VARIABLE}`) or as `…File`, a file that contains it. File names
+ * are relative to the configuration file.
  */
 
 const credentials = {
   username: secretText.optional().describe('User name.'),
-  usernameFile: fileName.optional().describe('File that holds the user name.'),
+  usernameFile: fileName.optional().describe('File with the user name.'),
   password: secretText.optional().describe('Password.'),
-  passwordFile: fileName.optional().describe('File that holds the password.'),
+  passwordFile: fileName.optional().describe('File with the password.'),
 }
 
 const kafka = z
   .strictObject({
-    brokers: z.array(broker).min(1).describe('Brokers to begin with, each `host:port`.'),
-    clientId: text.default('hookline').describe("Name of this client in the broker's logs and quotas."),
+    brokers: z.array(broker).min(1).describe('Bootstrap brokers, each `host:port`.'),
+    clientId: text.default('hookline').describe("Client id in the brokers' logs and quotas."),
     tls: z
       .strictObject(
         {
           caFile: fileName.optional().describe('PEM certificates to trust instead of the public roots.'),
-          certFile: fileName.optional().describe('PEM certificate of this client; needs `keyFile`.'),
-          keyFile: fileName.optional().describe('PEM key of this client, without a passphrase.'),
+          certFile: fileName.optional().describe('PEM certificate of this client; requires `keyFile`.'),
+          keyFile: fileName.optional().describe('PEM private key of this client, without a passphrase.'),
         },
-        says('must be a mapping; {} is enough for brokers with a public certificate'),
+        withMessage('must be a mapping; {} is enough for brokers with a public certificate'),
       )
       .optional()
-      .describe('Speak TLS to the brokers; `{}` is enough for brokers with a public certificate. Absent: plain text.'),
+      .describe('TLS to the brokers; `{}` is enough for brokers with a public certificate. Absent: no TLS.'),
     sasl: z
       .strictObject({
         mechanism: oneOf(['plain', 'scram-sha-256', 'scram-sha-512']).describe('SASL mechanism.'),
         ...credentials,
       })
       .optional()
-      .describe('Authenticate to the brokers. Absent: anonymous.'),
+      .describe('SASL authentication to the brokers. Absent: none.'),
   })
   .describe('The Kafka cluster.')
 
 const topics = z
   .strictObject({
-    prefix: topicPrefix.default('hookline').describe('Begins the names of all topics and consumer groups.'),
-    partitions: count.max(10_000).default(12).describe('Partitions of each topic that is created.'),
-    replicationFactor: count.max(32_767).default(3).describe('Replicas of each topic that is created.'),
+    prefix: topicPrefix.default('hookline').describe('Prefix of all topic and consumer group names.'),
+    partitions: count.max(10_000).default(12).describe('Number of partitions of each created topic.'),
+    replicationFactor: count.max(32_767).default(3).describe('Replication factor of each created topic.'),
   })
   .prefault({})
   .describe('Names and sizes of the topics.')
 
 const registry = z
   .strictObject({
-    url: httpUrl.describe('Any schema registry with the Confluent REST paths; may carry a path prefix.'),
+    url: httpUrl.describe('URL of a schema registry with the Confluent REST API; it may have a path prefix.'),
     ...credentials,
     caFile: fileName.optional().describe('PEM certificates trusted for the registry in addition to the public roots.'),
   })
   .describe('The schema registry.')
 
-/** Least first. */
+/** In ascending order. */
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const
 
 const log = z
   .strictObject({
     level: oneOf(logLevels)
       .default('info')
-      .describe('Least level that is logged; also while it runs. `--log-level` beats it until it is changed here.'),
+      .describe(
+        'Minimum log level; a change applies without a restart. `--log-level` overrides it until it changes here.',
+      ),
   })
   .prefault({})
-  .describe('What is logged.')
+  .describe('Logging.')
 
 const network = z
   .strictObject({
     allow: z
       .array(cidr)
       .default([])
-      .describe('Blocks of private addresses that webhooks may have all the same. Metadata addresses never.'),
-    ports: z.array(port).min(1).optional().describe('Ports that webhooks may have. Absent: 80, 443 and any from 1024.'),
+      .describe('Private address blocks that webhooks may use. Addresses of metadata services are never allowed.'),
+    ports: z.array(port).min(1).optional().describe('Ports that webhooks may use. Absent: 80, 443 and all from 1024.'),
     caFile: fileName.optional().describe('PEM certificates trusted for webhooks in addition to the public roots.'),
   })
   .prefault({})
-  .describe('What webhooks may be called at all.')
+  .describe('Addresses and ports that webhooks may use.')
 
 export const delivery = z
   .strictObject({
-    timeout: duration.prefault('5s').describe('Deadline of one call, from name lookup to response head. At most 5s.'),
+    timeout: duration
+      .prefault('5s')
+      .describe('Timeout of one request, from DNS lookup to response headers. At most 5s.'),
     schedule: z
       .array(duration)
       .prefault(['10s', '30s', '1m', '5m', '15m', '30m', '1h', '1h', '1h'])
-      .describe('Waits before the second, third, … attempt; never decreasing; empty: no retries.'),
-    window: duration.prefault('4h').describe('No attempt begins later than this after the first. At most 4h.'),
+      .describe('Waits before the second, third, … attempt. They must not decrease. Empty: no retries.'),
+    window: duration
+      .prefault('4h')
+      .describe('Retry window: no attempt starts later than this after the event was first read. At most 4h.'),
     ordering: oneOf(['key', 'none'])
       .default('key')
-      .describe('`key`: first attempts for one user and destination go out in order. `none`: as they come.'),
+      .describe('`key`: first attempts for one user and destination are made in order. `none`: in any order.'),
     transport: oneOf(['got', 'undici'])
       .default('got')
       .describe(
-        'HTTP client. `got` takes some 170 µs of CPU a delivery, `undici` some 60 µs; what is promised is the same.',
+        'HTTP client. `got` takes about 170 µs of CPU per delivery, `undici` about 60 µs, with the same guarantees.',
       ),
-    maxInFlight: count.max(100_000).default(512).describe('Calls at once in one process.'),
-    perWebhook: count.max(100_000).default(64).describe('Calls at once to one webhook in one process.'),
-    perHost: count.max(100_000).default(128).describe('Calls to one host in one process, shared fairly.'),
+    maxInFlight: count.max(100_000).default(512).describe('Maximum concurrent requests in one process.'),
+    perWebhook: count.max(100_000).default(64).describe('Maximum concurrent requests to one webhook in one process.'),
+    perHost: count
+      .max(100_000)
+      .default(128)
+      .describe('Maximum concurrent requests to one host in one process, shared fairly.'),
     attemptsTopic: z
       .boolean()
       .default(false)
-      .describe('Write a record for each attempt to `<prefix>.attempts`, for `hookline tail`. Best effort.'),
+      .describe('Write a record for each attempt to `<prefix>.attempts`, for `hookline tail`. Records can be missing.'),
   })
   .prefault({})
   .describe('Attempts, retries and limits.')
@@ -161,29 +173,31 @@ const payload = z
       .string()
       .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/, "must be a product token: letters, digits and !#$%&'*+.^_`|~-")
       .default('Hookline')
-      .describe('Product token of the User-Agent header; `/1.0` follows.'),
-    messageIdHeader: z.boolean().default(true).describe('Send X-Message-Id, by which receivers drop duplicates.'),
+      .describe('Product name in the User-Agent header, without the version `/1.0`.'),
+    messageIdHeader: z.boolean().default(true).describe('Send X-Message-Id, with which receivers detect duplicates.'),
     anonymousId: oneOf(['fallback', 'always'])
       .default('fallback')
-      .describe('`fallback`: the body has anonymousId only when there is no userId. `always`: beside it too.'),
-    standardWebhooks: z.boolean().default(false).describe('Send the Standard Webhooks headers as well.'),
+      .describe('`fallback`: the body has anonymousId only when there is no userId. `always`: also with a userId.'),
+    standardWebhooks: z.boolean().default(false).describe('Send also the Standard Webhooks headers.'),
   })
   .prefault({})
-  .describe('What requests look like.')
+  .describe('Body and headers of requests.')
 
 const audiences = z
   .strictObject({
-    emitPerSecond: count.default(500).describe('Identify messages a second that syncs may emit, in one process.'),
+    emitPerSecond: count.default(500).describe('Maximum identify messages per second from syncs, in one process.'),
     list: z
       .array(
         z.strictObject({
           name: text.describe('Name of the audience or computed trait.'),
-          kind: oneOf(['audience', 'trait']).default('audience').describe('Membership, or a computed trait.'),
-          destinations: z.array(id).describe('Ids of the destinations that get it.'),
+          kind: oneOf(['audience', 'trait'])
+            .default('audience')
+            .describe('`audience`: membership. `trait`: computed trait.'),
+          destinations: z.array(id).describe('Ids of the destinations that receive it.'),
         }),
       )
       .default([])
-      .describe('Every audience and who gets it; a sync of another name is refused.'),
+      .describe('Audiences and their destinations. A sync of another audience is rejected.'),
   })
   .prefault({})
   .describe('Audiences and computed traits.')
@@ -191,7 +205,7 @@ const audiences = z
 /** The whole configuration file. */
 export const configuration = z
   .strictObject({
-    $schema: z.string().optional().describe('For editors.'),
+    $schema: z.string().optional().describe('URL of the JSON Schema, for editors.'),
     kafka,
     topics,
     registry,
@@ -202,16 +216,16 @@ export const configuration = z
     network,
     delivery,
     payload,
-    sources: z.array(source).min(1).describe('What sends messages.'),
-    destinations: z.array(destination).default([]).describe('Where messages are delivered to.'),
+    sources: z.array(source).min(1).describe('Sources of messages.'),
+    destinations: z.array(destination).default([]).describe('Destinations of messages.'),
     destinationsFrom: z
       .union(
         [fileName, z.array(destinationsDirectory).min(1)],
-        says('must be text, or a list of mappings with directory and sources'),
+        withMessage('must be text, or a list of mappings with directory and sources'),
       )
       .optional()
       .describe(
-        'Directory with more destinations, one a file (.yaml, .yml, .json), or a list of such directories. Their files take nothing from the environment, and name only files below their directory.',
+        'Directory with more destinations, one per file (.yaml, .yml, .json), or a list of directories. These files cannot use environment variables, and can name only files below their directory.',
       ),
     audiences,
     canary,
@@ -219,7 +233,9 @@ export const configuration = z
   })
   .meta({ title: 'Hookline configuration' })
 
-/** As it is written. */
+/** The type of the configuration as written. */
 export type ConfigurationInput = z.input<typeof configuration>
-/** Parsed, with defaults, before the files that it names are put in. */
+/**
+ * The type of the parsed configuration with defaults, before file names are replaced by contents.
+ */
 export type Configuration = z.output<typeof configuration>

@@ -1,10 +1,13 @@
 import type { Path } from './problem.ts'
 
-/** What a process can run; all of it unless told otherwise. */
+/** The services that a process can run. By default it runs all of them. */
 export const serviceNames = ['collector', 'dispatcher', 'audiences'] as const
 export type ServiceName = (typeof serviceNames)[number]
 
-/** Whose files stand below each key of the configuration. Files of every other key are those of all processes. */
+/**
+ * The service that needs the files below each key of the configuration. All processes need the
+ * files below other keys.
+ */
 const owners: Readonly<Record<string, ServiceName>> = {
   sources: 'collector',
   collector: 'collector',
@@ -13,15 +16,18 @@ const owners: Readonly<Record<string, ServiceName>> = {
   network: 'dispatcher',
 }
 
-/** For who needs every file that the configuration names. */
+/** For commands that need every file that the configuration names. */
 export const everyService: ReadonlySet<ServiceName> = new Set(serviceNames)
 
-/** The one service that needs the file that the configuration names at a path; undefined: every process does. */
+/** The service that needs the file at a path; `undefined` when every process needs it. */
 export function ownerOf([key = '']: Path): ServiceName | undefined {
   return Object.hasOwn(owners, key) ? owners[key] : undefined
 }
 
-/** Whether a process that runs these services needs the file. With none of them it needs those of every process. */
+/**
+ * Whether a process that runs these services needs the file. Without services, it needs only the
+ * files that every process needs.
+ */
 export function isNeeded(path: Path, services: ReadonlySet<ServiceName>): boolean {
   const owner = ownerOf(path)
   return owner === undefined || services.has(owner)

@@ -7,47 +7,56 @@ type Immutable<T> = T extends string | number | boolean | undefined | Secret
 
 /** One URL of a destination. */
 export interface Webhook {
-  /** Its id, else its position: the label in metrics and logs, which never show a URL. */
+  /**
+   * The id, or the position when there is no id. It is the label in metrics and logs, which never
+   * show a URL.
+   */
   readonly label: string
   /** A `Secret` when it comes from a file. */
   readonly url: string | Secret
-  /** First 8 hex digits of the URL's SHA-256: how a parked delivery remembers a webhook that refused it. */
+  /**
+   * The first 8 hex digits of the URL's SHA-256. With it, a record in a retry topic identifies the
+   * webhooks that refused the delivery.
+   */
   readonly urlHash: string
-  /** A value that comes from a file is a `Secret`. */
+  /** A value is a `Secret` when it comes from a file. */
   readonly headers: Readonly<Record<string, string | Secret>>
-  /** Whether it is told of the trace. Nobody is unless this says so. */
+  /** Whether requests contain trace headers. The default is false. */
   readonly traceHeaders: boolean
 }
 
-/** One configured instance of the webhooks destination. */
+/** A configured destination. */
 export interface Destination {
   readonly id: string
   readonly enabled: boolean
-  /** Nothing is called, records wait in the retry tiers; their window runs. */
+  /** No requests are sent, and records wait in retry topics. Their retry window continues. */
   readonly paused: boolean
   readonly sources: readonly string[]
-  /** None: unsigned. Two during a rotation; the first one makes X-Signature. */
+  /** Empty when requests are not signed. Two during a rotation; the first one makes X-Signature. */
   readonly secrets: readonly Secret[]
-  /** 1 to 5 (A8). */
+  /** One to five. */
   readonly webhooks: readonly Webhook[]
-  /** Its file in `destinationsFrom` cannot be used or is missing: it is `paused`, without webhooks, until that is mended. */
+  /**
+   * Set when its file in `destinationsFrom` is missing or invalid. It is then `paused` and has no
+   * webhooks until the file is fixed.
+   */
   readonly isHeld?: true
-  /** What this destination has in place of the installation's settings. */
+  /** Settings that override the global ones for this destination. */
   readonly policy?: DestinationPolicy
 }
 
 export interface DestinationPolicy {
-  /** Undefined: as `payload.standardWebhooks`. */
+  /** `undefined` when `payload.standardWebhooks` applies. */
   readonly standardWebhooks?: boolean | undefined
 }
 
 export interface Source {
   readonly id: string
-  /** One to three: each one lets messages in. */
+  /** One to three; each of them is accepted. */
   readonly writeKeys: readonly Secret[]
 }
 
-/** Who may use the operator API. */
+/** A key of the operator API. */
 export interface OperatorKey {
   readonly name: string
   readonly role: OperatorRole
@@ -55,24 +64,24 @@ export interface OperatorKey {
   readonly secrets: readonly Secret[]
 }
 
-/** `read`: GET requests. `operate`: every request. */
+/** `read`: GET requests. `operate`: all requests. */
 export type OperatorRole = Configuration['operator']['keys'][number]['role']
 
 export interface ListenAddress {
   readonly host: string
-  /** 0: any free one. */
+  /** Port 0 selects any free port. */
   readonly port: number
 }
 
-/** One deadline for a whole call (A4.1), waits before the 2nd, 3rd, … attempt (may be none), caps per process. */
+/** Attempts, retries and limits. The limits are per process. */
 export type DeliverySettings = Immutable<Configuration['delivery']>
 
 export type PayloadSettings = Immutable<Configuration['payload']>
 
 export interface NetworkSettings {
-  /** CIDR blocks that may be dialled although they are private. */
+  /** CIDR blocks that are allowed although they are private. */
   readonly allow: readonly string[]
-  /** Undefined: 80, 443, 8080, 8443 and any from 1024. */
+  /** `undefined` allows 80, 443 and all ports from 1024. */
   readonly ports: readonly number[] | undefined
   /** PEM text trusted in addition to the public roots. */
   readonly ca: string | undefined
@@ -86,25 +95,28 @@ export interface Credentials {
 export type CanarySettings = Immutable<NonNullable<Configuration['canary']>>
 
 export interface TracesSettings {
-  /** Undefined: as the environment says. */
+  /** `undefined` when the environment variables apply. */
   readonly endpoint: string | undefined
-  /** Of the traces that begin here, 0 to 1. */
+  /** Part of the traces started here that is sampled, 0 to 1. */
   readonly sample: number
 }
 
-/** Files of `destinationsFrom` that cannot be used, or that are missing: an audience or the canary names their destination. */
+/**
+ * Counts the files of `destinationsFrom` that are invalid, or are missing although an audience or
+ * the canary uses their destination.
+ */
 export interface ExcludedFiles {
   readonly files: number
-  /** Those of them whose destination is not known, not even by its id. */
+  /** Those of them whose destination id is unknown. */
   readonly unnamed: number
 }
 
-/** The configuration, checked and with every file that it names read in. */
+/** The checked configuration, with the contents of all files that it names. */
 export interface Settings {
   readonly kafka: {
     readonly brokers: readonly string[]
     readonly clientId: string
-    /** Undefined: plain text. A `ca` is trusted instead of the public roots. */
+    /** `undefined` when TLS is off. `ca` replaces the public roots. */
     readonly tls:
       | { readonly ca: string | undefined; readonly cert: string | undefined; readonly key: Secret | undefined }
       | undefined
@@ -119,19 +131,19 @@ export interface Settings {
   }
   readonly collector: {
     readonly listen: ListenAddress
-    /** Deprecated. Undefined: no operator API on the collector's listener. */
+    /** Deprecated. `undefined` when the collector's listener has no operator API. */
     readonly operatorKey: Secret | undefined
     readonly maxBodyBytes: number
-    /** Messages a second; undefined: no limit. */
+    /** Messages per second; `undefined` when there is no limit. */
     readonly ratePerSource: number | undefined
-    /** Undefined: the address of a client is that of its connection. */
+    /** `undefined` when the client's address is that of its connection. */
     readonly clientAddressHeader: string | undefined
     readonly connectionsPerAddress: number
-    /** Undefined: half of what sources with a key hold. */
+    /** `undefined` when the default applies: half of the memory for bodies with a known source. */
     readonly bodyBytesPerAddress: number | undefined
   }
   readonly operator: { readonly keys: readonly OperatorKey[] }
-  /** Undefined: no key is configured, so the operator API has no listener of its own. */
+  /** `undefined` when no key is configured, so that the operator API has no listener of its own. */
   readonly operatorListen: ListenAddress | undefined
   readonly ops: { readonly listen: ListenAddress }
   readonly log: Immutable<Configuration['log']>
@@ -140,11 +152,11 @@ export interface Settings {
   readonly payload: PayloadSettings
   readonly sources: readonly Source[]
   readonly destinations: readonly Destination[]
-  /** Absent: every file of `destinationsFrom` is in use, and none is missing. */
+  /** Absent when all files of `destinationsFrom` are in use. */
   readonly excluded?: ExcludedFiles
   readonly audiences: Immutable<Configuration['audiences']>
-  /** Undefined: no heartbeats. */
+  /** `undefined` when no canary messages are sent. */
   readonly canary: CanarySettings | undefined
-  /** Undefined: no traces. */
+  /** `undefined` when traces are off. */
   readonly traces: TracesSettings | undefined
 }

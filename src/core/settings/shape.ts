@@ -1,13 +1,13 @@
 import type { z } from 'zod'
 import { adviceAt, adviceOnName } from './advice.ts'
 import { keysAt, meaningAt } from './json-schema.ts'
-import { formatPath, mostProblems, type Path, type SettingsProblem, valueAt } from './problem.ts'
+import { formatPath, maxProblems, type Path, type SettingsProblem, valueAt } from './problem.ts'
 import { type Configuration, type ConfigurationInput, configuration } from './schema.ts'
 
-/** Texts that were put in from the environment: formatted path → the variables' names. */
+/** Texts that were replaced from the environment: formatted path → names of the variables. */
 export type Substituted = ReadonlyMap<string, readonly string[]>
 
-/** What is left when everything of a wrong form is taken out; places in lists are kept. */
+/** A configuration without its values of a wrong type. Indexes of lists stay the same. */
 export type Pruned<T> = T extends readonly (infer Element)[]
   ? readonly (Pruned<Element> | undefined)[]
   : T extends object
@@ -16,25 +16,29 @@ export type Pruned<T> = T extends readonly (infer Element)[]
 
 export interface Shape {
   readonly problems: readonly SettingsProblem[]
-  /** The part of the input that has the right form, for the rules. */
+  /** The part of the input that has the right types, for the rules. */
   readonly wellFormed: Pruned<ConfigurationInput>
-  /** Set when all of it has. */
+  /** Set when there is no problem. */
   readonly configuration: Configuration | undefined
 }
 
 type Issue = z.core.$ZodIssue
 
-/** Holds what was read against the schema: unknown keys, missing ones, types and forms of single values. */
+/**
+ * Checks the input against the schema: unknown and missing keys, types and formats of single
+ * values.
+ */
 export function shapeOf(input: unknown, substituted: Substituted): Shape {
   const typed = structuredClone(input)
-  const surplus: SettingsProblem[] = []
+  const excess: SettingsProblem[] = []
   for (;;) {
     const result = configuration.safeParse(typed, { error: issue => issueText(issue, substituted) })
     const issues = result.error?.issues ?? []
-    // zod does not look into a list that is too long: without its surplus it does.
-    const mended = issues.filter(issue => cutSurplus(typed, issue, surplus) || retype(typed, issue, substituted))
-    if (mended.length > 0) continue
-    const problems = [...surplus]
+    // zod does not check the entries of a list that is too long, so the excess entries are removed
+    // first.
+    const fixed = issues.filter(issue => truncateList(typed, issue, excess) || retype(typed, issue, substituted))
+    if (fixed.length > 0) continue
+    const problems = [...excess]
     for (const issue of issues) for (const problem of problemsOf(issue, typed, problems.length)) problems.push(problem)
     const pruned = { root: typed }
     for (const issue of issues) prune(pruned, issue)
@@ -43,17 +47,20 @@ export function shapeOf(input: unknown, substituted: Substituted): Shape {
   }
 }
 
-/** Takes out what a list has too much; the first surplus element is the problem, not the list. */
-function cutSurplus(root: unknown, issue: Issue, surplus: SettingsProblem[]): boolean {
+/**
+ * Truncates a list that is too long. The problem is reported for the first excess entry, not for
+ * the list.
+ */
+function truncateList(root: unknown, issue: Issue, excess: SettingsProblem[]): boolean {
   if (issue.code !== 'too_big' || issue.origin !== 'array') return false
   const most = Number(issue.maximum)
   const path = [...(issue.path as Path), most]
-  surplus.push({ path, message: issue.message, hint: meaningAt(path) })
+  excess.push({ path, message: issue.message, hint: meaningAt(path) })
   ;(valueAt(root, issue.path as Path) as unknown[]).length = most
   return true
 }
 
-/** Gives a substituted text the wanted type if it has the form of one; true when it did. */
+/** Converts a text from the environment to the expected type. Returns whether that was possible. */
 function retype(root: unknown, issue: Issue, substituted: Substituted): boolean {
   if (issue.code !== 'invalid_type' || !substituted.has(formatPath(issue.path as Path))) return false
   const path = issue.path as Path
@@ -76,7 +83,7 @@ function place(root: unknown, path: Path, value: unknown): void {
   parent[path.at(-1)!] = value
 }
 
-/** Takes out the value that an issue is about. */
+/** Removes the value that an issue refers to. */
 function prune(document: { root: unknown }, issue: Issue): void {
   if (issue.code === 'unrecognized_keys') return
   const path = ['root', ...(issue.path as Path)]
@@ -85,7 +92,10 @@ function prune(document: { root: unknown }, issue: Issue): void {
   place(document, path, undefined)
 }
 
-/** `before`: how many problems there are already. Looking for what was meant costs more than the rest, and few are read. */
+/**
+ * `before` is the number of earlier problems. After `maxProblems`, no suggestion is computed,
+ * because it is expensive and not shown.
+ */
 function problemsOf(issue: Issue, input: unknown, before: number): readonly SettingsProblem[] {
   const path = issue.path as Path
   switch (issue.code) {
@@ -94,7 +104,7 @@ function problemsOf(issue: Issue, input: unknown, before: number): readonly Sett
         path: [...path, key],
         at: 'key',
         message: 'unknown key',
-        hint: before + index < mostProblems ? adviceOnName(key, keysAt(path)) : 'leave it out',
+        hint: before + index < maxProblems ? adviceOnName(key, keysAt(path)) : 'leave it out',
       }))
     case 'invalid_value': {
       const hint = adviceOnName(valueAt(input, path), issue.values.map(String), adviceAt(path))
@@ -106,7 +116,7 @@ function problemsOf(issue: Issue, input: unknown, before: number): readonly Sett
 }
 
 function adviceOnValue({ message, path }: Issue, value: unknown): string {
-  if (value === null) return 'give it a value or leave it out'
+  if (value === null) return 'set a value or remove the key'
   const isBare = typeof value === 'number' || typeof value === 'boolean'
   return isBare && message.startsWith('must be text') ? 'put it in quotes' : adviceAt(path as Path)
 }
@@ -120,17 +130,17 @@ const nouns: Readonly<Record<string, string>> = {
   record: 'a mapping',
 }
 
-/** Every number of the schema that has no text of its own is a whole one. */
+/** Every number of the schema without its own message must be a whole number. */
 const wanted: Readonly<Record<string, string>> = { ...nouns, number: 'a whole number', int: 'a whole number' }
 
-/** What is wrong with a value for which the schema has no text of its own. Never repeats the value. */
+/** The message for a value when the schema has none. It never contains the value. */
 export function issueText(issue: z.core.$ZodRawIssue, substituted: Substituted = new Map()): string {
   if (issue.input === undefined) return 'is missing'
   if (issue.input === null) return 'has no value'
   switch (issue.code) {
     case 'invalid_type': {
       const variables = substituted.get(formatPath((issue.path ?? []) as Path))
-      const got = variables === undefined ? nounOf(issue.input) : `what ${variables.join(' and ')} stands for`
+      const got = variables === undefined ? nounOf(issue.input) : `the value of ${variables.join(' and ')}`
       return `must be ${wanted[issue.expected] ?? issue.expected}, not ${got}`
     }
     case 'invalid_union':
@@ -145,7 +155,7 @@ export function issueText(issue: z.core.$ZodRawIssue, substituted: Substituted =
       return issue.origin === 'array' ? 'must have at least one entry' : 'must not be empty'
     case 'too_big':
       return issue.origin === 'array'
-        ? `is one too many: at most ${issue.maximum} are possible`
+        ? `is one too many: at most ${issue.maximum} are allowed`
         : `must be at most ${issue.maximum}`
     default:
       return issue.message ?? 'is not valid'

@@ -1,11 +1,11 @@
 import { revealed, type Secret } from '../units.ts'
-import { unread } from './resolve.ts'
+import { unreadSecret } from './resolve.ts'
 import type { Destination, Settings, Webhook } from './settings.ts'
 
-/** A shorter secret can be guessed by trying. */
+/** A shorter secret can be guessed. */
 const secretLength = 16
 
-/** What works but is probably not meant, one line each. */
+/** Settings that work but are probably mistakes, one line each. */
 export function warningsOf(settings: Settings): readonly string[] {
   const { kafka, registry, network, sources, destinations, traces } = settings
   const connected = new Set(destinations.filter(({ enabled }) => enabled).flatMap(destination => destination.sources))
@@ -13,17 +13,17 @@ export function warningsOf(settings: Settings): readonly string[] {
     ...deprecations(settings),
     ...shortSecrets(settings),
     ...(kafka.sasl !== undefined && kafka.tls === undefined
-      ? ['kafka: the password goes to the brokers without TLS']
+      ? ['kafka: the password is sent to the brokers without TLS, set kafka.tls']
       : []),
     ...(registry.auth !== undefined && isPlain(registry.url)
-      ? ['registry: the password goes over http://, use https://']
+      ? ['registry: the password is sent over http://, use https://']
       : []),
     ...network.allow
       .filter(block => block.endsWith('/0'))
-      .map(block => `network: ${block} allows every private address`),
+      .map(block => `network.allow: ${block} allows every private address`),
     ...sources
       .filter(source => !connected.has(source.id))
-      .map(source => `source ${source.id}: no enabled destination gets its messages`),
+      .map(source => `source ${source.id}: no enabled destination receives its messages`),
     ...destinations.flatMap(destination => {
       const { id, enabled, paused, secrets, webhooks, isHeld } = destination
       const plain = webhooks.filter(({ url }) => isPlain(revealed(url)))
@@ -31,20 +31,22 @@ export function warningsOf(settings: Settings): readonly string[] {
       const traced = webhooks.filter(({ traceHeaders }) => traceHeaders).map(({ label }) => label)
       const padded = secrets.some(secret => secret.reveal() !== secret.reveal().trim())
       return [
-        ...(enabled ? [] : [`destination ${id}: is not enabled, its events are dropped`]),
+        ...(enabled ? [] : [`destination ${id}: is disabled, its events are dropped`]),
         ...(enabled && paused && isHeld !== true
-          ? [`destination ${id}: is paused, its events wait until their retry window is over`]
+          ? [`destination ${id}: is paused, its events wait until their retry window ends`]
           : []),
         ...(plain.length > 0 && secrets.length === 0
-          ? [`destination ${id}: unsigned over http:// (webhook ${labelsOf(plain)}), receivers cannot tell who calls`]
+          ? [
+              `destination ${id}: requests are unsigned and sent over http:// (webhook ${labelsOf(plain)}), receivers cannot verify the sender`,
+            ]
           : []),
         ...(authorized.length > 0
           ? [
-              `destination ${id}: the Authorization header goes over http:// (webhook ${labelsOf(authorized)}), use https://`,
+              `destination ${id}: the Authorization header is sent over http:// (webhook ${labelsOf(authorized)}), use https://`,
             ]
           : []),
         ...(traced.length > 0 && traces === undefined
-          ? [`destination ${id}: has traceHeaders (webhook ${traced.join(', ')}), but there are no traces`]
+          ? [`destination ${id}: has traceHeaders (webhook ${traced.join(', ')}), but traces is not set`]
           : []),
         ...(padded ? [`destination ${id}: a shared secret begins or ends with white space`] : []),
       ]
@@ -55,12 +57,12 @@ export function warningsOf(settings: Settings): readonly string[] {
 
 const isPlain = (url: string): boolean => /^http:/i.test(url)
 
-/** Those that this process has. */
-const known = (secrets: readonly Secret[]): readonly Secret[] => secrets.filter(secret => secret !== unread)
+/** The secrets that this process has read. */
+const known = (secrets: readonly Secret[]): readonly Secret[] => secrets.filter(secret => secret !== unreadSecret)
 
 const labelsOf = (webhooks: readonly Webhook[]): string => webhooks.map(({ label }) => label).join(', ')
 
-/** What one receiver got is genuine for the other: each could forge requests to it. */
+/** Warns when two destinations share a secret: each receiver could forge requests to the other. */
 function sharedSecretsOf(destinations: readonly Destination[]): readonly string[] {
   const first = new Map<string, string>()
   return destinations.flatMap(({ id, secrets }) => {
@@ -69,7 +71,7 @@ function sharedSecretsOf(destinations: readonly Destination[]): readonly string[
     for (const value of values) if (!first.has(value)) first.set(value, id)
     return shared === undefined
       ? []
-      : [`destination ${id}: has a shared secret of destination ${shared}, give each its own`]
+      : [`destination ${id}: has the same shared secret as destination ${shared}, use different ones`]
   })
 }
 
@@ -77,7 +79,7 @@ const deprecations = ({ collector }: Settings): readonly string[] =>
   collector.operatorKey === undefined
     ? []
     : [
-        "collector.operatorKey: the operator API on the collector's listener is deprecated, the next minor version removes it; use operator.keys, whose listener is operator.listen",
+        "collector.operatorKey: the operator API on the collector's listener is deprecated, the next minor version removes it; use operator.keys and operator.listen",
       ]
 
 function shortSecrets({ sources, destinations, operator, collector }: Settings): readonly string[] {
@@ -90,5 +92,5 @@ function shortSecrets({ sources, destinations, operator, collector }: Settings):
   ]
   return named
     .filter(([, secrets]) => known(secrets).some(secret => secret.reveal().length < secretLength))
-    .map(([what]) => `${what} has fewer than ${secretLength} characters and is easy to guess; make a longer random one`)
+    .map(([what]) => `${what} has fewer than ${secretLength} characters and is easy to guess; use a longer random one`)
 }

@@ -1,38 +1,47 @@
 import type { RecordHeaders } from '../ports.ts'
 import type { TraceContext } from './tracer.ts'
 
-/** W3C Trace Context, 3.2: version, id of the trace, id of the span, flags. Later versions may say more behind these. */
+/**
+ * W3C Trace Context, section 3.2: version, trace id, span id, flags. Later versions may append
+ * fields.
+ */
 const pattern = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
-const nothing = /^0+$/
-/** 3.3.1.5: what everybody hands on at least. */
+const allZeros = /^0+$/
+/** Section 3.3.1.5: the length of `tracestate` that every participant should propagate at least. */
 const maxStateLength = 512
 const printable = /^[\x20-\x7e]+$/
 
-/** What a `traceparent` says. */
+/** The content of a `traceparent` header. */
 export interface TraceParent {
   /** 32 hex digits. */
   readonly traceId: string
   /** 16 hex digits. */
   readonly spanId: string
-  /** Whether whoever began the trace keeps it. */
+  /** Whether the trace is sampled, as the process that started it decided. */
   readonly isSampled: boolean
 }
 
-/** Undefined: there is none, or none that counts. Whoever sends a broken one loses the trace, never the message. */
+/**
+ * Parses a `traceparent` header. `undefined` when it is missing or invalid. A message with an
+ * invalid header loses its trace but is still processed.
+ */
 export function parseTraceparent(text: string | undefined): TraceParent | undefined {
   if (text === undefined) return undefined
   const [, version, traceId = '', spanId = '', flags = '', more] = pattern.exec(text) ?? []
-  if (version === undefined || version === 'ff' || nothing.test(traceId) || nothing.test(spanId)) return undefined
+  if (version === undefined || version === 'ff' || allZeros.test(traceId) || allZeros.test(spanId)) return undefined
   if (version === '00' && more !== undefined) return undefined
   return { traceId, spanId, isSampled: (Number.parseInt(flags, 16) & 1) === 1 }
 }
 
-/** As version 00 writes it. */
+/** Formats a `traceparent` header of version 00. */
 export function formatTraceparent({ traceId, spanId, isSampled }: TraceParent): string {
   return `00-${traceId}-${spanId}-${isSampled ? '01' : '00'}`
 }
 
-/** The place in a trace that headers name, of an HTTP request (in lower case) or of a record; nothing else of them. */
+/**
+ * Reads the trace context from the headers of a Kafka record or an HTTP request (names in lower
+ * case).
+ */
 export function traceContextIn(
   headers: Readonly<Record<string, string | readonly string[] | undefined>>,
 ): TraceContext | undefined {
@@ -41,16 +50,19 @@ export function traceContextIn(
   return parsed && { traceparent: formatTraceparent(parsed), tracestate: stateIn(text(headers['tracestate'])) }
 }
 
-/** For the log: 32 hex digits. */
+/** The trace id for log lines, 32 hex digits. */
 export const traceIdOf = ({ traceparent }: TraceContext): string | undefined => parseTraceparent(traceparent)?.traceId
 
-/** For exemplars: 32 hex digits; undefined where the trace is not kept, so that nobody is led to what is not there. */
-export function keptTraceIdOf({ traceparent }: TraceContext): string | undefined {
+/**
+ * The trace id for exemplars, 32 hex digits. `undefined` when the trace is not sampled, so that no
+ * exemplar links to a trace that does not exist.
+ */
+export function sampledTraceIdOf({ traceparent }: TraceContext): string | undefined {
   const parsed = parseTraceparent(traceparent)
   return parsed?.isSampled ? parsed.traceId : undefined
 }
 
-/** For a record or a request; none without a trace. */
+/** The headers that carry a trace context in a record or a request; empty without a context. */
 export function traceHeaders(context: TraceContext | undefined): RecordHeaders {
   if (context === undefined) return {}
   const { traceparent, tracestate } = context
@@ -60,7 +72,9 @@ export function traceHeaders(context: TraceContext | undefined): RecordHeaders {
 const text = (value: string | readonly string[] | undefined): string | undefined =>
   typeof value === 'string' ? value : undefined
 
-/** It may be left out, the trace holds without it (3.3). */
+/**
+ * Returns `tracestate` when it is valid. The trace continues without it otherwise (section 3.3).
+ */
 function stateIn(given: string | undefined): string | undefined {
   return given !== undefined && given.length <= maxStateLength && printable.test(given) ? given : undefined
 }

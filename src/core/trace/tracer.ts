@@ -1,6 +1,6 @@
 import type { TopicPartition } from '../ports.ts'
 
-/** A place in a trace, as headers carry it (W3C Trace Context). */
+/** A position in a trace in the form of its headers (W3C Trace Context). */
 export interface TraceContext {
   readonly traceparent: string
   readonly tracestate?: string | undefined
@@ -11,35 +11,44 @@ export type SpanFacts = Readonly<Record<string, string | number | boolean>>
 export interface SpanStart {
   readonly name: string
   readonly kind: 'server' | 'producer' | 'consumer' | 'client'
-  /** Never a user, a URL, or what a message says. */
+  /** Span attributes. They never contain a user, a URL or message content. */
   readonly facts: SpanFacts
-  /** What it is a part of. Without one a trace begins. */
+  /** The parent span. A span without a parent starts a new trace. */
   readonly parent?: TraceContext | undefined
-  /** Without a parent: what it follows from, hours later perhaps. A trace that begins so is kept if that one is. */
+  /**
+   * A span that this one follows from, for a span without a parent. The new trace is sampled when
+   * the earlier one is. Hours may lie between them.
+   */
   readonly follows?: TraceContext | undefined
 }
 
-/** Something that takes its time. */
+/** A span: a timed operation of a trace. */
 export interface Span {
-  /** For whoever takes part from here on, whether it is kept or not. */
+  /** Context for child spans and other processes, whether or not the span is sampled. */
   readonly context: TraceContext
-  /** Called once. `error`: why it failed, a word of a closed list. */
+  /** Ends the span. Call it once. `error` is the reason of a failure from a closed list. */
   end(facts: SpanFacts, error?: string): void
 }
 
-/** Never fails. Who is given none (traces are off) spends a comparison on it. */
+/**
+ * Starts spans. It never throws. When tracing is off, callers have no tracer and only compare with
+ * `undefined`.
+ */
 export interface Tracer {
   start(span: SpanStart): Span
 }
 
-/** Of a span that writes records, as OpenTelemetry's semantic conventions for Kafka name them. */
+/**
+ * Attributes of a span that writes records, named after OpenTelemetry's semantic conventions for
+ * Kafka.
+ */
 export const sendFacts = (topic: string): SpanFacts => ({
   'messaging.system': 'kafka',
   'messaging.operation.type': 'send',
   'messaging.destination.name': topic,
 })
 
-/** Of a span that works on one record. */
+/** Attributes of a span that processes one record. */
 export const processFacts = ({
   topic,
   partition,

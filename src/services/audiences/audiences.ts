@@ -4,28 +4,31 @@ import { durationMs } from '../../core/units.ts'
 import { showGroup } from '../partitions/group-gauges.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 import { createPartitions } from '../partitions/partitions.ts'
-import type { Held } from './inputs.ts'
-import type { MembershipUpdates } from './membership-updates.ts'
+import type { OwnedAudiencePartition } from './inputs.ts'
 import { type AudiencesDeps, createOwnedPartitions } from './owned-partitions.ts'
-import { Gate } from './writes.ts'
+import type { UpdatePacer } from './update-pacer.ts'
+import { OwnershipGate } from './writes.ts'
 
-/** A write is answered within 10 s, and each state is written after its identify. */
+/**
+ * Maximum wait of a stop for writes in progress. Not all of them may end in this time: Kafka
+ * answers a write within 10 s, and a state is written after its identify.
+ */
 const drainLimit = durationMs(8_000)
 
-/** Observations and reports in, identify messages and memberships out, until stopped. */
+/** Consumes audience inputs, and writes identify messages and memberships until stopped. */
 export interface AudiencesService {
   /** Resolves when the group has been joined; memberships are restored after that. */
   start(): Promise<void>
-  /** Starts nothing new, waits for what is being written, commits, leaves the group. */
+  /** Starts nothing new, waits for writes in progress, commits, leaves the group. */
   stop(): Promise<void>
   health(): Health
-  /** Sets the gauges to what holds now. */
+  /** Sets the gauges to the current values. */
   refreshGauges(): void
 }
 
 export function createAudiencesService(deps: AudiencesDeps): AudiencesService {
   const { consumer, clock, metrics, logger } = deps
-  const gate = new Gate(consumer)
+  const gate = new OwnershipGate(consumer)
   const { held, inputs, writes, updates, logCheck, restoreInto } = createOwnedPartitions({ ...deps, gate })
   let phase: AudiencesVitals['phase'] = 'joining'
 
@@ -37,19 +40,19 @@ export function createAudiencesService(deps: AudiencesDeps): AudiencesService {
     admission: {
       prefetchesDeeper: () => true,
       assigned: processor => void restoreInto(processor),
-      // The partition is paused until it is restored.
-      admit: (record, processor) => inputs.take(record, held.get(processor) as Held),
+      // A partition is paused until it is restored, so `held` has it.
+      admit: (record, processor) => inputs.take(record, held.get(processor) as OwnedAudiencePartition),
       admitted: () => undefined,
       revoked: processor => void held.delete(processor),
       handOver: () => undefined,
       released: () => {
         gate.release()
-        for (const each of held.values()) inputs.goOn(each)
+        for (const each of held.values()) inputs.startReady(each)
       },
     },
   })
 
-  /** True: in time. */
+  /** Resolves with false when the writes in progress take too long. */
   async function drained(): Promise<boolean> {
     const idle = Promise.all([...held.keys()].map(processor => processor.idle())).then(() => true)
     const { promise, resolve } = Promise.withResolvers<boolean>()
@@ -68,13 +71,16 @@ export function createAudiencesService(deps: AudiencesDeps): AudiencesService {
       gate.close()
       logCheck.stop()
       if (!(await drained()))
-        logger.warn({ waitedMs: drainLimit }, 'not everything was written in time; it is done again after the restart')
+        logger.warn(
+          { waitedMs: drainLimit },
+          'shutdown timed out; inputs in progress are not committed and will be processed again',
+        )
       await consumer.stop()
     },
     health: () =>
       audiencesHealth({
         phase,
-        silenceMs: consumer.silence(),
+        silenceMs: consumer.timeSinceContact(),
         inactivityMs: consumer.inactivity(),
         partitions: [...partitions.processors()].length,
         restored: held.size,
@@ -88,13 +94,13 @@ export function createAudiencesService(deps: AudiencesDeps): AudiencesService {
 }
 
 interface Shown {
-  /** Those of the processors that are restored. */
-  readonly held: readonly Held[]
+  /** The restored partitions, a part of `processors`. */
+  readonly held: readonly OwnedAudiencePartition[]
   readonly processors: readonly PartitionProcessor[]
-  readonly updates: MembershipUpdates
+  readonly updates: UpdatePacer
 }
 
-/** Sets the gauges of audiences to what holds now. */
+/** Sets the gauges of the audiences service to the current values. */
 function showAudiences(metrics: Metrics, { held, processors, updates }: Shown): void {
   const sizes = held.map(({ state }) => state.size())
   const sum = (of: 'members' | 'bytes'): number => sizes.reduce((all, size) => all + size[of], 0)
@@ -103,7 +109,7 @@ function showAudiences(metrics: Metrics, { held, processors, updates }: Shown): 
   metrics.audienceEmissionsWaiting.set({}, updates.waiting())
   metrics.audiencePartitions.set({ state: 'restored' }, held.length)
   metrics.audiencePartitions.set({ state: 'restoring' }, processors.length - held.length)
-  // Partitions that are another's by now must not stay.
+  // Removes the series of partitions that another process owns now.
   metrics.audienceInputLag.reset()
   for (const { partition, highWatermark, tracker } of processors)
     metrics.audienceInputLag.set({ partition: String(partition) }, Math.max(0, highWatermark - tracker.committable))

@@ -3,17 +3,19 @@ import type { LogRecord } from '../../core/ports.ts'
 import { traceContextIn } from '../../core/trace/context.ts'
 import { processFacts, type Span, sendFacts, type Tracer } from '../../core/trace/tracer.ts'
 
-/** The trace of one input that something is written for. */
+/** The trace of an input that changes something. */
 export interface InputTrace {
-  /** An identify that is written for it. */
+  /** Starts the span of an identify that is written because of the input. */
   emit(destination: string): Span
-  /** All of it is written, or another process goes on with it. */
+  /** Ends the span: all changes are written, or the partition was revoked. */
   end(result: 'changed' | 'partition_lost'): void
 }
 
 /**
- * An input begins a trace of its own, linked to the request that wrote it: a list has millions of them, and they take as long as the
- * pace of identify messages lets them. So does each identify of what concerns a whole audience; those of one user are a part of their input.
+ * Starts the trace of an input, linked to the request that wrote the input. It is not part of that
+ * request's trace: a list may have millions of inputs, and the rate limit of identify messages
+ * spreads them over a long time. When the input is about a whole audience, each identify gets a
+ * trace of its own too. When it is about one user, its identify messages are part of its trace.
  */
 export function traceInput(
   tracer: Tracer,
@@ -29,7 +31,7 @@ export function traceInput(
     },
     follows: traceContextIn(record.headers),
   })
-  const place = 'userId' in input ? { parent: span.context } : { follows: span.context }
+  const relation = 'userId' in input ? { parent: span.context } : { follows: span.context }
   return {
     emit: destination =>
       tracer.start({
@@ -39,7 +41,7 @@ export function traceInput(
           ...sendFacts(eventsTopic),
           'hookline.destination': destination,
         },
-        ...place,
+        ...relation,
       }),
     end: result => span.end({}, result === 'changed' ? undefined : result),
   }

@@ -1,9 +1,9 @@
+import type { IgnoredReason } from '../../core/audience/changes.ts'
 import { type AudienceInput, inputUser } from '../../core/audience/input.ts'
-import { InputOrder, type QueuedInput } from '../../core/audience/input-order.ts'
+import { InputScheduler, type QueuedInput } from '../../core/audience/input-scheduler.ts'
 import type { AudiencePartition } from '../../core/audience/partition.ts'
 import { parseMembershipKey, type ReadRecord } from '../../core/audience/record.ts'
 import { staleReasons, syncBegan } from '../../core/audience/sync.ts'
-import type { IgnoredReason } from '../../core/audience/transition.ts'
 import { toIsoTimestamp } from '../../core/message/timestamp.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { Clock, Logger, LogRecord, ValueCodec } from '../../core/ports.ts'
@@ -15,13 +15,13 @@ import { type InputTrace, traceInput } from './input-trace.ts'
 import { LogTail } from './memberships-log.ts'
 import type { RestoredPartition } from './restore.ts'
 import type { WriteChanges } from './write-changes.ts'
-import type { Gate, Writes } from './writes.ts'
+import type { OwnershipGate, Writes } from './writes.ts'
 
 interface Deps {
   readonly codec: ValueCodec<AudienceInput>
   readonly writeChanges: WriteChanges
   readonly writes: Writes
-  readonly gate: Gate
+  readonly gate: OwnershipGate
   readonly topics: Pick<TopicNames, 'events'>
   readonly clock: Clock
   readonly metrics: Metrics
@@ -29,22 +29,28 @@ interface Deps {
   readonly tracer?: Tracer | undefined
 }
 
-/** A partition that is ours, with its memberships as they are now. */
-export interface Held {
+/** An assigned partition with its restored memberships. */
+export interface OwnedAudiencePartition {
   readonly processor: PartitionProcessor
   readonly state: AudiencePartition
-  readonly order: InputOrder<OpenInput | FoundRecord>
+  readonly order: InputScheduler<OpenInput | FoundRecord>
   readonly tail: LogTail
 }
 
-export const heldWith = (processor: PartitionProcessor, { state, next }: RestoredPartition): Held => ({
+export const ownedAudiencePartitionWith = (
+  processor: PartitionProcessor,
+  { state, next }: RestoredPartition,
+): OwnedAudiencePartition => ({
   processor,
   state,
-  order: new InputOrder(),
+  order: new InputScheduler(),
   tail: new LogTail(next),
 })
 
-/** A record of the memberships log that is stale, or may be. It waits until no input of its user is in progress. */
+/**
+ * A record of the memberships topic that is stale, or may be. It waits until no input of its user
+ * is in progress.
+ */
 class FoundRecord implements QueuedInput {
   readonly record: ReadRecord
   readonly isStale: boolean
@@ -62,7 +68,7 @@ class FoundRecord implements QueuedInput {
   }
 }
 
-/** An input from its being taken up until it is done. */
+/** An input from its admission until it is done. */
 class OpenInput implements QueuedInput {
   readonly record: LogRecord
   readonly input: AudienceInput
@@ -84,10 +90,13 @@ class OpenInput implements QueuedInput {
 interface Undecoded {
   readonly record: LogRecord
   readonly processor: PartitionProcessor
-  readonly held: Held
+  readonly held: OwnedAudiencePartition
 }
 
-/** Takes inputs in: decodes, waits for their turns, has what they change written. */
+/**
+ * Handles audience inputs: decodes them, keeps the order of each user, and has their changes
+ * written.
+ */
 export class Inputs {
   readonly #deps: Deps
   readonly #waitForSchema: WaitForSchema<Undecoded>
@@ -97,19 +106,19 @@ export class Inputs {
     this.#waitForSchema = createSchemaWait<Undecoded>({
       ...deps,
       decode: ({ record, held }) => this.take(record, held),
-      unknown: ({ record, held }) => this.#refuse(record, held, 'its schema is not known'),
+      unknown: ({ record, held }) => this.#refuse(record, held, 'the schema registry does not know its schema'),
       dispatch: () => undefined,
     })
   }
 
-  take(record: LogRecord, held: Held): void {
+  take(record: LogRecord, held: OwnedAudiencePartition): void {
     if (record.unreadBatch !== undefined) return this.#refuse(record, held, record.unreadBatch.why)
     if (record.value === null) return this.#refuse(record, held, 'the value is null')
     const decoded = this.#deps.codec.decode(record.value)
     switch (decoded.kind) {
       case 'value':
         held.order.add(new OpenInput(record, decoded.value, held.state))
-        return this.goOn(held)
+        return this.startReady(held)
       case 'schema_needed':
         return this.#waitForSchema({ record, processor: held.processor, held }, decoded.schemaId)
       case 'undecodable':
@@ -117,14 +126,17 @@ export class Inputs {
     }
   }
 
-  /** Has the state that holds written again over records of the log that are stale, or turn out to be (`isStale` false). */
-  takeFound(records: Iterable<ReadRecord>, held: Held, isStale: boolean): void {
+  /**
+   * Writes the current state again over stale records of the memberships topic. When `isStale` is
+   * false, each record is checked first.
+   */
+  takeFound(records: Iterable<ReadRecord>, held: OwnedAudiencePartition, isStale: boolean): void {
     for (const record of records) held.order.add(new FoundRecord(record, isStale))
-    this.goOn(held)
+    this.startReady(held)
   }
 
-  /** Takes whatever may be taken now. */
-  goOn(held: Held): void {
+  /** Starts the inputs that may start now. */
+  startReady(held: OwnedAudiencePartition): void {
     const { gate } = this.#deps
     while (gate.mayStart(held.processor)) {
       const open = held.order.next()
@@ -134,7 +146,7 @@ export class Inputs {
     }
   }
 
-  #replace(found: FoundRecord, held: Held): void {
+  #replace(found: FoundRecord, held: OwnedAudiencePartition): void {
     const { state, processor, order } = held
     const { record } = found
     const isStale = found.isStale || state.records.adopt(record, at => processor.tracker.isDone(at)) === 'stale'
@@ -149,11 +161,11 @@ export class Inputs {
     void this.#writeChanges(writeChanges({ value: change }, [].values(), processor, undefined), done, held)
   }
 
-  #begin(open: OpenInput, held: Held): void {
+  #begin(open: OpenInput, held: OwnedAudiencePartition): void {
     const { clock, writeChanges } = this.#deps
     const { offset: position, timestamp: at } = open.record
     const changes = held.state.take(open.input, { position, at, now: () => clock.now() })[Symbol.iterator]()
-    // What changes nothing is done at once, without waiting for anything.
+    // An input that changes nothing is done immediately.
     const first = changes.next()
     const reason = !first.done && first.value.kind === 'ignored' ? first.value.reason : undefined
     const toWrite = reason === undefined ? first : changes.next()
@@ -166,40 +178,53 @@ export class Inputs {
     void this.#writeChanges(writeChanges(toWrite, changes, held.processor, trace), done, held)
   }
 
-  /** What the dispatcher reports says only how something ended that is traced already. */
+  /**
+   * Reports of the dispatcher are not traced: the deliveries that they report are traced already.
+   */
   #traceOf({ record, input }: OpenInput): InputTrace | undefined {
     const { tracer, topics } = this.#deps
     if (tracer === undefined || input.kind === 'outcome') return undefined
     return traceInput(tracer, { record, input, eventsTopic: topics.events })
   }
 
-  async #writeChanges(writing: Promise<boolean>, done: (isWritten: boolean) => void, held: Held): Promise<void> {
+  async #writeChanges(
+    writing: Promise<boolean>,
+    done: (isWritten: boolean) => void,
+    held: OwnedAudiencePartition,
+  ): Promise<void> {
     const isWritten = await writing
     done(isWritten)
-    if (isWritten) this.goOn(held)
+    if (isWritten) this.startReady(held)
   }
 
-  #done(open: OpenInput, { order, processor }: Held, result: 'changed' | 'unchanged' | IgnoredReason): void {
+  #done(
+    open: OpenInput,
+    { order, processor }: OwnedAudiencePartition,
+    result: 'changed' | 'unchanged' | IgnoredReason,
+  ): void {
     this.#deps.metrics.audienceInputs.inc({ kind: open.input.kind, result })
-    this.#tellStale(open, result)
+    this.#logStaleSync(open, result)
     order.done(open)
     processor.done(open.record)
   }
 
-  /** Whoever sent the list was told that it is taken: only here shows that it came too late. */
-  #tellStale({ input, record }: OpenInput, result: string): void {
+  /**
+   * Logs a sync that came too late. Its sender got a success response, so only this log line shows
+   * it.
+   */
+  #logStaleSync({ input, record }: OpenInput, result: string): void {
     if (input.kind !== 'sync_ended' || !staleReasons.some(reason => reason === result)) return
     const { audience, mode, syncId } = input
     const began = toIsoTimestamp(syncBegan(syncId))
     const fields = { audience, mode, syncId, began, result, partition: record.partition }
-    this.#deps.logger.warn(fields, 'an audience sync changes nothing: a newer one is known')
+    this.#deps.logger.warn(fields, 'audience sync changed nothing because a newer sync exists')
   }
 
-  /** What cannot be read holds nothing up, and is kept for whoever looks for it. */
-  #refuse(record: LogRecord, { processor }: Held, detail: string): void {
+  /** Dead-letters an input that cannot be decoded, so that it does not block its partition. */
+  #refuse(record: LogRecord, { processor }: OwnedAudiencePartition, detail: string): void {
     const { writes, metrics, logger } = this.#deps
     const { topic, partition, offset } = record
-    logger.warn({ topic, partition, offset, detail }, 'audience input cannot be decoded')
+    logger.warn({ topic, partition, offset, detail }, 'audience input cannot be decoded; it is dead-lettered')
     void writes.deadLetter(record, { reason: 'undecodable' }, processor).then(written => {
       if (!written) return
       metrics.audienceInputs.inc({ kind: '-', result: 'undecodable' })

@@ -2,7 +2,7 @@ import { type MembershipRecord, type ReadRecord, readRecord } from '../../core/a
 import { pause } from '../../core/pause.ts'
 import type { Clock, Logger, LogRecord, PartitionReader, ValueCodec } from '../../core/ports.ts'
 import { durationMs } from '../../core/units.ts'
-import { decodeLearning } from '../decode-learning.ts'
+import { decodeWithSchemaFetch } from '../decode-with-schema-fetch.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 import { createPeriodicTask, type PeriodicTask } from '../periodic-task.ts'
 
@@ -17,27 +17,31 @@ interface Deps {
 export interface MembershipsLog {
   readonly topic: string
   /**
-   * Hands over each record from an offset on, up to the end as of now. Resolves with the offset behind the last one and the number of
-   * records. Rejects when Kafka or the registry cannot be reached, and with what `onRecord` throws.
+   * Passes each record from an offset to the current end to `onRecord`. Resolves with the offset
+   * after the last record and the number of records. Rejects when Kafka or the schema registry
+   * cannot be reached, and when `onRecord` throws.
    */
   read(
     partition: number,
     from: number,
     onRecord: (record: ReadRecord, offset: number) => void,
   ): Promise<{ readonly next: number; readonly records: number }>
-  /** The end of a partition. */
+  /** Returns the end offset of a partition. */
   endOf(partition: number): Promise<number>
-  /** A record is no membership: somebody else wrote it. */
-  tellUnreadable(partition: number, offset: number): void
+  /** Logs a record that is not a membership; another program wrote it. */
+  logUnreadable(partition: number, offset: number): void
 }
 
 export function createMembershipsLog({ reader, codec, topic, logger }: Deps): MembershipsLog {
-  /** Undefined: nobody can read it. @throws RegistryUnavailable */
+  /**
+   * Decodes a value whose schema is not known yet. Resolves with `undefined` when it cannot be
+   * decoded. @throws RegistryUnavailable
+   */
   async function learned({ value, partition, offset }: LogRecord): Promise<MembershipRecord | undefined> {
-    const read = await decodeLearning(codec, () => codec.decode(value as Buffer))
+    const read = await decodeWithSchemaFetch(codec, () => codec.decode(value as Buffer))
     if (read.kind === 'value') return read.value
     const { detail } = read
-    logger.error({ topic, partition, offset, detail }, 'membership cannot be read; what it said is not known any more')
+    logger.error({ topic, partition, offset, detail }, 'membership record cannot be decoded; hookline ignores it')
     return undefined
   }
 
@@ -59,18 +63,20 @@ export function createMembershipsLog({ reader, codec, topic, logger }: Deps): Me
       return { next, records }
     },
     endOf: partition => reader.endOf({ topic, partition }),
-    tellUnreadable: (partition, offset) =>
-      logger.error({ topic, partition, offset }, 'record is no membership; others wrote it'),
+    logUnreadable: (partition, offset) =>
+      logger.error({ topic, partition, offset }, 'record is not a membership; hookline ignores it'),
   }
 }
 
-/** Between two tries while Kafka or the registry cannot be reached. */
+/** Wait before a retry while Kafka or the schema registry cannot be reached. */
 const retryAfter = durationMs(1_000)
 
 /**
- * How far a partition of the memberships log is known: every record before is read, or acknowledged to this process. Only the owner of a
- * partition writes to it, so the offsets of its own records follow each other. A hole between two of them is a record of somebody else:
- * of an earlier owner whose last requests arrive late, or one of this process whose answer was lost.
+ * How far this process knows a partition of the memberships topic: it has read every earlier
+ * record, or Kafka has acknowledged that record to it. Only the owner of a partition writes to it,
+ * so the offsets of the owner's records follow each other. A gap is a record that this process does
+ * not know. Either an earlier owner wrote it, whose last requests arrived late, or this process
+ * wrote it and the response was lost.
  */
 export class LogTail {
   #next: number
@@ -80,13 +86,13 @@ export class LogTail {
     this.#next = next
   }
 
-  /** A record of this process is in the log at an offset. */
+  /** Notes the offset of a record that this process wrote. */
   acknowledged(offset: number): void {
     this.reaches(offset)
     this.#next = Math.max(this.#next, offset + 1)
   }
 
-  /** The log has records up to an offset. */
+  /** Notes that the partition has records up to an offset. */
   reaches(end: number): void {
     if (end > this.#next) this.notRead(this.#next)
   }
@@ -95,7 +101,10 @@ export class LogTail {
     return this.#unread !== undefined
   }
 
-  /** Where reading has to begin; undefined: nothing is unread. Asked again, it knows nothing until more is noticed. */
+  /**
+   * Returns the offset of the first unread record; `undefined` when nothing is unread. Further
+   * calls return `undefined` until another gap is found.
+   */
   takeUnread(): number | undefined {
     const from = this.#unread
     this.#unread = undefined
@@ -111,7 +120,7 @@ export class LogTail {
   }
 }
 
-/** An owned partition, as far as its log is concerned. */
+/** An owned partition and the known part of its log. */
 interface Tailed {
   readonly processor: Pick<PartitionProcessor, 'partition' | 'revoked'>
   readonly tail: LogTail
@@ -121,11 +130,11 @@ interface TailDeps<Held extends Tailed> {
   readonly log: MembershipsLog
   readonly clock: Clock
   readonly logger: Logger
-  /** Takes the last record of each key. */
+  /** Gets the last record of each key. */
   readonly onFound: (records: Iterable<ReadRecord>, held: Held) => void
 }
 
-/** Reads what a partition's log has unread; one reading at a time. */
+/** Reads the unread records of a partition, one read at a time. */
 export type ReadTail<Held extends Tailed> = (held: Held) => Promise<void>
 
 export function createReadTail<Held extends Tailed>({ log, clock, logger, onFound }: TailDeps<Held>): ReadTail<Held> {
@@ -140,7 +149,7 @@ export function createReadTail<Held extends Tailed>({ log, clock, logger, onFoun
     } catch (error) {
       tail.notRead(from)
       const fields = { topic: log.topic, partition: processor.partition, from, error: (error as Error).message }
-      logger.warn({ ...fields, retryInMs: retryAfter }, 'records of others in the memberships log cannot be read yet')
+      logger.warn({ ...fields, retryInMs: retryAfter }, 'memberships cannot be read; the read is retried')
       return pause(clock, retryAfter)
     }
     if (!processor.revoked) onFound(last.values(), held)
@@ -157,10 +166,13 @@ export function createReadTail<Held extends Tailed>({ log, clock, logger, onFoun
   }
 }
 
-/** Records are compacted 6 hours after they were appended at the earliest (`topicConfig`). */
+/** Less than the 6 hours for which compaction keeps every record (`topicConfig`). */
 const checkEvery = durationMs(10 * 60_000)
 
-/** Looks at the ends of the logs now and then: a partition to which this process writes nothing shows no hole. */
+/**
+ * Checks the end offsets of all partitions periodically. In a partition to which this process
+ * writes nothing, no acknowledgement shows a gap.
+ */
 export function createLogCheck<Held extends Tailed>({
   log,
   clock,

@@ -3,7 +3,7 @@ import type { AudienceInput } from '../../core/audience/input.ts'
 import { AudiencePartition } from '../../core/audience/partition.ts'
 import type { MembershipRecord } from '../../core/audience/record.ts'
 import { changeExpiry } from '../../core/audience/sync-status.ts'
-import type { Stoppable } from '../../core/deletion/suppressions.ts'
+import type { SuppressibleRecord } from '../../core/deletion/suppressions.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type {
   Clock,
@@ -20,28 +20,29 @@ import type { Tracer } from '../../core/trace/tracer.ts'
 import type { DurationMs, EpochMs } from '../../core/units.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 import type { PeriodicTask } from '../periodic-task.ts'
-import { type Held, heldWith, Inputs } from './inputs.ts'
-import { createMembershipUpdates, type MembershipUpdates } from './membership-updates.ts'
+import { Inputs, type OwnedAudiencePartition, ownedAudiencePartitionWith } from './inputs.ts'
 import { createLogCheck, createMembershipsLog, createReadTail } from './memberships-log.ts'
 import { createRestore } from './restore.ts'
+import { createUpdatePacer, type UpdatePacer } from './update-pacer.ts'
 import { createWriteChanges } from './write-changes.ts'
-import { createWrites, type Gate, type Writes } from './writes.ts'
+import { createWrites, type OwnershipGate, type Writes } from './writes.ts'
 
-/** The partitions that are restored, and what works on them. */
+/** The restored partitions, and the parts that work on them. */
 export interface OwnedPartitions {
-  readonly held: ReadonlyMap<PartitionProcessor, Held> & Pick<Map<PartitionProcessor, Held>, 'delete'>
+  readonly held: ReadonlyMap<PartitionProcessor, OwnedAudiencePartition> &
+    Pick<Map<PartitionProcessor, OwnedAudiencePartition>, 'delete'>
   readonly inputs: Inputs
   readonly writes: Writes
-  readonly updates: MembershipUpdates
-  /** Looks for records that others wrote to the memberships log. */
+  readonly updates: UpdatePacer
+  /** Looks for unread records in the memberships topic. */
   readonly logCheck: PeriodicTask
-  /** Holds a partition until its memberships are restored. */
+  /** Pauses a partition until its memberships are restored. */
   restoreInto(processor: PartitionProcessor): Promise<void>
 }
 
-export function createOwnedPartitions(deps: AudiencesDeps & { readonly gate: Gate }): OwnedPartitions {
+export function createOwnedPartitions(deps: AudiencesDeps & { readonly gate: OwnershipGate }): OwnedPartitions {
   const { clock, topics, codecs, directory, stops, gate } = deps
-  const held = new Map<PartitionProcessor, Held>()
+  const held = new Map<PartitionProcessor, OwnedAudiencePartition>()
 
   function onStored(topic: string, { partition }: OutgoingRecord, offset: number): void {
     if (topic !== topics.memberships) return
@@ -53,7 +54,7 @@ export function createOwnedPartitions(deps: AudiencesDeps & { readonly gate: Gat
   }
 
   const writes = createWrites({ ...deps, onStored })
-  const updates = createMembershipUpdates(clock, deps.emitPerSecond)
+  const updates = createUpdatePacer(clock, deps.emitPerSecond)
   const writeChanges = createWriteChanges({ ...deps, ...codecs, writes, updates })
   const inputs = new Inputs({ ...deps, codec: codecs.inputs, writeChanges, writes, gate })
   const expiry = changeExpiry(deps.window)
@@ -61,7 +62,7 @@ export function createOwnedPartitions(deps: AudiencesDeps & { readonly gate: Gat
   const readTail = createReadTail({
     ...deps,
     log,
-    onFound: (records, each: Held) => inputs.takeFound(records, each, false),
+    onFound: (records, each: OwnedAudiencePartition) => inputs.takeFound(records, each, false),
   })
   const restore = createRestore({
     ...deps,
@@ -80,7 +81,7 @@ export function createOwnedPartitions(deps: AudiencesDeps & { readonly gate: Gat
       processor.pause('restore')
       const restored = await restore(processor)
       if (restored === undefined || processor.revoked) return
-      const now = heldWith(processor, restored)
+      const now = ownedAudiencePartitionWith(processor, restored)
       held.set(processor, now)
       inputs.takeFound(restored.stale, now, true)
       processor.resume('restore')
@@ -89,7 +90,7 @@ export function createOwnedPartitions(deps: AudiencesDeps & { readonly gate: Gat
 }
 
 export interface AudiencesDeps {
-  /** Of the audience-input topic. */
+  /** Consumer of the audience-input topic. */
   readonly consumer: LogConsumer
   readonly reader: PartitionReader
   readonly producer: LogProducer
@@ -102,12 +103,15 @@ export interface AudiencesDeps {
   readonly metrics: Metrics
   readonly logger: Logger
   readonly topics: TopicNames
-  /** How long the dispatcher tries to deliver. */
+  /** How long the dispatcher tries to deliver an event. */
   readonly window: DurationMs
-  /** The configuration as of now. */
+  /** Returns the audiences of the current configuration. */
   readonly directory: () => AudienceDirectory
   readonly emitPerSecond: () => number
-  /** Whether a deletion stops what is about a user; all deletions are known before the start. */
-  readonly stops: (about: Stoppable, now: EpochMs) => 'user_deleted' | 'suppressed' | undefined
+  /**
+   * Why a deletion stops data about a user; `undefined` when none does. All deletions are known
+   * before the start.
+   */
+  readonly stops: (about: SuppressibleRecord, now: EpochMs) => 'user_deleted' | 'suppressed' | undefined
   readonly tracer?: Tracer | undefined
 }

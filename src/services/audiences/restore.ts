@@ -8,15 +8,18 @@ import { durationMs } from '../../core/units.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 import type { MembershipsLog } from './memberships-log.ts'
 
-/** Between two tries while Kafka or the registry cannot be reached. */
+/** Wait before a retry while Kafka or the schema registry cannot be reached. */
 const retryAfter = durationMs(1_000)
-/** Partitions at once: what was fetched of each lies in memory, and one core has to read them all. */
+/**
+ * Maximum number of partitions that are read concurrently: the fetched records of each are in
+ * memory, and one core reads them all.
+ */
 const maxReading = 2
 
 interface Deps {
   readonly reader: Pick<PartitionReader, 'endOf'>
   readonly log: MembershipsLog
-  /** @param inputEnd the end of its input partition. */
+  /** @param inputEnd the end offset of its input partition. */
   readonly newPartition: (inputEnd: number) => AudiencePartition
   readonly clock: Clock
   readonly metrics: Metrics
@@ -25,13 +28,16 @@ interface Deps {
 
 export interface RestoredPartition {
   readonly state: AudiencePartition
-  /** Offset behind the last record that was read. */
+  /** Offset after the last record that was read. */
   readonly next: number
-  /** Keys whose last record is stale, as tombstones: what holds has to be written again. */
+  /** Keys whose last record is stale, as tombstones: their current state must be written again. */
   readonly stale: readonly ReadRecord[]
 }
 
-/** Reads the memberships of one input partition, all there are. Resolves with undefined when that is not ours any more. */
+/**
+ * Reads all memberships of one input partition. Resolves with `undefined` when the partition is
+ * revoked.
+ */
 export type Restore = (processor: PartitionProcessor) => Promise<RestoredPartition | undefined>
 
 export function createRestore({ reader, log, newPartition, clock, metrics, logger }: Deps): Restore {
@@ -42,8 +48,8 @@ export function createRestore({ reader, log, newPartition, clock, metrics, logge
     const startedAt = clock.monotonic()
     const state = newPartition(await reader.endOf(processor))
     const { next, records } = await log.read(partition, 0, (record, offset) => {
-      if (processor.revoked) throw new Error('not ours any more')
-      if (state.records.restore(record) === 'unreadable') log.tellUnreadable(partition, offset)
+      if (processor.revoked) throw new Error('the partition was revoked')
+      if (state.records.restore(record) === 'unreadable') log.logUnreadable(partition, offset)
     })
     const stale = state.records.restored()
     const seconds = (clock.monotonic() - startedAt) / 1_000
@@ -61,7 +67,7 @@ export function createRestore({ reader, log, newPartition, clock, metrics, logge
         if (processor.revoked) break
         const { partition } = processor
         const fields = { topic: log.topic, partition, error: (error as Error).message, retryInMs: retryAfter }
-        logger.warn(fields, 'memberships cannot be read; their inputs wait')
+        logger.warn(fields, 'memberships cannot be read; the partition is paused until they are restored')
       } finally {
         reading.ended()
       }

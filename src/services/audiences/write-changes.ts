@@ -1,3 +1,4 @@
+import type { Change } from '../../core/audience/changes.ts'
 import {
   type MemberKey,
   type MembershipRecord,
@@ -7,7 +8,6 @@ import {
   toMarkRecord,
   toMembershipRecord,
 } from '../../core/audience/record.ts'
-import type { Change } from '../../core/audience/transition.ts'
 import { InFlight } from '../../core/flow/in-flight.ts'
 import type { Event } from '../../core/message/event.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
@@ -16,16 +16,16 @@ import type { TopicNames } from '../../core/topics.ts'
 import { traceHeaders } from '../../core/trace/context.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 import type { InputTrace } from './input-trace.ts'
-import type { MembershipUpdates } from './membership-updates.ts'
-import type { Gate, Writes } from './writes.ts'
+import type { UpdatePacer } from './update-pacer.ts'
+import type { OwnershipGate, Writes } from './writes.ts'
 
-/** Changes of one input at once: the end of a sync may make millions. */
+/** Maximum number of concurrent changes of one input: the end of a sync may cause millions. */
 const maxInFlight = 500
 
 interface Deps {
   readonly writes: Writes
-  readonly updates: MembershipUpdates
-  readonly gate: Gate
+  readonly updates: UpdatePacer
+  readonly gate: OwnershipGate
   readonly events: EventCodec
   readonly memberships: ValueCodec<MembershipRecord>
   readonly topics: Pick<TopicNames, 'events' | 'memberships'>
@@ -35,8 +35,10 @@ interface Deps {
 type MembershipChange = Extract<Change, { kind: 'membership' }>
 
 /**
- * Writes what one input changes: of each change first the identify and, when that is acknowledged, the state; a mark when all before it is
- * acknowledged, and nothing after it before it is. Resolves with false when the partition is not ours any more: then nothing further is written.
+ * Writes the changes of one input. Each change is written as its identify message and, when that is
+ * acknowledged, its state. A watermark is written when all changes before it are acknowledged, and
+ * before any change after it. Resolves with false when the partition is revoked; nothing more is
+ * written then.
  */
 export type WriteChanges = (
   first: IteratorResult<Change>,
@@ -60,7 +62,7 @@ export function createWriteChanges({
     ...(typeof value === 'number'
       ? { value: null, headers: { [positionHeader]: String(value) } }
       : { value: memberships.encode(value), headers: {} }),
-    // Not by the key: with the inputs of the same users.
+    // The partition of the inputs of the same user, instead of the one by the key's hash.
     partition: processor.partition,
   })
 

@@ -4,22 +4,26 @@ import { type AppendDeps, createAppends } from '../partitions/appends.ts'
 import { createDeadLetters, type WhyDeadLettered } from '../partitions/dead-letters.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 
-/** Holds back what may not be done now: while the group has not confirmed us, a partition is being given up, or the service ends. */
-export class Gate {
-  readonly #consumer: Pick<LogConsumer, 'isConfirmed'>
+/**
+ * Makes work on partitions wait. Work may start only while the group confirms this process as a
+ * member, the partition is not being revoked and the service is not stopping. Records of started
+ * work may be written while the group confirms this process.
+ */
+export class OwnershipGate {
+  readonly #consumer: Pick<LogConsumer, 'holdsLease'>
   #isClosed = false
   #release = Promise.withResolvers<void>()
 
-  constructor(consumer: Pick<LogConsumer, 'isConfirmed'>) {
+  constructor(consumer: Pick<LogConsumer, 'holdsLease'>) {
     this.#consumer = consumer
   }
 
-  /** Nothing is started any more; what has been started may still be written to its end. */
+  /** No work starts from now on. Work that has started may still be written. */
   close(): void {
     this.#isClosed = true
   }
 
-  /** Something may be different now: whoever waits looks again. */
+  /** Called when the conditions may have changed: all waiting work checks them again. */
   release(): void {
     const { resolve } = this.#release
     this.#release = Promise.withResolvers()
@@ -30,18 +34,24 @@ export class Gate {
     return !this.#isClosed && !processor.revoked && processor.mayStart
   }
 
-  /** Resolves when something of the partition may be started. False: it is not ours any more. */
+  /**
+   * Resolves with true when work on the partition may start; with false when the partition is
+   * revoked.
+   */
   async toStart(processor: PartitionProcessor): Promise<boolean> {
     while (!processor.revoked && !this.mayStart(processor)) await this.#release.promise
     return !processor.revoked
   }
 
-  /** Whether something of the partition may be written that belongs to what was started before. */
+  /** Whether the records of started work may be written. */
   mayWrite(processor: PartitionProcessor): boolean {
-    return !processor.revoked && this.#consumer.isConfirmed()
+    return !processor.revoked && this.#consumer.holdsLease()
   }
 
-  /** Resolves when something of the partition may be written. False: it is not ours any more. */
+  /**
+   * Resolves with true when the records of started work may be written; with false when the
+   * partition is revoked.
+   */
   async toWrite(processor: PartitionProcessor): Promise<boolean> {
     while (!processor.revoked && !this.mayWrite(processor)) await this.#release.promise
     return !processor.revoked
@@ -49,25 +59,32 @@ export class Gate {
 }
 
 interface Deps extends Omit<AppendDeps, 'permit'> {
-  readonly gate: Gate
-  /** A record is in the log. */
+  readonly gate: OwnershipGate
+  /** Called when Kafka has stored a record. */
   readonly onStored: (topic: string, record: OutgoingRecord, offset: number) => void
   readonly topics: Pick<TopicNames, 'deadLetter'>
 }
 
 export interface Writes {
   /**
-   * Tries until all replicas have the record. Resolves with false when the partition that it is written for is not ours any more:
-   * then its next owner writes it.
+   * Retries until all replicas have the record. Resolves with false when the partition is revoked:
+   * its next owner writes the record.
    */
   append(topic: string, record: OutgoingRecord, processor: PartitionProcessor): Promise<boolean>
-  /** As `append`, whatever its size. */
+  /**
+   * Appends a record to the dead-letter topic, truncated when it is too large. Otherwise as
+   * `append`.
+   */
   deadLetter(record: LogRecord, why: WhyDeadLettered, processor: PartitionProcessor): Promise<boolean>
-  /** Topics that did not take the last record written to them. */
+  /** Topics with a failed append that is being retried. */
   unwritableTopics(): readonly string[]
 }
 
-/** A state of ours must not come after one of the next owner's: each try waits until the group has confirmed us, and it is asked once more when the record is sent. */
+/**
+ * Creates appends that are written only while the group confirms this process as the owner. So no
+ * state follows one of the next owner. Each try waits for that, and the producer checks it again
+ * when it sends the record.
+ */
 export function createWrites({ gate, onStored, producer, ...deps }: Deps): Writes {
   const observed: AppendDeps['producer'] = {
     append: (topic, record, onAck) =>

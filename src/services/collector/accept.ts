@@ -1,10 +1,10 @@
 import type { MemoryBudget } from '../../core/collector/memory-budget.ts'
 import type { Outage } from '../../core/collector/outage.ts'
-import { keyThatCounts } from '../../core/collector/source-keys.ts'
+import { effectiveWriteKey } from '../../core/collector/source-keys.ts'
 import type { TrackingAnswer, TrackingRequest } from '../../core/collector/tracking-api.ts'
 import { type MessageBatch, readBatch } from '../../core/message/batch.ts'
-import { workAtOnce } from '../../core/message/batch-messages.ts'
-import { refusal } from '../../core/message/refusal.ts'
+import { maxWorkPerCall } from '../../core/message/batch-messages.ts'
+import { refusal } from '../../core/message/request-refusal.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { Clock, EventCodec } from '../../core/ports.ts'
 import type { TopicNames } from '../../core/topics.ts'
@@ -13,20 +13,20 @@ import type { SuppressionList } from '../deletion/suppression-list.ts'
 import { type AdmissionControl, kafkaUnavailable } from './admission.ts'
 import { HeldRecords } from './held-records.ts'
 import { createMakeRecords } from './make-records.ts'
-import type { KeepRejected } from './rejects.ts'
+import type { KeepRejected } from './rejected-messages.ts'
 import { createTracedStore, type Store } from './store.ts'
-import type { NextTurn } from './turns.ts'
+import type { NextTimeSlice } from './time-slices.ts'
 
 interface Deps {
   readonly codec: EventCodec
-  /** Memory for records that are not acknowledged. */
+  /** Memory for records that Kafka has not acknowledged. */
   readonly held: MemoryBudget
-  readonly nextTurn: NextTurn
+  readonly nextTurn: NextTimeSlice
   readonly store: Store
   readonly keepRejected: KeepRejected
   readonly outage: Outage
-  /** Of deleted users. */
-  readonly marks: Pick<SuppressionList, 'size' | 'stops'>
+  /** The suppressions of deleted users. */
+  readonly suppressions: Pick<SuppressionList, 'size' | 'stops'>
   readonly clock: Clock
   readonly metrics: Metrics
   readonly admission: AdmissionControl
@@ -34,7 +34,10 @@ interface Deps {
   readonly tracer?: Tracer | undefined
 }
 
-/** From a request's body to its answer: nothing is accepted before Kafka has all of it. */
+/**
+ * Handles a tracking request: reads its body, stores its messages and returns the response.
+ * Messages count as accepted only when Kafka has acknowledged all of them.
+ */
 export function createAccept(deps: Deps): (request: TrackingRequest) => Promise<TrackingAnswer> {
   const { keepRejected, outage, clock, metrics, admission, held, nextTurn } = deps
   const storeTraced = createTracedStore(deps)
@@ -72,18 +75,21 @@ export function createAccept(deps: Deps): (request: TrackingRequest) => Promise<
 
   return async request => {
     const { type, headerKey, queryKey, body } = request
-    // Judged before the body was read too; since then the source may have reached its rate.
+    // The key was also checked before the body was read, but the source may have reached its rate
+    // limit since then.
     const known = headerKey ? admission.admit(headerKey) : undefined
     if (known?.kind === 'refused') return known
-    const isLong = body.length > workAtOnce
+    const isLong = body.length > maxWorkPerCall
     if (isLong) await nextTurn()
     const batch = readBatch(body, type)
     if (batch.kind === 'refused') return batch
-    const sender = known ?? admission.admit(keyThatCounts({ header: headerKey, body: batch.writeKey, query: queryKey }))
+    const sender =
+      known ?? admission.admit(effectiveWriteKey({ header: headerKey, body: batch.writeKey, query: queryKey }))
     if (sender.kind === 'refused') return sender
     if (!request.assign(sender.sourceId)) return noMemory
     const now = clock.monotonic()
-    // Asked again: since the headers were read, an outage may have begun, or another request may have become its probe.
+    // This check is repeated: since the headers were read, an outage may have begun, or another
+    // request may have become its probe.
     if (!outage.admits(now)) return kafkaUnavailable
     if (batch.elements.size > 0) outage.tried(now)
     admission.spend(sender.sourceId, batch.elements.size)
@@ -92,8 +98,10 @@ export function createAccept(deps: Deps): (request: TrackingRequest) => Promise<
   }
 }
 
-const noMemory = refusal('unavailable', 'Too much is under way at present: send all of it again.', {
-  retryAfter: 1,
-})
+const noMemory = refusal(
+  'unavailable',
+  'Too many requests are in progress: send this one again after the time in Retry-After.',
+  { retryAfter: 1 },
+)
 const strictText = (rejected: number, size: number): string =>
-  `${rejected} of ${size} messages are rejected, and none is taken (X-Strict-Mode): mend them and send all again.`
+  `${rejected} of ${size} messages are rejected, so none is accepted (X-Strict-Mode): correct them and send all messages again.`

@@ -2,29 +2,35 @@ import type { Outage } from '../../core/collector/outage.ts'
 import type { SourceKeys } from '../../core/collector/source-keys.ts'
 import type { Admission } from '../../core/collector/tracking-api.ts'
 import { RateLimiter } from '../../core/flow/rate-limiter.ts'
-import { refusal } from '../../core/message/refusal.ts'
+import { refusal } from '../../core/message/request-refusal.ts'
 import type { Clock } from '../../core/ports.ts'
 
-/** A quiet source may send the messages of one second at once. */
+/** Burst of a source that was idle: the messages of one second. */
 const burstMs = 1_000
 
 interface Deps {
   readonly outage: Outage
   readonly clock: Pick<Clock, 'monotonic'>
-  /** As of now. */
+  /** Returns the sources of the current configuration. */
   readonly sources: () => SourceKeys
-  /** Messages a second; undefined: no limit. */
+  /** Maximum messages per second of one source; `undefined` when there is no limit. */
   readonly ratePerSource: number | undefined
 }
 
 export interface AdmissionControl {
-  /** Whose key this is, and whether that source may send at present. Undefined: the request has no key. */
+  /**
+   * Finds the source of a write key, and decides whether it may send now. `key` is `undefined` when
+   * the request has none.
+   */
   admit(key: string | undefined): Admission
-  /** Counts messages against the source's rate. */
+  /** Counts messages against the source's rate limit. */
   spend(sourceId: string, messages: number): void
 }
 
-/** Judges the sender of a request. It costs little, so it is asked before the body is read, and again when it has been. */
+/**
+ * Checks a request's write key, its source's rate limit and whether Kafka stores messages. The
+ * check is cheap, so it runs before the body is read, and again afterwards.
+ */
 export function createAdmissionControl({ outage, clock, sources, ratePerSource }: Deps): AdmissionControl {
   const limiters = new Map<string, RateLimiter>()
 
@@ -41,7 +47,7 @@ export function createAdmissionControl({ outage, clock, sources, ratePerSource }
       const now = clock.monotonic()
       const seconds = ratePerSource === undefined ? 0 : limiterOf(sourceId, now).secondsToWait(now)
       if (seconds > 0) {
-        const text = `This source sends more than ${ratePerSource} messages a second: send again in ${seconds} s.`
+        const text = `This source sends more than ${ratePerSource} messages per second: send again in ${seconds} s.`
         return refusal('rate_limited', text, { retryAfter: seconds })
       }
       return outage.admits(now) ? { kind: 'admitted', sourceId } : kafkaUnavailable
@@ -55,11 +61,11 @@ export function createAdmissionControl({ outage, clock, sources, ratePerSource }
 
 const noWriteKey = refusal(
   'invalid_write_key',
-  `There is no write key: send it as the user of HTTP Basic, as 'X-Write-Key', or as 'writeKey' in the body.`,
+  `The request has no write key: send it as the user name of HTTP Basic, as 'X-Write-Key', or as 'writeKey' in the body.`,
 )
-const unknownWriteKey = refusal('invalid_write_key', 'No source has this write key.')
+const unknownWriteKey = refusal('invalid_write_key', 'No source has this write key: use the write key of a source.')
 export const kafkaUnavailable = refusal(
   'unavailable',
-  'The messages cannot be stored at present: send all of them again.',
+  'Kafka is unavailable: send the whole request again after the time in Retry-After.',
   { retryAfter: 5 },
 )

@@ -3,7 +3,7 @@ import { Outage } from '../../core/collector/outage.ts'
 import type { SourceKeys } from '../../core/collector/source-keys.ts'
 import type { TrackingApi } from '../../core/collector/tracking-api.ts'
 import { type CollectorVitals, collectorHealth, type Health } from '../../core/health.ts'
-import { refusal } from '../../core/message/refusal.ts'
+import { refusal } from '../../core/message/request-refusal.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { Clock, EventCodec, Logger, LogProducer } from '../../core/ports.ts'
 import type { TopicNames } from '../../core/topics.ts'
@@ -11,38 +11,44 @@ import type { Tracer } from '../../core/trace/tracer.ts'
 import type { SuppressionList } from '../deletion/suppression-list.ts'
 import { createAccept } from './accept.ts'
 import { createAdmissionControl } from './admission.ts'
-import { createKeepRejected } from './rejects.ts'
+import { createKeepRejected } from './rejected-messages.ts'
 import { createStore } from './store.ts'
-import { createTurns } from './turns.ts'
+import { createTimeSlices } from './time-slices.ts'
 
 export interface CollectorDeps {
   readonly producer: LogProducer
   readonly codec: EventCodec
-  /** Of deleted users; started before. */
-  readonly marks: Pick<SuppressionList, 'size' | 'stops'>
+  /** The suppressions of deleted users; already started. */
+  readonly suppressions: Pick<SuppressionList, 'size' | 'stops'>
   readonly clock: Clock
   readonly metrics: Metrics
   readonly logger: Logger
   readonly topics: Pick<TopicNames, 'events' | 'rejected'>
-  /** Whose write key is whose, as of now. */
+  /** Returns the sources of the current configuration, with their write keys. */
   readonly sources: () => SourceKeys
-  /** Messages a second; undefined: no limit. */
+  /** Maximum messages per second of one source; `undefined` when there is no limit. */
   readonly ratePerSource: number | undefined
   readonly tracer?: Tracer | undefined
-  /** Maximum bytes: of request bodies, of requests of operators, and of records that are not acknowledged. */
+  /**
+   * Maximum bytes of tracking request bodies, of operator requests, and of records that Kafka has
+   * not acknowledged.
+   */
   readonly memory: { readonly bodies: BodyBudgetLimits; readonly operators: number; readonly records: number }
 }
 
-/** Requests in, acknowledged records out. */
+/** Accepts tracking requests and stores their messages in Kafka. */
 export interface CollectorService extends TrackingApi {
-  /** Requests come in from now on. */
+  /** Called when the HTTP server accepts requests. */
   listening(): void
-  /** Not to be counted on any more; what comes all the same is still taken. */
-  lastCall(): void
-  /** Refuses what comes; resolves when everything under way is answered, which the deadline of the store bounds. */
+  /** Reports the process as not ready from now on. Requests that still arrive are accepted. */
+  startDraining(): void
+  /**
+   * Refuses new requests. Resolves when all requests in progress are answered; the deadline of the
+   * store limits that time.
+   */
   stop(): Promise<void>
   health(): Health
-  /** Sets the gauges to what holds now. */
+  /** Sets the gauges to the current values. */
   refreshGauges(): void
 }
 
@@ -57,24 +63,24 @@ export function createCollectorService(deps: CollectorDeps): CollectorService {
   const operators = new MemoryBudget(memory.operators)
   const records = new MemoryBudget(memory.records)
   const store = createStore({ ...deps, topic: topics.events, held: records, outage })
-  const nextTurn = createTurns(clock)
+  const nextTurn = createTimeSlices(clock)
   const keepRejected = createKeepRejected({ ...deps, topic: topics.rejected, held: records, nextTurn })
   const admission = createAdmissionControl({ ...deps, outage })
   const accept = createAccept({ ...deps, admission, store, held: records, keepRejected, outage, nextTurn })
   const stopped = Promise.withResolvers<void>()
   let phase: CollectorVitals['phase'] = 'starting'
-  let underWay = 0
-  const isDrained = (): boolean => phase === 'stopping' && underWay === 0
+  let inProgress = 0
+  const isDrained = (): boolean => phase === 'stopping' && inProgress === 0
 
   return {
     async accept(request) {
       if (phase === 'stopping')
-        return refusal('unavailable', 'This process is ending: send it again.', { retryAfter: 1 })
-      underWay += 1
+        return refusal('unavailable', 'The collector is shutting down: send the request again.', { retryAfter: 1 })
+      inProgress += 1
       try {
         return await accept(request)
       } finally {
-        underWay -= 1
+        inProgress -= 1
         if (isDrained()) stopped.resolve()
       }
     },
@@ -86,8 +92,8 @@ export function createCollectorService(deps: CollectorDeps): CollectorService {
     listening() {
       phase = 'listening'
     },
-    lastCall() {
-      phase = 'last call'
+    startDraining() {
+      phase = 'draining'
     },
     stop() {
       phase = 'stopping'

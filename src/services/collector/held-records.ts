@@ -1,22 +1,24 @@
 import type { MemoryBudget } from '../../core/collector/memory-budget.ts'
 import type { OutgoingRecord } from '../../core/ports.ts'
 
-/** A record without the headers, which all records of a request share. */
-export type Keyed = Omit<OutgoingRecord, 'headers'>
+/** A record without headers: all records of a request share them. */
+export type RecordWithoutHeaders = Omit<OutgoingRecord, 'headers'>
 
-/** The cost of a record beside its bytes, while it waits. */
+/** Estimated memory of a waiting record besides its bytes. */
 const overheadBytes = 256
 
-/** The memory that a record takes until it is acknowledged. */
-export const heldBytes = ({ key, value }: Keyed): number => overheadBytes + (key?.length ?? 0) + (value?.length ?? 0)
+/** The bytes of memory that a record takes until it is acknowledged. */
+export const heldBytes = ({ key, value }: RecordWithoutHeaders): number =>
+  overheadBytes + (key?.length ?? 0) + (value?.length ?? 0)
 
 /**
- * The records of one request. Memory is taken for each as it is made: what a small body becomes together with the defaults of its
- * batch may be large, and is not made when there is no room for it.
+ * The records of one request. Each record takes memory from the budget when it is made. When no
+ * memory is left, it is not made: a small body can become large records, because each gets the
+ * defaults of its batch.
  */
 export class HeldRecords {
   readonly #budget: MemoryBudget
-  #records: Keyed[] = []
+  #records: RecordWithoutHeaders[] = []
   #bytes = 0
 
   constructor(budget: MemoryBudget) {
@@ -27,8 +29,8 @@ export class HeldRecords {
     return this.#records.length
   }
 
-  /** False: no memory is left for it. */
-  add(record: Keyed): boolean {
+  /** Adds a record. Returns false when the budget has no memory for it. */
+  add(record: RecordWithoutHeaders): boolean {
     const bytes = heldBytes(record)
     if (!this.#budget.take(bytes, this.#bytes)) return false
     this.#bytes += bytes
@@ -36,15 +38,15 @@ export class HeldRecords {
     return true
   }
 
-  /** Hands over everything; whoever gets it gives the bytes back. */
-  handOver(): { readonly records: readonly Keyed[]; readonly bytes: number } {
+  /** Removes and returns all records. The caller gives their bytes back to the budget. */
+  handOver(): { readonly records: readonly RecordWithoutHeaders[]; readonly bytes: number } {
     const all = { records: this.#records, bytes: this.#bytes }
     this.#records = []
     this.#bytes = 0
     return all
   }
 
-  /** Gives back what is not handed over. */
+  /** Gives the memory of the remaining records back. */
   discard(): void {
     this.#budget.giveBack(this.handOver().bytes)
   }

@@ -2,41 +2,42 @@ import type { MessageBatch } from '../../core/message/batch.ts'
 import { normaliseSome } from '../../core/message/batch-messages.ts'
 import { keyOf } from '../../core/message/event.ts'
 import type { Message } from '../../core/message/message.ts'
-import type { RejectedMessage } from '../../core/message/refusal.ts'
+import type { RejectedMessage } from '../../core/message/request-refusal.ts'
 import type { Clock, EventCodec } from '../../core/ports.ts'
 import type { EpochMs } from '../../core/units.ts'
 import type { SuppressionList } from '../deletion/suppression-list.ts'
-import type { HeldRecords, Keyed } from './held-records.ts'
-import type { NextTurn } from './turns.ts'
+import type { HeldRecords, RecordWithoutHeaders } from './held-records.ts'
+import type { NextTimeSlice } from './time-slices.ts'
 
 interface Deps {
   readonly codec: EventCodec
-  /** Of deleted users. */
-  readonly marks: Pick<SuppressionList, 'size' | 'stops'>
+  /** The suppressions of deleted users. */
+  readonly suppressions: Pick<SuppressionList, 'size' | 'stops'>
   readonly clock: Clock
-  readonly nextTurn: NextTurn
+  readonly nextTurn: NextTimeSlice
 }
 
 /** The request that a batch came in. */
 export interface BatchOrigin {
   readonly sourceId: string
   readonly receivedAt: EpochMs
-  /** One rejected message refuses the whole request. */
+  /** Strict mode: one rejected message rejects the whole request. */
   readonly strict: boolean
 }
 
 export interface Made {
   readonly kind: 'made'
   readonly rejected: readonly RejectedMessage[]
-  /** How many messages of suppressed users there are. */
+  /** Number of messages of suppressed users, which are not stored. */
   readonly suppressed: number
-  /** How many `__proto__` members were left out. */
+  /** Number of `__proto__` members that were removed. */
   readonly droppedKeys: number
 }
 
 /**
- * Makes the records of a batch, some milliseconds of work in each turn. Between two turns and later only texts and records exist: what
- * was parsed is let go. `no_memory`: `records` has no room for all of them.
+ * Makes the records of a batch, some milliseconds of work per turn. After each turn its parsed
+ * messages are released: only texts and records stay in memory. `no_memory`: the budget has no
+ * memory for all records.
  */
 export type MakeRecords = (
   batch: MessageBatch,
@@ -44,16 +45,19 @@ export type MakeRecords = (
   records: HeldRecords,
 ) => Promise<Made | { kind: 'no_memory' }>
 
-export function createMakeRecords({ codec, marks, clock, nextTurn }: Deps): MakeRecords {
+export function createMakeRecords({ codec, suppressions, clock, nextTurn }: Deps): MakeRecords {
   /**
-   * Nothing is stored of users who asked for that. Their senders are told that it was, as by other collectors: an SDK would send it again,
-   * and again. What was received before a deletion, by our own clock, is left to the dispatcher, which drops it.
+   * Whether a message is of a suppressed user. It is not stored, but its sender gets a success
+   * response: after an error an SDK would send it again and again. Messages received before the
+   * deletion, by this process's clock, are stored; the dispatcher drops them.
    */
   function isSuppressed({ userId, type }: Message, { sourceId, receivedAt }: BatchOrigin): boolean {
-    return marks.size > 0 && marks.stops({ sourceId, receivedAt, userId, type }, clock.now()) === 'suppressed'
+    return (
+      suppressions.size > 0 && suppressions.stops({ sourceId, receivedAt, userId, type }, clock.now()) === 'suppressed'
+    )
   }
 
-  function recordOf(message: Message, { sourceId, receivedAt }: BatchOrigin): Keyed {
+  function recordOf(message: Message, { sourceId, receivedAt }: BatchOrigin): RecordWithoutHeaders {
     const event = { sourceId, destinationId: undefined, receivedAt, canonical: true, origin: undefined, message }
     const key = keyOf(message)
     return { key: key === undefined ? null : Buffer.from(key), value: codec.encode(event) }

@@ -3,12 +3,15 @@ import type { Outage } from '../../core/collector/outage.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { Clock, Logger, LogProducer, RecordHeaders } from '../../core/ports.ts'
 import type { TopicNames } from '../../core/topics.ts'
-import { keptTraceIdOf, traceHeaders } from '../../core/trace/context.ts'
+import { sampledTraceIdOf, traceHeaders } from '../../core/trace/context.ts'
 import { type Span, sendFacts, type TraceContext, type Tracer } from '../../core/trace/tracer.ts'
 import { durationMs } from '../../core/units.ts'
 import type { HeldRecords } from './held-records.ts'
 
-/** A sender waits no longer than this: many give up after ten seconds themselves, and it takes less to elect a new leader. */
+/**
+ * Maximum time until a sender gets its response. Many senders time out after ten seconds, and Kafka
+ * elects a new leader in less.
+ */
 const storeDeadline = durationMs(10_000)
 
 interface Deps {
@@ -22,8 +25,9 @@ interface Deps {
 }
 
 /**
- * Hands over the records of one request, at least one. `stored`: all in-sync replicas have each of them. `failed`: one was refused,
- * or the deadline is over; others may be stored all the same. `traceId`: of the trace that the request is part of, if that one is kept.
+ * Appends the records of one request, at least one. `stored`: all in-sync replicas have every
+ * record. `failed`: a record was refused, or the deadline has passed; other records may be stored
+ * nevertheless. `traceId`: id of the request's trace, if that trace is kept.
  */
 export type Store = (held: HeldRecords, headers: RecordHeaders, traceId?: string) => Promise<'stored' | 'failed'>
 
@@ -31,13 +35,16 @@ export function createStore({ producer, topic, held, outage, clock, metrics, log
   function failed(error: Error): void {
     metrics.produceFailures.inc({ topic })
     if (outage.age(clock.monotonic()) === undefined)
-      logger.error({ topic, error: error.message }, 'messages are not stored; most requests are refused until one is')
+      logger.error(
+        { topic, error: error.message },
+        'Kafka does not store messages; the collector refuses most requests until it does',
+      )
     outage.failed(clock.monotonic())
   }
 
   function acknowledged(): void {
     const age = outage.age(clock.monotonic())
-    if (age !== undefined) logger.info({ topic, lastedMs: Math.round(age.lastedMs) }, 'messages are stored again')
+    if (age !== undefined) logger.info({ topic, lastedMs: Math.round(age.lastedMs) }, 'Kafka stores messages again')
     outage.acknowledged()
   }
 
@@ -52,13 +59,14 @@ export function createStore({ producer, topic, held, outage, clock, metrics, log
         failed(error)
         resolve('failed')
       }
-      const cancel = clock.after(storeDeadline, () => fail(new Error(`no answer within ${storeDeadline} ms`)))
+      const cancel = clock.after(storeDeadline, () => fail(new Error(`no acknowledgement within ${storeDeadline} ms`)))
       const onAck = (error: Error | undefined): void => {
         waiting -= 1
         if (error === undefined) acknowledged()
         else fail(error)
         if (waiting > 0) return
-        // Only now: what was refused to its sender still lies in the producer until it is answered.
+        // The memory is given back only now: the producer still holds the records after the request
+        // has failed.
         held.giveBack(bytes)
         cancel()
         metrics.collectorStoreSeconds.observe({}, (clock.monotonic() - startedAt) / 1_000, traceId)
@@ -75,15 +83,18 @@ interface TracedStoreDeps {
   readonly tracer?: Tracer | undefined
 }
 
-/** The records that are accepted of one request. */
+/** The accepted records of one request. */
 interface Accepted {
   readonly records: HeldRecords
   readonly sourceId: string
-  /** Of the request; undefined without traces. */
+  /** Context of the request's trace; `undefined` when tracing is off. */
   readonly trace: TraceContext | undefined
 }
 
-/** Stores events. With traces all of one request are one span, which their records name: deliveries are part of it. */
+/**
+ * Stores events. With tracing, one span covers all records of a request. The records carry its
+ * context, so that the deliveries belong to the same trace.
+ */
 export function createTracedStore({
   store,
   topics,
@@ -93,7 +104,7 @@ export function createTracedStore({
     const { records } = accepted
     if (tracer === undefined) return store(records, noHeaders)
     const span = traceAppend(tracer, topics.events, accepted)
-    const outcome = await store(records, traceHeaders(span.context), keptTraceIdOf(span.context))
+    const outcome = await store(records, traceHeaders(span.context), sampledTraceIdOf(span.context))
     span.end({}, outcome === 'stored' ? undefined : outcome)
     return outcome
   }

@@ -1,52 +1,67 @@
 import {
   decodeSuppressions,
-  type Stoppable,
+  type SuppressibleRecord,
   SuppressionIndex,
   type UserSuppressions,
 } from '../../core/deletion/suppressions.ts'
 import type { Clock, Logger, LogProducer, LogRecord, TopicFollower } from '../../core/ports.ts'
 import { type DurationMs, durationMs, type EpochMs } from '../../core/units.ts'
 import { createPeriodicTask, type PeriodicTask } from '../periodic-task.ts'
-import { madeOfHeader, SuppressionWrites } from './suppression-writes.ts'
+import { basedOnHeader, SuppressionWrites } from './suppression-writes.ts'
 
-/** So long after a deletion was accepted no attempt is started any more for what was received before it. */
-const longestAge = durationMs(5_000)
+/**
+ * Maximum age of the list for a new attempt. Attempts for events that were received before a
+ * deletion stop at most 5 s after the deletion was accepted.
+ */
+const maxAge = durationMs(5_000)
 
 interface Deps {
-  /** Of the suppressions topic. */
+  /** Follows the suppressions topic. */
   readonly follower: TopicFollower
   readonly producer: LogProducer
   readonly topic: string
-  /** How long a mark without suppression is kept. Absent: as long as the topics keep records when they are as they were created. */
+  /**
+   * How long a deletion without suppression is kept. By default: the retention with which Hookline
+   * creates its topics.
+   */
   readonly lasts?: DurationMs
   readonly clock: Clock
   readonly logger: Logger
 }
 
-/** What is known of deleted users, by the suppressions topic: the same in every process, and shared by all services of one. */
+/**
+ * The deletions and suppressions of users, read from the suppressions topic. Each process has all
+ * of them, in one list for all its services.
+ */
 export interface SuppressionList {
-  /** Resolves when all marks have been read. Rejects while the topic cannot be read. */
+  /** Resolves when the topic has been read to its end. Rejects while it cannot be read. */
   start(): Promise<void>
   stop(): Promise<void>
-  /** How many users have marks: with none, nothing has to be looked up. */
+  /** Number of users in the list. At 0 callers need no look-up. */
   readonly size: number
   get(userId: string): UserSuppressions | undefined
-  /** As `SuppressionIndex.stops`. */
-  stops(about: Stoppable, now: EpochMs): 'user_deleted' | 'suppressed' | undefined
-  /** Everything that was accepted longer ago than this is known; infinite before the start. */
+  /** See `SuppressionIndex.stops`. */
+  stops(about: SuppressibleRecord, now: EpochMs): 'user_deleted' | 'suppressed' | undefined
+  /**
+   * The list has every deletion that was accepted longer ago than this. Infinite before the start.
+   */
   age(): DurationMs
-  /** Whether nothing that was accepted 5 s ago can be missing. Cheap. */
+  /** Whether `age` is less than 5 s. Cheap to call. */
   isCurrent(): boolean
-  /** Called whenever `isCurrent` holds again after it did not. */
+  /** Adds a listener that is called whenever `isCurrent` becomes true again. */
   onCurrent(listener: () => void): void
   /**
-   * Changes the marks of one user, by what the topic holds of them when that gets there: `change` is called again where another writer was
-   * faster, so that neither undoes the other. Resolves when all replicas have it and this process has read it back; rejects when it is not
-   * known whether they do.
+   * Changes the record of one user. `change` gets the current value; it is called again when
+   * another process has written in between, so that neither change is lost. Resolves when all
+   * replicas have the record and this process has read it back. Rejects when it is unknown whether
+   * the record was written.
    */
   update(userId: string, change: (marks: UserSuppressions | undefined) => UserSuppressions | undefined): Promise<void>
-  /** Takes what is over out of the topic and writes together what two writers wrote, of so many users at most; resolves with how many they were. */
-  tidy(mostUsers: number): Promise<number>
+  /**
+   * Removes what has expired from the topic and merges concurrent records, for at most `maxUsers`
+   * users. Resolves with the number of these users.
+   */
+  compact(maxUsers: number): Promise<number>
 }
 
 export function createSuppressionList({ follower, producer, topic, lasts, clock, logger }: Deps): SuppressionList {
@@ -56,16 +71,16 @@ export function createSuppressionList({ follower, producer, topic, lasts, clock,
   let knownUntil = Number.NEGATIVE_INFINITY
 
   const age = (): DurationMs => durationMs(clock.boottime() - knownUntil)
-  const isCurrent = (): boolean => age() < longestAge
+  const isCurrent = (): boolean => age() < maxAge
 
   function onRecord(record: LogRecord): void {
     const { key, value, headers, partition, offset } = record
     const marks = value === null ? undefined : decodeSuppressions(value.toString())
     if (key === null || (value !== null && marks === undefined))
-      return logger.error({ topic, partition, offset }, 'marks of a deleted user cannot be read; others wrote them')
+      return logger.error({ topic, partition, offset }, 'suppression record cannot be decoded; hookline ignores it')
     const userId = key.toString()
     if (writes.isLost(userId, record)) return
-    const madeOf = headers[madeOfHeader]
+    const madeOf = headers[basedOnHeader]
     index.apply(userId, marks, offset, madeOf === undefined ? undefined : Number(madeOf))
   }
 
@@ -87,12 +102,12 @@ export function createSuppressionList({ follower, producer, topic, lasts, clock,
     isCurrent,
     onCurrent: listener => void listeners.push(listener),
     update: (userId, change) => writes.update(userId, change),
-    async tidy(mostUsers) {
+    async compact(maxUsers) {
       const now = clock.now()
       const users: string[] = []
       for (const userId of index.outdated(now)) {
         users.push(userId)
-        if (users.length === mostUsers) break
+        if (users.length === maxUsers) break
       }
       await Promise.all(users.map(userId => writes.update(userId, marks => marks && index.lasting(marks, now))))
       return users.length
@@ -100,34 +115,35 @@ export function createSuppressionList({ follower, producer, topic, lasts, clock,
   }
 }
 
-/** Marks last for weeks: nobody waits for one to go. */
-const lookEvery = durationMs(10 * 60_000)
-/** In small parts: the process has other things to do. */
-const usersAtOnce = 500
-const againAfter = durationMs(1_000)
+/** Time between compactions. Deletions are kept for weeks, so that their removal may be late. */
+const compactEvery = durationMs(10 * 60_000)
+/** Maximum users per run, so that a run is short. */
+const maxUsersPerRun = 500
+/** Time until the next run while more can be removed, or while the list is not current. */
+const continueAfter = durationMs(1_000)
 
 interface CompactionDeps {
-  readonly marks: Pick<SuppressionList, 'tidy' | 'isCurrent'>
-  /** Whether it is this process that does it: one is enough, and two do no harm. */
+  readonly suppressions: Pick<SuppressionList, 'compact' | 'isCurrent'>
+  /** Whether this process compacts the topic. One process is enough, and two do no harm. */
   readonly isOurs: () => boolean
   readonly clock: Clock
   readonly logger: Logger
 }
 
-/** Takes marks that are over out of their topic, slowly. */
-export function createSuppressionCompaction({ marks, isOurs, clock, logger }: CompactionDeps): PeriodicTask {
-  const turn = async (): Promise<DurationMs> => (isOurs() && !(await isTidied()) ? againAfter : lookEvery)
+/** Removes expired deletions from the suppressions topic, a few users at a time. */
+export function createSuppressionCompaction({ suppressions, isOurs, clock, logger }: CompactionDeps): PeriodicTask {
+  const turn = async (): Promise<DurationMs> => (isOurs() && !(await isCompacted()) ? continueAfter : compactEvery)
 
-  /** Whether nothing is left to do for now. */
-  async function isTidied(): Promise<boolean> {
-    if (!marks.isCurrent()) return false
+  /** Resolves with whether the topic needs no further run for now. */
+  async function isCompacted(): Promise<boolean> {
+    if (!suppressions.isCurrent()) return false
     try {
-      return (await marks.tidy(usersAtOnce)) < usersAtOnce
+      return (await suppressions.compact(maxUsersPerRun)) < maxUsersPerRun
     } catch (error) {
-      logger.warn({ error: (error as Error).message }, 'marks of deletions that are over stay for now')
+      logger.warn({ error: (error as Error).message }, 'compaction of the suppressions topic failed; it is retried')
       return true
     }
   }
 
-  return createPeriodicTask({ clock, firstAfter: lookEvery, turn })
+  return createPeriodicTask({ clock, firstAfter: compactEvery, turn })
 }

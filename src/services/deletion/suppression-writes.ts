@@ -2,49 +2,53 @@ import { encodeSuppressions, type SuppressionIndex, type UserSuppressions } from
 import type { Cancel, Clock, LogProducer, LogRecord } from '../../core/ports.ts'
 import { durationMs } from '../../core/units.ts'
 
-/** What is acknowledged is read back within a second; a topic that cannot be followed for so long is in trouble. */
+/**
+ * Maximum time until this process reads its own record back. Usually it takes less than a second.
+ */
 const readBackLimit = durationMs(10_000)
-/** By which a writer knows its own record. */
+/** Header with the id of a write, by which the writer recognises its own record. */
 const writeHeader = 'write'
-/** Offset of the record that this one was made of; -1: there was none. */
-export const madeOfHeader = 'made-of'
+/** Header with the offset of the record on which this one is based; -1 when there was none. */
+export const basedOnHeader = 'made-of'
 
-export type ChangeMarks = (marks: UserSuppressions | undefined) => UserSuppressions | undefined
+export type ChangeSuppressions = (marks: UserSuppressions | undefined) => UserSuppressions | undefined
 
 interface Deps {
   readonly producer: LogProducer
   readonly topic: string
   readonly clock: Clock
-  /** Its marks of a user are the same object for as long as no other record of the user is read. */
+  /** `get` returns the same object for a user until another record of the user is read. */
   readonly index: Pick<SuppressionIndex, 'get' | 'offsetOf'>
 }
 
 interface Write {
   readonly userId: string
-  readonly change: ChangeMarks
-  /** What the change was made of. */
+  readonly change: ChangeSuppressions
+  /** The value on which the change is based. */
   readonly before: UserSuppressions | undefined
   readonly end: (error: Error | undefined) => void
 }
 
 /**
- * Writes marks that depend on those before. Kafka has no write on a condition, and two processes may change the same user at once; but all
- * read the same order. So a writer reads its own record back: where another one stands between it and what it was made of, the change is
- * made again of that one. A writer that dies before that leaves a record that says which one it was made of: all readers merge it with the
- * one that it did not know (`SuppressionIndex.apply`).
+ * Changes a user's record with optimistic concurrency. Kafka has no conditional write, and two
+ * processes may change the same user concurrently, but all processes read the records in the same
+ * order. So a writer reads its own record back. When another process's record precedes it, the
+ * writer makes the change again, based on that record. A writer that dies before that leaves a
+ * record with the offset on which it is based. All readers merge that record with the one that its
+ * writer did not know (`SuppressionIndex.apply`).
  */
 export class SuppressionWrites {
   readonly #deps: Deps
-  readonly #underWay = new Map<string, Write>()
+  readonly #inProgress = new Map<string, Write>()
 
   constructor(deps: Deps) {
     this.#deps = deps
   }
 
-  update(userId: string, change: ChangeMarks): Promise<void> {
+  update(userId: string, change: ChangeSuppressions): Promise<void> {
     const { clock, topic } = this.#deps
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const late = new Error(`${topic}: what was written is not read back within ${readBackLimit} ms`)
+    const late = new Error(`${topic}: the written record was not read back within ${readBackLimit} ms`)
     const cancel: Cancel = clock.after(readBackLimit, () => reject(late))
     const end = (error: Error | undefined): void => {
       cancel()
@@ -55,15 +59,18 @@ export class SuppressionWrites {
     return promise
   }
 
-  /** Whether a record is one of ours that was overtaken: what was held before it still holds, and is written again with our change. */
+  /**
+   * Whether the record is this process's own but based on an outdated value. Then the process does
+   * not apply it, and writes the change again, based on the current value.
+   */
   isLost(userId: string, { headers }: LogRecord): boolean {
     const id = headers[writeHeader] ?? ''
-    const own = this.#underWay.get(id)
+    const own = this.#inProgress.get(id)
     if (own === undefined) return false
-    this.#underWay.delete(id)
-    const held = this.#deps.index.get(userId)
-    const isLost = held !== own.before
-    if (isLost) this.#write({ ...own, before: held })
+    this.#inProgress.delete(id)
+    const current = this.#deps.index.get(userId)
+    const isLost = current !== own.before
+    if (isLost) this.#write({ ...own, before: current })
     else own.end(undefined)
     return isLost
   }
@@ -74,12 +81,12 @@ export class SuppressionWrites {
     const after = change(before)
     if (before === undefined && after === undefined) return end(undefined)
     const id = clock.id()
-    this.#underWay.set(id, write)
+    this.#inProgress.set(id, write)
     const value = after === undefined ? null : Buffer.from(encodeSuppressions(after))
-    const headers = { [writeHeader]: id, [madeOfHeader]: String(index.offsetOf(userId) ?? -1) }
+    const headers = { [writeHeader]: id, [basedOnHeader]: String(index.offsetOf(userId) ?? -1) }
     producer.append(topic, { key: Buffer.from(userId), value, headers }, error => {
       if (error === undefined) return
-      this.#underWay.delete(id)
+      this.#inProgress.delete(id)
       end(error)
     })
   }

@@ -4,7 +4,10 @@ import type { Admission } from '../partitions/partitions.ts'
 import type { AttemptScheduler } from './attempt-scheduler.ts'
 import type { Intake } from './intake.ts'
 
-/** The way from the partitions to the intake and the scheduler: one for events and retries. */
+/**
+ * Connects the partitions with the intake and the attempt scheduler. The events topic and the retry
+ * topics share one instance.
+ */
 export class DispatcherAdmission implements Admission {
   readonly #intake: Intake
   readonly #scheduler: AttemptScheduler
@@ -26,7 +29,10 @@ export class DispatcherAdmission implements Admission {
     this.#intake.take(record, processor)
   }
 
-  /** The deliveries of the records start, or leave memory where the partition reached its limits. */
+  /**
+   * Starts the deliveries of the admitted records, and spills deliveries when the partition has
+   * reached its limits.
+   */
   admitted(processor: PartitionProcessor): void {
     this.#scheduler.dispatch()
     this.#scheduler.relieveBacklog(processor)

@@ -6,17 +6,17 @@ import type { RecordAttempt } from './attempt-records.ts'
 import { coalesce } from './coalesce.ts'
 import type { Delivery } from './delivery.ts'
 
-/** Of the attempts that delivered, one in so many is logged at info, the others at debug. */
+/** One of this many successful attempts is logged at info, the others at debug. */
 const logOneIn = 1_000
 
 interface Deps {
   readonly clock: Clock
   readonly logger: Logger
-  /** Undefined: attempts are not recorded. */
+  /** `undefined` when attempts are not recorded. */
   readonly recordAttempt: RecordAttempt | undefined
 }
 
-/** Writes the one wide line of an attempt: whoever asks what happened to a message finds it here. */
+/** Writes one log line per attempt, with all facts about it. */
 export type LogAttempt = (delivery: Delivery, attempt: Attempt, decision: Decision, elapsedMs: number) => void
 
 interface Waiting {
@@ -26,8 +26,9 @@ interface Waiting {
 }
 
 /**
- * While an endpoint fails there is a line for each attempt, and one after the other they take half of what they take one by one between
- * other work (decision 43): those of a turn of the event loop are written at its end.
+ * Logs attempts, in batches: the lines of one tick of the event loop are written at its end. While
+ * an endpoint fails, each attempt has a line, and a line in a batch takes half the CPU time of a
+ * single one (docs/decisions/0043-hot-path-rules.md).
  */
 export function createAttemptLog({ clock, logger, recordAttempt }: Deps): LogAttempt {
   let delivered = 0

@@ -4,11 +4,17 @@ import type { LogProducer } from '../../core/ports.ts'
 import type { TopicNames } from '../../core/topics.ts'
 import type { EpochMs } from '../../core/units.ts'
 
-/** Keeps a record of an attempt, for whoever watches (`hookline tail`): best effort, and nothing waits for it. */
+/**
+ * Writes the facts of an attempt to the attempts topic, for `hookline tail`. Best effort: nothing
+ * waits for the write.
+ */
 export type RecordAttempt = (facts: AttemptFacts, at: EpochMs) => void
 
-/** Some 300 bytes each: what a broker that is gone for a while may cost of memory. Beyond it records are dropped. */
-const mostUnwritten = 5_000
+/**
+ * Maximum number of records that are not acknowledged, of about 300 bytes each. While no broker can
+ * be reached, further records are dropped.
+ */
+const maxUnwritten = 5_000
 
 export function createAttemptRecords(deps: {
   readonly producer: LogProducer
@@ -18,7 +24,7 @@ export function createAttemptRecords(deps: {
   const { producer, topics, metrics } = deps
   let unwritten = 0
   return (facts, at) => {
-    if (unwritten >= mostUnwritten) return metrics.attemptRecords.inc({ result: 'dropped' })
+    if (unwritten >= maxUnwritten) return metrics.attemptRecords.inc({ result: 'dropped' })
     unwritten++
     const key = Buffer.from(facts.destination)
     producer.append(topics.attempts, { key, value: Buffer.from(encodeAttempt(facts, at)), headers: {} }, error => {

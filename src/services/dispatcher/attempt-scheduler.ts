@@ -15,21 +15,21 @@ import type { ConcurrencyLimiter } from '../../core/flow/concurrency-limiter.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { Clock, Logger } from '../../core/ports.ts'
 import type { PayloadSettings } from '../../core/settings/settings.ts'
-import { keptTraceIdOf } from '../../core/trace/context.ts'
+import { sampledTraceIdOf } from '../../core/trace/context.ts'
 import type { Tracer } from '../../core/trace/tracer.ts'
 import { durationMs, type EpochMs } from '../../core/units.ts'
 import type { SuppressionList } from '../deletion/suppression-list.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
+import { observeDelay } from './attempt-delay-metrics.ts'
 import { createAttemptLog, type LogAttempt } from './attempt-log.ts'
 import type { RecordAttempt } from './attempt-records.ts'
 import { traceAttempt } from './attempt-trace.ts'
-import type { BegunAttempt, MakeAttempt, OnAttemptEnd } from './attempts.ts'
+import type { MakeAttempt, OnAttemptEnd, StartedAttempt } from './attempts.ts'
 import { updateCircuitBreaker } from './circuit-breaker-update.ts'
 import { coalesce } from './coalesce.ts'
-import { observeDelay } from './delays.ts'
 import { type Delivery, type DestinationState, receivedAtOf } from './delivery.ts'
 import { DestinationQueues } from './destination-queues.ts'
-import { isHeldUpByOthers, type Open, routeOf } from './destination-route.ts'
+import { type DeliverRoute, isHeldUpByOthers, routeOf } from './destination-route.ts'
 import { createDispatchLoop, type Step } from './dispatch-loop.ts'
 import type { Settle } from './settle.ts'
 import { SpilloverController } from './spillover.ts'
@@ -41,17 +41,17 @@ interface Deps {
   readonly limiter: ConcurrencyLimiter
   readonly makeAttempt: MakeAttempt
   readonly settle: Settle
-  readonly marks: Pick<SuppressionList, 'size' | 'stops' | 'isCurrent'>
+  readonly suppressions: Pick<SuppressionList, 'size' | 'stops' | 'isCurrent'>
   readonly clock: Clock
-  /** Age of the oldest record in progress, in milliseconds. */
+  /** Returns the age of the oldest record in progress, in milliseconds. */
   readonly oldestOpenMs: () => number
-  /** Until when the process lacked CPU, in monotonic milliseconds. */
+  /** Returns until when the process lacked CPU, in monotonic milliseconds. */
   readonly cpuSaturatedUntil: () => number
   readonly metrics: Metrics
   readonly logger: Logger
-  /** Undefined: attempts are not recorded. */
+  /** `undefined` when attempts are not recorded. */
   readonly recordAttempt: RecordAttempt | undefined
-  /** Undefined: attempts are not traced. */
+  /** `undefined` when attempts are not traced. */
   readonly tracer: Tracer | undefined
 }
 
@@ -62,7 +62,10 @@ interface Deps {
 export class AttemptScheduler {
   readonly #deps: Deps
   readonly #queues: DestinationQueues
-  /** Taken from their queues but not startable for now, in order; their keys block the deliveries behind them. */
+  /**
+   * Deliveries that were taken from their queues and may not start yet, in order. Their keys block
+   * the deliveries behind them.
+   */
   #held: Delivery[] = []
   #isOpen = true
   #inProgress = 0
@@ -70,7 +73,10 @@ export class AttemptScheduler {
   readonly #spillover: SpilloverController
   /** Starts all deliveries that may start. */
   readonly dispatch: () => void
-  /** A call or a delivery of the destination has ended: a permit is free, or the next delivery of a key is ready. */
+  /**
+   * Reports that a request or a delivery of a destination has ended: a permit is free, or the next
+   * delivery of a key is ready.
+   */
   readonly noteEnded: (target: DestinationState) => void
 
   readonly #onAttemptEnd: OnAttemptEnd = (begun, attempt) => this.#attempted(begun, attempt)
@@ -98,12 +104,12 @@ export class AttemptScheduler {
     })
   }
 
-  /** Deliveries whose calls or copies are in progress. */
+  /** Number of deliveries with a request or an append in progress. */
   get inProgress(): number {
     return this.#inProgress
   }
 
-  /** The state of a destination: one for as long as the process lives. */
+  /** Returns the state of a destination. It is kept as long as the process runs. */
   stateOf(destination: string): DestinationState {
     return this.#queues.of(destination)
   }
@@ -113,17 +119,20 @@ export class AttemptScheduler {
   }
 
   #startNext(): ReturnType<Step> {
-    const { limiter, marks } = this.#deps
+    const { limiter, suppressions } = this.#deps
     const delivery = this.#isOpen && limiter.hasCapacity ? this.#queues.take() : undefined
     if (delivery === undefined) return undefined
     const before = limiter.inFlight
     if (delivery.of.processor.revoked) this.#queues.dropped(delivery)
-    else if (delivery.of.processor.mayStart && marks.isCurrent()) this.#start(delivery)
+    else if (delivery.of.processor.mayStart && suppressions.isCurrent()) this.#start(delivery)
     else this.#held.push(delivery)
     return limiter.inFlight > before ? 0 : 1
   }
 
-  /** Requeues deliveries that were held back: their revocation has ended, or deletions are known again. */
+  /**
+   * Requeues deliveries that were held back: a revocation has ended, or the suppression list is
+   * current again.
+   */
   release(): void {
     this.#restoreHeld()
     this.dispatch()
@@ -132,14 +141,14 @@ export class AttemptScheduler {
   #restoreHeld(): void {
     const held = this.#held
     this.#held = []
-    // Each goes before those that were requeued already, which restores their order.
+    // The last one first: each becomes the first of its queue, which restores their order.
     for (const delivery of held.reverse()) this.#queues.restore(delivery)
   }
 
   /**
-   * A partition is revoked and nothing of it is in progress. The commit tells the next owner which
-   * destinations are done. Where its metadata has no room for that, the rest of the record is
-   * deferred, so that nothing is repeated.
+   * Called when a partition is being revoked and has nothing in progress. The commit's metadata
+   * tells the next owner which destinations of a record are done. When the metadata has no room for
+   * a record, its other deliveries are deferred, so that no delivery is repeated.
    */
   handOver(processor: PartitionProcessor): void {
     const { uncovered } = processor.tracker
@@ -152,7 +161,9 @@ export class AttemptScheduler {
     this.dispatch()
   }
 
-  /** Whether a record is stalled: partitions then prefetch more than their calls need. */
+  /**
+   * Whether a record is stalled. Partitions then prefetch more records than their requests need.
+   */
   get isStalled(): boolean {
     return this.#spillover.isStalled
   }
@@ -168,8 +179,8 @@ export class AttemptScheduler {
   }
 
   #start(delivery: Delivery): void {
-    const stopped = this.#stopped(delivery)
-    if (stopped !== undefined) return this.#finish(delivery, { kind: 'dropped', reason: stopped })
+    const stopReason = this.#stopReason(delivery)
+    if (stopReason !== undefined) return this.#finish(delivery, { kind: 'dropped', reason: stopReason })
     const route = routeOf(delivery.target, this.#deps)
     switch (route.kind) {
       case 'dropped':
@@ -181,16 +192,19 @@ export class AttemptScheduler {
     }
   }
 
-  /** Asked before every attempt: a retry that waited may be of a user who was deleted meanwhile. */
-  #stopped(delivery: Delivery): ReturnType<SuppressionList['stops']> {
-    const { marks, clock } = this.#deps
-    if (marks.size === 0) return undefined
+  /**
+   * Why a deletion stops the delivery; `undefined` when none does. It is checked before every
+   * attempt: the user may have been deleted while a retry waited.
+   */
+  #stopReason(delivery: Delivery): ReturnType<SuppressionList['stops']> {
+    const { suppressions, clock } = this.#deps
+    if (suppressions.size === 0) return undefined
     const { message, sourceId } = delivery.event
     const { userId, type } = message
-    return marks.stops({ userId, sourceId, receivedAt: receivedAtOf(delivery), type }, clock.now())
+    return suppressions.stops({ userId, sourceId, receivedAt: receivedAtOf(delivery), type }, clock.now())
   }
 
-  #startWhenDue(delivery: Delivery, route: Open): void {
+  #startWhenDue(delivery: Delivery, route: DeliverRoute): void {
     const { clock, policy } = this.#deps
     const now = clock.now()
     const due = beforeAttempt(delivery.carried, route.isPaused, policy, now)
@@ -210,7 +224,7 @@ export class AttemptScheduler {
     }
   }
 
-  #attempt(delivery: Delivery, { callees, callMaker }: Open, now: EpochMs): void {
+  #attempt(delivery: Delivery, { callees, callMaker }: DeliverRoute, now: EpochMs): void {
     const { limiter, clock, policy, makeAttempt, tracer } = this.#deps
     const { target } = delivery
     const startedAt = clock.monotonic()
@@ -225,12 +239,12 @@ export class AttemptScheduler {
     this.#inProgress++
     delivery.of.processor.started()
     const trace = tracer && traceAttempt(tracer, delivery)
-    observeDelay(this.#deps.metrics, delivery, now, trace && keptTraceIdOf(trace.context))
+    observeDelay(this.#deps.metrics, delivery, now, trace && sampledTraceIdOf(trace.context))
     const begun = { ...called, delivery, callMaker, at: now, startedAt, isProbe, trace }
     makeAttempt(begun, this.#onAttemptEnd)
   }
 
-  #attempted(begun: BegunAttempt, attempt: Attempt): void {
+  #attempted(begun: StartedAttempt, attempt: Attempt): void {
     const { clock, policy } = this.#deps
     const { delivery, startedAt, trace } = begun
     const endedAt = clock.monotonic()
@@ -252,10 +266,14 @@ export class AttemptScheduler {
     })
   }
 
-  /** Defers a queued delivery. It was not taken from its queue, so that no end of it is reported there. */
+  /**
+   * Defers a delivery that is still queued: its queue is not notified of an end, because it was not
+   * taken from there.
+   */
   #deferQueued(delivery: Delivery, cause: DeferralCause): void {
     const { clock, policy, limiter, settle } = this.#deps
-    // A hand-over says nothing about the endpoint, nor does a permit that others hold: neither raises the tier.
+    // Neither a hand-over nor a permit that other destinations hold is a fault of the endpoint: the
+    // delivery keeps its retry tier.
     const climbs = cause !== 'handover' && !isHeldUpByOthers(delivery.target, limiter)
     this.#inProgress++
     settle.delivery(delivery, defer(delivery.carried, cause, policy, clock.now(), { climbs }), () => {

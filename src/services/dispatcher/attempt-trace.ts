@@ -1,19 +1,21 @@
 import type { Decision } from '../../core/delivery/decide.ts'
-import { firstStood } from '../../core/delivery/replay-target.ts'
+import { firstOrigin } from '../../core/delivery/replay-target.ts'
 import { traceContextIn } from '../../core/trace/context.ts'
 import { processFacts, type Span, type TraceContext, type Tracer } from '../../core/trace/tracer.ts'
 import type { Delivery } from './delivery.ts'
 
 /** The trace of one attempt. */
 export interface AttemptTrace {
-  /** What the calls are part of. */
+  /** The trace context of the attempt's requests. */
   readonly context: TraceContext
   end(decision: Decision): void
 }
 
 /**
- * What is delivered right from its own record is part of the trace that wrote it. Whatever waited on a retry topic, or was put back, begins
- * a trace of its own, linked to the first attempt: else a trace would last for hours, and no tracing system waits for its end.
+ * Starts the span of an attempt. An attempt from the event's own record belongs to the trace that
+ * wrote the record. An attempt from a retry topic, or of a replayed event, begins a new trace that
+ * is linked to the first attempt. A single trace would last for hours, and no tracing system waits
+ * that long.
  */
 export function traceAttempt(tracer: Tracer, delivery: Delivery): AttemptTrace {
   const { of, carried, event } = delivery
@@ -22,7 +24,7 @@ export function traceAttempt(tracer: Tracer, delivery: Delivery): AttemptTrace {
   const { origin } = carried
   const isFromRetryTopic =
     origin.offset !== record.offset || origin.partition !== record.partition || origin.topic !== record.topic
-  const isLater = isFromRetryTopic || firstStood(record) !== record
+  const isLater = isFromRetryTopic || firstOrigin(record) !== record
   const first = traceContextIn({ traceparent: carried.firstTrace })
   const span = tracer.start({
     name: `deliver ${carried.destination}`,
@@ -37,7 +39,8 @@ export function traceAttempt(tracer: Tracer, delivery: Delivery): AttemptTrace {
     ...(isLater ? { follows: first ?? written } : { parent: written }),
   })
   const { context } = span
-  // For those that follow, whether it is kept or not: they are not to be decided anew.
+  // Later attempts link to this trace and take over its sampling decision. So its context is stored
+  // even when the trace is not sampled.
   if (first === undefined) delivery.carried = { ...carried, firstTrace: context.traceparent }
   return { context, end: decision => endAttempt(span, decision) }
 }

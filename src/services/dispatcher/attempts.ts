@@ -1,11 +1,11 @@
 import type { Attempt, CallOutcome } from '../../core/delivery/decide.ts'
 import { classify, type Outcome } from '../../core/delivery/outcome.ts'
-import type { CallMaker } from '../../core/delivery/request.ts'
+import type { RequestBuilder } from '../../core/delivery/request.ts'
 import type { ConcurrencyLimiter } from '../../core/flow/concurrency-limiter.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { CallResult, Clock, Logger, WebhookCall, WebhookTransport } from '../../core/ports.ts'
 import type { Webhook } from '../../core/settings/settings.ts'
-import { keptTraceIdOf, traceHeaders } from '../../core/trace/context.ts'
+import { sampledTraceIdOf, traceHeaders } from '../../core/trace/context.ts'
 import type { Span, TraceContext, Tracer } from '../../core/trace/tracer.ts'
 import type { EpochMs } from '../../core/units.ts'
 import type { AttemptTrace } from './attempt-trace.ts'
@@ -18,55 +18,62 @@ interface Deps {
   readonly clock: Pick<Clock, 'monotonic'>
   readonly metrics: Metrics
   readonly logger: Logger
-  /** A call of the queue has ended and its place is free. */
+  /** Called when a request to the destination has ended and its permit is free. */
   readonly onCallEnd: (target: DestinationState) => void
-  /** Undefined: attempts are not traced. */
+  /** `undefined` when attempts are not traced. */
   readonly tracer: Tracer | undefined
 }
 
-/** An attempt as it begins. */
-export interface BegunAttempt {
+/** An attempt that has started. */
+export interface StartedAttempt {
   readonly delivery: Delivery
-  readonly callMaker: CallMaker
-  /** To be called, each at once. */
+  readonly callMaker: RequestBuilder
+  /** The webhooks that get a request, all concurrently. */
   readonly webhooks: readonly Callee[]
-  /** Webhooks not called because no permit is free. */
+  /** Number of webhooks that get no request because no permit is free. */
   readonly leftOut: number
-  /** Whether one of these is left out because other destinations hold the permits. */
+  /** Whether other destinations hold the permit of a webhook that gets no request. */
   readonly isHeldUpByOthers: boolean
   readonly at: EpochMs
   /** Monotonic milliseconds. */
   readonly startedAt: number
-  /** Its end tells the breaker of the destination whether it may close. */
+  /** Whether the attempt probes an open circuit breaker. */
   readonly isProbe: boolean
-  /** Undefined without traces. */
+  /** `undefined` when attempts are not traced. */
   readonly trace: AttemptTrace | undefined
 }
 
-/** An attempt has ended: at the first success, or when all calls have ended without one (A4.1). */
-export type OnAttemptEnd = (begun: BegunAttempt, attempt: Attempt) => void
+/**
+ * Called when an attempt ends: at the first success, or when all requests have ended without one.
+ */
+export type OnAttemptEnd = (begun: StartedAttempt, attempt: Attempt) => void
 
 /**
- * Makes one attempt: a call to each of its webhooks, in parallel. `onEnd` is called once; the calls still under way then run out and are only
- * counted. Without webhooks (a live edit left only those that refused this delivery) it ends at once.
+ * Makes one attempt: a request to each of its webhooks, concurrently. `onEnd` is called once.
+ * Requests still in progress at that time continue, and are only counted. An attempt without
+ * webhooks ends immediately; that happens when a configuration change leaves only webhooks that
+ * refused this delivery.
  */
-export type MakeAttempt = (begun: BegunAttempt, onEnd: OnAttemptEnd) => void
+export type MakeAttempt = (begun: StartedAttempt, onEnd: OnAttemptEnd) => void
 
 export function createAttempts(deps: Deps): MakeAttempt {
   return (begun, onEnd) => new AttemptInProgress(deps, begun, onEnd).start()
 }
 
-/** An object, and not what closures share: with thousands of calls under way whatever each one holds costs the garbage collector its time. */
+/**
+ * A class instead of closures: with thousands of requests in progress, captured variables cost the
+ * garbage collector more time.
+ */
 class AttemptInProgress {
   readonly #deps: Deps
-  readonly #begun: BegunAttempt
+  readonly #begun: StartedAttempt
   readonly #onEnd: OnAttemptEnd
-  /** By the place of the webhook; made when the first call has ended. */
+  /** By the index of the webhook; created when the first request ends. */
   #outcomes: (CallOutcome | undefined)[] | undefined
   #inProgress: number
   #hasEnded = false
 
-  constructor(deps: Deps, begun: BegunAttempt, onEnd: OnAttemptEnd) {
+  constructor(deps: Deps, begun: StartedAttempt, onEnd: OnAttemptEnd) {
     this.#deps = deps
     this.#begun = begun
     this.#onEnd = onEnd
@@ -99,7 +106,7 @@ class AttemptInProgress {
     const endedAt = clock.monotonic()
     const tookMs = endedAt - startedAt
     limiter.ended(delivery.target, webhook.permits, tookMs, endedAt)
-    metrics.webhookCallSeconds.observe(noLabels, tookMs / 1000, trace && keptTraceIdOf(trace.context))
+    metrics.webhookCallSeconds.observe(noLabels, tookMs / 1000, trace && sampledTraceIdOf(trace.context))
     const outcome = noteOutcome(this.#deps, delivery.target, webhook, result)
     this.#outcomes ??= []
     this.#outcomes[index] = outcome
@@ -137,11 +144,11 @@ function reportActionableFailure(
 ): void {
   if (result.kind === 'answered' && result.status === 410) {
     metrics.webhooksGone.inc(labels)
-    logger.warn(labels, 'endpoint answered 410: gone for good; remove it from the configuration')
+    logger.warn(labels, 'endpoint responded with 410 Gone; remove its webhook from the configuration')
   }
   if (outcome === 'tls_untrusted' || outcome === 'blocked_address' || outcome === 'internal') {
     const { code, detail } = result as Extract<CallResult, { kind: 'failed' }>
-    logger.error({ ...labels, outcome, code, detail }, 'call not possible')
+    logger.error({ ...labels, outcome, code, detail }, 'request to the endpoint not possible; see outcome and detail')
   }
 }
 
@@ -155,7 +162,9 @@ const traceCall = (tracer: Tracer, parent: TraceContext, { label }: Webhook): Sp
     parent,
   })
 
-/** Only to those who are to be told; what the record's other headers say goes to nobody. */
+/**
+ * Adds trace headers when the webhook is configured to get them. No header of the record is sent.
+ */
 const withTraceHeaders = (call: WebhookCall, webhook: Webhook, span: Span): WebhookCall =>
   webhook.traceHeaders ? { ...call, headers: { ...call.headers, ...traceHeaders(span.context) } } : call
 

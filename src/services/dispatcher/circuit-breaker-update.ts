@@ -2,17 +2,20 @@ import { type Attempt, isInconclusive } from '../../core/delivery/decide.ts'
 import { isRetryable } from '../../core/delivery/outcome.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { Logger } from '../../core/ports.ts'
-import type { BegunAttempt } from './attempts.ts'
+import type { StartedAttempt } from './attempts.ts'
 
 interface Deps {
   readonly metrics: Pick<Metrics, 'breakersOpen'>
   readonly logger: Logger
 }
 
-/** Tells the breaker of a destination how an attempt has ended, and operators when it opens or closes. */
+/**
+ * Reports the end of an attempt to the destination's circuit breaker, and logs when it opens or
+ * closes.
+ */
 export function updateCircuitBreaker(
   { metrics, logger }: Deps,
-  { delivery, isProbe: wasProbe }: BegunAttempt,
+  { delivery, isProbe: wasProbe }: StartedAttempt,
   attempt: Attempt,
   endedAt: number,
 ): void {
@@ -25,6 +28,9 @@ export function updateCircuitBreaker(
   if (breaker.isOpen === wasOpen) return
   metrics.breakersOpen.set({ destination }, breaker.isOpen ? 1 : 0)
   if (breaker.isOpen)
-    logger.warn({ destination }, 'breaker open: most deliveries fail; records are deferred, one probe every 30 s')
-  else logger.info({ destination }, 'breaker closed: deliveries succeed again')
+    logger.warn(
+      { destination },
+      'circuit breaker opened because most deliveries fail; deliveries are deferred, with one probe every 30 s',
+    )
+  else logger.info({ destination }, 'circuit breaker closed: deliveries succeed again')
 }

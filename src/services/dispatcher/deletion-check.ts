@@ -9,11 +9,11 @@ import type { AdmittedRecord } from './delivery.ts'
 const { deletionCheckEvery: checkEvery } = flowLimits.admission
 
 interface Deps {
-  readonly marks: Pick<SuppressionList, 'get' | 'age'>
+  readonly suppressions: Pick<SuppressionList, 'get' | 'age'>
   readonly clock: Clock
   /** Decodes a record that waited behind a delete. */
   readonly decode: (open: AdmittedRecord) => void
-  /** Starts what was enqueued since. */
+  /** Starts the deliveries that were enqueued since. */
   readonly dispatch: () => void
 }
 
@@ -21,11 +21,12 @@ interface Deps {
 type Waiting = Map<string, AdmittedRecord[]>
 
 /**
- * Checks that a delete was requested. A deletion writes its mark to the suppressions topic before its
- * delete messages to the events topic, and needs other rights in Kafka for that. So a delete without
- * a mark is forged, once everything is known that was written there before the delete was fetched:
- * half a second later at the most. Until then the delete waits, and later records of the same user in
- * its partition with it, so that their order holds. Everybody else's records go on.
+ * Checks that a delete message was requested. A deletion writes to the suppressions topic before it
+ * writes its delete messages to the events topic. The suppressions topic needs other Kafka
+ * permissions, so a delete message without a suppression is forged. The check is final once the
+ * suppression list has everything that was written before the delete was fetched, at most half a
+ * second later. Until then the delete waits, and so do later records of the same user in its
+ * partition, to keep their order. Records of other users do not wait.
  */
 export class DeletionCheck {
   readonly #deps: Deps
@@ -35,35 +36,40 @@ export class DeletionCheck {
     this.#deps = deps
   }
 
-  /** True: an unconfirmed delete of the same user precedes the record, which is decoded after it. */
+  /**
+   * Whether an unconfirmed delete of the same user precedes the record. The record is then decoded
+   * after that delete.
+   */
   defers(open: AdmittedRecord): boolean {
     const behind = this.#waiting.get(open.processor)?.get(keyTextOf(open))
     behind?.push(open)
     return behind !== undefined
   }
 
-  /** Calls `end` with whether the delete was requested: immediately, or when it is known. */
+  /**
+   * Calls `end` with whether the delete was requested: immediately, or as soon as that is known.
+   */
   check(open: AdmittedRecord, event: Event, end: (isRequested: boolean) => void): void {
-    const { marks, clock, dispatch } = this.#deps
+    const { suppressions, clock, dispatch } = this.#deps
     const { processor } = open
     const { fetchedAt } = processor
-    const isKnown = (): boolean => this.#isMarked(event) || clock.monotonic() - marks.age() >= fetchedAt
-    if (isKnown()) return end(this.#isMarked(event))
+    const isKnown = (): boolean => this.#isRequested(event) || clock.monotonic() - suppressions.age() >= fetchedAt
+    if (isKnown()) return end(this.#isRequested(event))
     const behind = this.#hold(open)
-    const look = (): void => {
+    const checkAgain = (): void => {
       if (processor.revoked) return
-      if (!isKnown()) return void clock.after(checkEvery, look)
+      if (!isKnown()) return void clock.after(checkEvery, checkAgain)
       this.#waiting.get(processor)?.delete(keyTextOf(open))
-      end(this.#isMarked(event))
+      end(this.#isRequested(event))
       for (const next of behind) if (!this.defers(next)) this.#deps.decode(next)
       dispatch()
     }
-    clock.after(checkEvery, look)
+    clock.after(checkEvery, checkAgain)
   }
 
-  #isMarked({ message: { userId }, ...of }: Event): boolean {
-    const known = userId === undefined ? undefined : this.#deps.marks.get(userId)
-    return known !== undefined && isRequested(known, of)
+  #isRequested({ message: { userId }, ...of }: Event): boolean {
+    const suppressions = userId === undefined ? undefined : this.#deps.suppressions.get(userId)
+    return suppressions !== undefined && isRequested(suppressions, of)
   }
 
   #hold(open: AdmittedRecord): readonly AdmittedRecord[] {

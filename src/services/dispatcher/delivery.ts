@@ -1,4 +1,4 @@
-import type { Chained } from '../../core/collections/chain.ts'
+import type { LinkedListItem } from '../../core/collections/linked-list.ts'
 import type { DeliveryState } from '../../core/delivery/delivery-state.ts'
 import type { CircuitBreaker } from '../../core/flow/circuit-breaker.ts'
 import type { DestinationCalls } from '../../core/flow/concurrency-limiter.ts'
@@ -11,7 +11,7 @@ import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 import type { DestinationRoute } from './destination-route.ts'
 
 /** Is notified when a record is done. */
-interface Keeper {
+interface DoneListener {
   done(open: AdmittedRecord): void
 }
 
@@ -19,53 +19,55 @@ interface Keeper {
  * A record from its admission until it is done. The intake and each of its deliveries retain it; the
  * last `release` makes it done. Its offset is committed only then, so a crash loses no delivery.
  */
-export class AdmittedRecord implements Chained<AdmittedRecord> {
+export class AdmittedRecord implements LinkedListItem<AdmittedRecord> {
   readonly record: LogRecord
   readonly processor: PartitionProcessor
-  /** Monotonic milliseconds. */
+  /** When it was admitted, in monotonic milliseconds. */
   readonly admittedAt: number
-  /** Until it is done or forgotten. */
+  /** False once it is done or forgotten. */
   isOpen = true
   before: AdmittedRecord | undefined = undefined
   after: AdmittedRecord | undefined = undefined
   #holders = 1
-  readonly #keeper: Keeper
+  readonly #listener: DoneListener
 
-  constructor(record: LogRecord, processor: PartitionProcessor, admittedAt: number, keeper: Keeper) {
+  constructor(record: LogRecord, processor: PartitionProcessor, admittedAt: number, listener: DoneListener) {
     this.record = record
     this.processor = processor
     this.admittedAt = admittedAt
-    this.#keeper = keeper
+    this.#listener = listener
   }
 
   retain(): void {
     this.#holders++
   }
 
-  /** A destination needs nothing more of it. */
+  /** Notes that a destination is done with the record. */
   doneFor(destination: string): void {
     if (this.#holders > 1) this.processor.partlyDone(this.record, destination)
   }
 
   release(): void {
-    if (--this.#holders === 0) this.#keeper.done(this)
+    if (--this.#holders === 0) this.#listener.done(this)
   }
 }
 
-/** The state of one destination: its queue, its circuit breaker, its calls in progress. */
+/** The state of one destination: its queue, its circuit breaker, its requests in progress. */
 export interface DestinationState extends DestinationCalls {
   readonly destination: string
   readonly queue: DestinationQueue<Delivery>
   readonly breaker: CircuitBreaker
-  /** As of its last delivery. */
+  /** The route of its last delivery. */
   route: DestinationRoute | undefined
-  /** Deliveries that arrived; from the first one on. */
+  /** Counter of successful deliveries; set at the first one. */
   delivered: Count | undefined
-  /** Is among the turns: at most once. */
+  /** Whether it has a scheduled turn in `DestinationQueues`; it has at most one. */
   isInTurn: boolean
-  /** Has a ready delivery but no permit; asked again when a call ends. */
+  /**
+   * Whether it has a ready delivery but no free permit. It gets a turn again when a request ends.
+   */
   isBlocked: boolean
-  /** Is among the blocked queues, or was when it was asked out of turn. */
+  /** Whether it is in the list of blocked queues. It may stay there after it was unblocked. */
   isAmongBlocked: boolean
 }
 
@@ -74,14 +76,23 @@ export interface Delivery {
   readonly target: DestinationState
   readonly of: AdmittedRecord
   readonly event: EventHead
-  /** The request body, one for all destinations. As bytes: the garbage collector copies a string while it waits. */
+  /**
+   * The request body, shared by all destinations. Bytes, because the garbage collector would copy a
+   * waiting string.
+   */
   readonly body: Buffer
-  /** Set on first attempts, which must not overtake each other; retries block no other. */
+  /**
+   * The key whose deliveries keep their order. Only first attempts have one; retries block no other
+   * delivery.
+   */
   readonly orderKey: string | undefined
   carried: DeliveryState
 }
 
-/** The earlier of the two times: a producer may claim any, but an event was received before the broker appended it. */
+/**
+ * When the event was received: its own time or that of the append, whichever is earlier. A producer
+ * may claim any time, but an event is received before the broker appends it.
+ */
 export function receivedAtOf({
   event: { receivedAt },
   carried: { origin },

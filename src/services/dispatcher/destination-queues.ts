@@ -7,20 +7,27 @@ import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 import type { Delivery, DestinationState } from './delivery.ts'
 
 /**
- * Blocked queues that are asked after an end, besides one for each end: with 1,000 destinations most
- * of them are blocked, and to ask all of them for each few permits costs more than the calls. A queue
- * whose own call has ended is asked too, after them: only its own share may have a free permit.
+ * How many blocked queues get a turn after a notification; each ended request in it adds one. With
+ * 1,000 destinations most queues are blocked. A turn for all of them, for a few free permits, would
+ * cost more CPU than the requests. The queues whose requests ended get a turn last: a permit may be
+ * free only in their own share.
  */
 const { minAsked } = flowLimits.dispatch
 
-/** The queues of all destinations, taken in turn: a long queue in one does not keep the others waiting. */
+/**
+ * The queues of all destinations. They are served in turn, so that a long queue does not delay the
+ * others.
+ */
 export class DestinationQueues {
   readonly #limiter: Pick<ConcurrencyLimiter, 'hasFairShare'>
   readonly #queues = new Map<string, DestinationState>()
   readonly #turns = new Fifo<DestinationState>()
-  /** Each at most once; one that was asked out of turn stays, and is passed over unless it is blocked again. */
+  /**
+   * Each queue at most once. A queue that was unblocked out of order stays in the list, and is
+   * skipped unless it is blocked again.
+   */
   readonly #blocked = new Fifo<DestinationState>()
-  /** Their oldest delivery waited too long, and they have not been empty since. */
+  /** Queues whose oldest delivery has waited too long and that have not been empty since. */
   readonly #slow = new Set<DestinationState>()
 
   constructor(limiter: Pick<ConcurrencyLimiter, 'hasFairShare'>) {
@@ -52,7 +59,10 @@ export class DestinationQueues {
     this.#offerTurn(target)
   }
 
-  /** The next delivery in turn of a queue with a fair share of the permits; undefined when there is none. */
+  /**
+   * Takes the next delivery of a queue with a fair share of the permits; `undefined` when there is
+   * none.
+   */
   take(): Delivery | undefined {
     for (let target = this.#turns.shift(); target !== undefined; target = this.#turns.shift()) {
       target.isInTurn = false
@@ -73,16 +83,18 @@ export class DestinationQueues {
   ended(delivery: Delivery): void {
     const { target } = delivery
     target.queue.ended(delivery.orderKey)
-    // Nothing waits, and what comes next finds a permit: its queue may have been emptied into a retry topic.
+    // An empty queue is no longer slow, also when spillover has emptied it: a delivery has ended,
+    // so the next one finds a permit.
     if (target.queue.queued === 0) this.#slow.delete(target)
-    // The next one of its key is asked for after those that wait for a permit: else this queue would keep the permit forever.
+    // Blocked queues get their turn before the next delivery of this one. Otherwise this queue
+    // would keep the permit forever.
     if (this.#blocked.length > 0 && !target.isInTurn) target.isBlocked = true
     else this.#offerTurn(target)
   }
 
   /**
-   * A taken delivery belongs to the new owner of its partition. No attempt started, so none ends:
-   * queues that wait for a permit are asked now.
+   * A taken delivery belongs to the next owner of its partition. No attempt was started, so none
+   * will end: blocked queues get their turn now.
    */
   dropped(delivery: Delivery): void {
     this.ended(delivery)
@@ -104,17 +116,17 @@ export class DestinationQueues {
   }
 
   /**
-   * Calls or deliveries of these queues have ended, and permits are free. Asks some of the blocked
-   * queues, the longest blocked first, then these.
+   * Requests or deliveries of these queues have ended, so permits are free. Gives a turn to some
+   * blocked queues, the longest blocked first, then to these.
    */
   unblock(ended: readonly DestinationState[]): void {
     for (let remaining = minAsked + ended.length; remaining > 0; remaining--) {
       const target = this.#blocked.shift()
       if (target === undefined) break
       target.isAmongBlocked = false
-      this.#ask(target)
+      this.#unblockOne(target)
     }
-    for (const target of ended) this.#ask(target)
+    for (const target of ended) this.#unblockOne(target)
   }
 
   /** Marks the queues as slow whose oldest delivery was admitted before `since`, in monotonic milliseconds. */
@@ -125,17 +137,20 @@ export class DestinationQueues {
     }
   }
 
-  /** Queues that `findSlow` found and that were not empty since. */
+  /** Queues that `findSlow` marked and that have not been empty since. */
   get slow(): Iterable<DestinationState> {
     return this.#slow
   }
 
-  /** The queues of all destinations that had a delivery. */
+  /** The queues of all destinations that have had a delivery. */
   get all(): Iterable<DestinationState> {
     return this.#queues.values()
   }
 
-  /** Removes queued deliveries of one partition, in order: about `max`, because a key is removed whole. */
+  /**
+   * Removes about `max` queued deliveries of one partition, in order. All deliveries of a key are
+   * removed together.
+   */
   drainMatching(
     target: DestinationState,
     processor: PartitionProcessor,
@@ -152,7 +167,7 @@ export class DestinationQueues {
     this.#blocked.push(target)
   }
 
-  #ask(target: DestinationState): void {
+  #unblockOne(target: DestinationState): void {
     if (!target.isBlocked) return
     target.isBlocked = false
     this.#offerTurn(target)

@@ -1,38 +1,41 @@
-import { CallMaker, standingHeaders } from '../../core/delivery/request.ts'
-import { type ParkedRoute, type Routing, routeParked } from '../../core/delivery/route.ts'
+import { fixedHeaders, RequestBuilder } from '../../core/delivery/request.ts'
+import { type RetryRoute, type Routing, routeRetry } from '../../core/delivery/route.ts'
 import type { ConcurrencyLimiter, Permits } from '../../core/flow/concurrency-limiter.ts'
 import type { Count } from '../../core/metrics/metrics.ts'
 import type { WebhookCall } from '../../core/ports.ts'
 import type { Destination, PayloadSettings, Webhook } from '../../core/settings/settings.ts'
 import { revealed } from '../../core/units.ts'
 
-/** A webhook with what all calls of a destination to it share: its headers stay the same from call to call. */
+/** A webhook with the URL, headers and permits that all requests to it share. */
 export interface Callee extends Omit<Webhook, 'url' | 'headers'>, Pick<WebhookCall, 'url' | 'headers'> {
   readonly permits: Permits
-  /** Calls that delivered; from the first one on. */
+  /** Counter of requests that delivered; set at the first one. */
   delivered: Count | undefined
 }
 
-/** What a route was made of. */
-interface Made {
+/** The configuration that a route was made from. */
+interface RouteSource {
   readonly routing: Routing
   readonly payload: PayloadSettings
 }
 
-/** Where a destination's deliveries go by one state of the configuration, with all that its calls need. */
-export type DestinationRoute = Made & (Open | Exclude<ParkedRoute, { kind: 'deliver' }>)
+/**
+ * How the deliveries of a destination are handled under one configuration, with everything that its
+ * requests need.
+ */
+export type DestinationRoute = RouteSource & (DeliverRoute | Exclude<RetryRoute, { kind: 'deliver' }>)
 
-export interface Open {
+export interface DeliverRoute {
   readonly kind: 'deliver'
   readonly isPaused: boolean
   readonly callees: readonly Callee[]
-  readonly callMaker: CallMaker
+  readonly callMaker: RequestBuilder
 }
 
-/** A destination that keeps its route. */
+/** A destination with its cached route. */
 interface Routed {
   readonly destination: string
-  /** As of its last delivery. */
+  /** The route of its last delivery. */
   route: DestinationRoute | undefined
 }
 
@@ -43,29 +46,33 @@ interface Deps {
 }
 
 /**
- * The route of a destination, made once for each state of the configuration. It is not looked up for
- * each delivery: with 1,000 destinations each look-up misses the cache and costs about 100 instructions.
+ * Returns the route of a destination, which is made once per configuration. A look-up for each
+ * delivery would cost about 100 instructions, because with 1,000 destinations it misses the CPU
+ * cache.
  */
 export function routeOf(target: Routed, deps: Deps): DestinationRoute {
   const [routing, payload] = [deps.routing(), deps.payload()]
   if (target.route?.routing === routing && target.route.payload === payload) return target.route
-  const parked = routeParked(target.destination, routing)
-  const route = parked.kind === 'deliver' ? open(parked.destination, payload, deps.limiter) : parked
+  const routed = routeRetry(target.destination, routing)
+  const route = routed.kind === 'deliver' ? open(routed.destination, payload, deps.limiter) : routed
   target.route = { routing, payload, ...route }
   return target.route
 }
 
-function open(destination: Destination, payload: PayloadSettings, limiter: Deps['limiter']): Open {
+function open(destination: Destination, payload: PayloadSettings, limiter: Deps['limiter']): DeliverRoute {
   const { paused: isPaused, webhooks } = destination
   const callees = webhooks.map((webhook): Callee => {
     const url = revealed(webhook.url)
-    const headers = standingHeaders(webhook, payload)
+    const headers = fixedHeaders(webhook, payload)
     return { ...webhook, url, headers, permits: limiter.permitsOf(webhook, destination.id), delivered: undefined }
   })
-  return { kind: 'deliver', isPaused, callees, callMaker: new CallMaker(destination, payload) }
+  return { kind: 'deliver', isPaused, callees, callMaker: new RequestBuilder(destination, payload) }
 }
 
-/** Whether a destination waits for permits that others hold: that says nothing of its own endpoints. */
+/**
+ * Whether a destination waits only for permits that other destinations hold. Then its own endpoints
+ * are not the cause.
+ */
 export const isHeldUpByOthers = (
   { route }: Pick<Routed, 'route'>,
   limiter: Pick<ConcurrencyLimiter, 'isHeldByOthers'>,

@@ -4,15 +4,17 @@ import type { Clock } from '../../core/ports.ts'
 const { maxPerTick } = flowLimits.dispatch
 
 /**
- * Handles the next deliveries. Returns how many of them it deferred, dropped or requeued; a call does
- * not count. `remaining`: about how many it may handle. Undefined: none is ready, or no permit is free.
+ * Handles the next deliveries, about `remaining` of them. Returns how many it deferred, dropped or
+ * requeued; started attempts do not count. Returns `undefined` when no delivery is ready or no
+ * permit is free.
  */
 export type Step = (remaining: number) => number | undefined
 
 /**
- * Repeats `step` until nothing is ready, or until `maxPerTick` deliveries are handled; continues in
- * the next tick of the event loop. When a circuit breaker opens, hundreds of queued deliveries are
- * deferred, and responses and events of other destinations would wait for all of them.
+ * Repeats `step` until nothing is ready, or until `maxPerTick` deliveries are handled; it continues
+ * in the next tick of the event loop. When a circuit breaker opens, hundreds of queued deliveries
+ * are deferred. Without this limit, responses and events of other destinations would wait for all
+ * of them.
  */
 export function createDispatchLoop(clock: Pick<Clock, 'soon'>, step: Step): () => void {
   let isRunning = false

@@ -29,51 +29,57 @@ import type { DestinationState } from './delivery.ts'
 import { drain } from './drain.ts'
 import { createGauges } from './gauges.ts'
 import { Intake } from './intake.ts'
-import { createReportRecord } from './reports.ts'
+import { createReportRecord } from './report-record.ts'
 import { createSettle, type Settle } from './settle.ts'
 import { createVitals } from './vitals.ts'
 
 export interface DispatcherDeps {
-  /** Of the events topic. */
+  /** Consumer of the events topic. */
   readonly live: LogConsumer
-  /** Of all retry topics, a group of its own: a rebalance or a paused partition there never affects events. */
+  /**
+   * Consumer of all retry topics. It has a group of its own, so that a rebalance or a paused
+   * partition there never affects events.
+   */
   readonly retries: LogConsumer
   readonly producer: LogProducer
   readonly codec: EventCodec
   readonly encodeInput: (input: AudienceInput) => Buffer
-  /** Of deleted users; started before. */
-  readonly marks: SuppressionList
+  /** The suppressions of deleted users; already started. */
+  readonly suppressions: SuppressionList
   readonly transport: WebhookTransport
-  /** Of `delivery.attemptsTopic`, with connections of its own; undefined: it is off. */
+  /**
+   * Producer of `delivery.attemptsTopic`, with connections of its own; `undefined` when that topic
+   * is off.
+   */
   readonly attemptProducer: LogProducer | undefined
-  /** Undefined: attempts are not traced. */
+  /** `undefined` when attempts are not traced. */
   readonly tracer: Tracer | undefined
   readonly clock: Clock
-  /** Until when the process lacked CPU, in monotonic milliseconds. */
+  /** Returns until when the process lacked CPU, in monotonic milliseconds. */
   readonly cpuSaturatedUntil: () => number
   readonly metrics: Metrics
   readonly logger: Logger
   readonly topics: TopicNames
   readonly delivery: DeliverySettings
-  /** The configuration as of now. */
+  /** Returns the current configuration, as `payload` and `canary` do. */
   readonly routing: () => Routing
   readonly payload: () => PayloadSettings
   readonly canary: () => CanarySettings | undefined
 }
 
-/** Events and due retries in, deliveries out, until stopped. */
+/** Consumes events and due retries, and delivers them until stopped. */
 export interface DispatcherService {
   /** Resolves when both groups have been joined. */
   start(): Promise<void>
-  /** Starts nothing new, waits for calls and copies in progress, commits, leaves the groups. */
+  /** Starts nothing new, waits for requests and appends in progress, commits, leaves the groups. */
   stop(): Promise<void>
   health(): Health
-  /** Sets the gauges to what holds now. */
+  /** Sets the gauges to the current values. */
   refreshGauges(): void
 }
 
 /*
- * The control flow. An arrow is a call; `-->` returns later.
+ * The control flow. An arrow is a function call; `-->` is a callback later.
  *
  *   consumer --> Partitions --admit--> Intake --enqueue--> AttemptScheduler [DestinationQueues]
  *                    |   \                                    ^
@@ -91,10 +97,10 @@ export interface DispatcherService {
  *
  * The flow is re-entrant: a record that is done resumes its partition, which admits more records
  * within the same call. `Partitions.admit` and the dispatch loop guard against their own recursion;
- * ended calls and deliveries are coalesced and continue in the next tick.
+ * ended requests and deliveries are coalesced and continue in the next tick.
  */
 export function createDispatcherService(deps: DispatcherDeps): DispatcherService {
-  const { live, retries, marks, clock, metrics, logger, topics, producer, codec, canary, delivery } = deps
+  const { live, retries, suppressions, clock, metrics, logger, topics, producer, codec, canary, delivery } = deps
   const limiter = new ConcurrencyLimiter(delivery)
   const reportRecord = createReportRecord({ topics, encodeInput: deps.encodeInput })
   const settle = createSettle({ reportRecord, topics, producer, clock, metrics, logger })
@@ -112,11 +118,11 @@ export function createDispatcherService(deps: DispatcherDeps): DispatcherService
   const open = (): Intake['open'] => intake.open
   const shown = { limiter, delivery, groups, open, oldestOpenMs, unwritableTopics }
   const refreshGauges = createGauges({ metrics, clock, topics, ...shown })
-  const vitals = createVitals({ clock, marks, groups, oldestOpenMs, unwritableTopics })
-  // One of the processes has the first partition, whatever the others do.
+  const vitals = createVitals({ clock, suppressions, groups, oldestOpenMs, unwritableTopics })
+  // The owner of partition 0 runs the tasks that need only one process.
   const isOurs = (): boolean => [...livePartitions.processors()].some(({ partition }) => partition === 0)
-  const chores = [
-    createSuppressionCompaction({ marks, isOurs, clock, logger }),
+  const tasks = [
+    createSuppressionCompaction({ suppressions, isOurs, clock, logger }),
     createCanary({ canary, isOurs, codec, producer, topics, clock, metrics, logger }),
   ]
   let phase: DispatcherVitals['phase'] = 'joining'
@@ -142,11 +148,11 @@ export function createDispatcherService(deps: DispatcherDeps): DispatcherService
     async start() {
       await Promise.all([live.start(livePartitions.handlers), retries.start(retryPartitions.handlers)])
       phase = 'joined'
-      for (const chore of chores) chore.start()
+      for (const task of tasks) task.start()
     },
     async stop() {
       phase = 'stopping'
-      for (const chore of chores) chore.stop()
+      for (const task of tasks) task.stop()
       scheduler.close()
       if (!(await drain({ clock, isBusy, handOver }))) logger.warn({ waitedMs: flowLimits.drain.timeout }, notDrained)
       await Promise.all([live.stop(), retries.stop()])
@@ -156,7 +162,7 @@ export function createDispatcherService(deps: DispatcherDeps): DispatcherService
   }
 }
 
-const notDrained = 'not everything has ended in time; it is done again after the restart'
+const notDrained = 'shutdown timed out; records in progress are not committed and will be delivered again'
 
 interface FlowParts {
   readonly limiter: ConcurrencyLimiter
@@ -165,12 +171,12 @@ interface FlowParts {
   readonly onCallEnd: (target: DestinationState) => void
 }
 
-/** The way of a record from its admission to its result. */
+/** Creates the parts that handle a record from its admission to its result. */
 function createFlow(
   deps: DispatcherDeps,
   { limiter, settle, oldestOpenMs, onCallEnd }: FlowParts,
 ): { readonly scheduler: AttemptScheduler; readonly intake: Intake } {
-  const { marks, clock, metrics, logger, topics, codec, delivery, routing, payload, transport, tracer } = deps
+  const { suppressions, clock, metrics, logger, topics, codec, delivery, routing, payload, transport, tracer } = deps
   const { attemptProducer, cpuSaturatedUntil } = deps
   const policy = { schedule: delivery.schedule, window: delivery.window, tiers: tiersOf(delivery.schedule) }
   const scheduler = new AttemptScheduler({
@@ -180,7 +186,7 @@ function createFlow(
     limiter,
     makeAttempt: createAttempts({ transport, limiter, clock, metrics, logger, onCallEnd, tracer }),
     settle,
-    marks,
+    suppressions,
     clock,
     oldestOpenMs,
     cpuSaturatedUntil,
@@ -189,7 +195,7 @@ function createFlow(
     recordAttempt: attemptProducer && createAttemptRecords({ producer: attemptProducer, topics, metrics }),
     tracer,
   })
-  marks.onCurrent(() => scheduler.release())
+  suppressions.onCurrent(() => scheduler.release())
   const intake = new Intake({
     codec,
     routing,
@@ -202,7 +208,7 @@ function createFlow(
     logger,
     settle,
     scheduler,
-    marks,
+    suppressions,
   })
   return { scheduler, intake }
 }

@@ -9,11 +9,13 @@ interface Deps {
   readonly clock: Pick<Clock, 'after' | 'monotonic'>
   /** Whether anything is in progress. */
   readonly isBusy: () => boolean
-  /** What has to be done when nothing is in progress any more; it may begin something itself. */
+  /** Called when nothing is in progress, or after the timeout. It may start appends. */
   readonly handOver: () => void
 }
 
-/** Ends what is in progress before a stop. Resolves with whether all of it has ended in time. */
+/**
+ * Waits before a stop until nothing is in progress. Resolves with false when that takes too long.
+ */
 export async function drain({ clock, isBusy, handOver }: Deps): Promise<boolean> {
   const idle = async (limit: DurationMs): Promise<boolean> => {
     const deadline = clock.monotonic() + limit

@@ -15,18 +15,21 @@ interface Deps {
   readonly limiter: ConcurrencyLimiter
   readonly delivery: Pick<DeliverySettings, 'maxInFlight'>
   readonly groups: { readonly [Name in 'dispatcher' | 'retries']: GroupMember }
-  /** In the order in which they were taken up. */
+  /** The records in progress, oldest first. */
   readonly open: () => Iterable<AdmittedRecord> & { readonly size: number }
   readonly oldestOpenMs: () => number
   readonly unwritableTopics: () => readonly string[]
 }
 
-/** Shows what holds now; asked before each exposition, so that nothing of it costs anything on the way of a record. */
+/** Sets the gauges before each scrape, so that they cost nothing while records are handled. */
 export function createGauges(deps: Deps): () => void {
   const { metrics, clock, topics, limiter, groups } = deps
   const progressOf = createProgress()
 
-  /** Those of partitions that are another's by now must not stay: sums over all processes would count them twice. */
+  /**
+   * Removes the series of partitions that another process owns now. Sums over all processes would
+   * count them twice.
+   */
   function showPartitions(processors: readonly PartitionProcessor[], now: EpochMs): void {
     metrics.consumerLag.reset()
     metrics.partitionProgress.reset()
@@ -46,7 +49,7 @@ export function createGauges(deps: Deps): () => void {
     for (const [topic, timestamp] of oldest) {
       metrics.oldestRecord.set({ topic }, timestamp / 1000)
       const tier = topics.tierOf(topic)
-      // What is open was due when it was taken up.
+      // A record in progress was due when it was admitted.
       if (tier !== undefined)
         metrics.oldestDueRetry.set({ tier: formatDuration(tier) }, Math.min(now, timestamp + tier) / 1000)
     }
@@ -71,7 +74,7 @@ function lagOf({ highWatermark, tracker }: PartitionProcessor): number {
   return Math.max(0, highWatermark - tracker.committable)
 }
 
-/** When a partition last moved or had nothing to do, as far as it was looked at. */
+/** Returns when a partition last advanced or had nothing to do, as far as the scrapes show it. */
 function createProgress(): (processor: PartitionProcessor, now: EpochMs) => EpochMs {
   const seen = new WeakMap<PartitionProcessor, { readonly offset: number; readonly at: EpochMs }>()
   return (processor, now) => {

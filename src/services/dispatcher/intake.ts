@@ -1,9 +1,9 @@
-import { Chain } from '../../core/collections/chain.ts'
+import { LinkedList } from '../../core/collections/linked-list.ts'
 import { noDestination } from '../../core/delivery/dead-letter.ts'
 import { unrouted } from '../../core/delivery/decide.ts'
 import { type DeliveryState, initialState, parseDeliveryState } from '../../core/delivery/delivery-state.ts'
 import { bodyOf } from '../../core/delivery/payload.ts'
-import { firstStood } from '../../core/delivery/replay-target.ts'
+import { firstOrigin } from '../../core/delivery/replay-target.ts'
 import { type Route, type Routing, route } from '../../core/delivery/route.ts'
 import type { RetryPolicy } from '../../core/delivery/schedule.ts'
 import { type Event, type EventHead, headOf, keyOf, normaliseEvent } from '../../core/message/event.ts'
@@ -34,27 +34,33 @@ interface Deps {
   readonly logger: Logger
   readonly settle: Settle
   readonly scheduler: Pick<AttemptScheduler, 'stateOf' | 'enqueue' | 'dispatch'>
-  readonly marks: Pick<SuppressionList, 'get' | 'age'>
+  readonly suppressions: Pick<SuppressionList, 'get' | 'age'>
 }
 
-/** Of a record with all that another team's schema adds to an event. Beyond this, none is decoded. */
+/**
+ * Maximum size of an event's value, with all fields that another team's schema adds. A larger value
+ * is not decoded.
+ */
 const maxEventBytes = 16 * 1024 * 1024
 
 /** The result of reading a record, before any delivery starts. */
 interface Plan {
   readonly event: Event
   readonly head: EventHead
-  /** Undefined for a delivery that waited in a retry topic. */
+  /** `undefined` for a delivery that waited in a retry topic. */
   readonly route: Route | undefined
   readonly body: Buffer | undefined
 }
 
-/** Takes records up: decodes, normalises what foreign producers wrote, routes, and hands each delivery on. */
+/**
+ * Admits records: decodes them, normalises those of foreign producers, routes them and enqueues
+ * their deliveries.
+ */
 export class Intake {
   readonly #deps: Deps
   readonly #waitForSchema: WaitForSchema<AdmittedRecord>
   readonly #deletionCheck: DeletionCheck
-  readonly #open = new Chain<AdmittedRecord>()
+  readonly #open = new LinkedList<AdmittedRecord>()
 
   constructor(deps: Deps) {
     this.#deps = deps
@@ -67,21 +73,21 @@ export class Intake {
       unknown: open => deps.settle.refused(open, 'undecodable', { carried: carriedIn(open.record, deps.topics) }),
     })
     this.#deletionCheck = new DeletionCheck({
-      marks: deps.marks,
+      suppressions: deps.suppressions,
       clock: deps.clock,
       decode: open => this.#decode(open),
       dispatch: deps.scheduler.dispatch,
     })
   }
 
-  /** Records taken up and not done, oldest first. */
+  /** The records in progress, oldest first. */
   get open(): Iterable<AdmittedRecord> & { readonly size: number } {
     return this.#open
   }
 
-  /** The partition may be another's: none of its records is ours to finish. */
+  /** Removes the records of a partition that another process may own now. */
   forget(processor: PartitionProcessor): void {
-    for (const open of this.#open) if (open.processor === processor) this.#takeOff(open)
+    for (const open of this.#open) if (open.processor === processor) this.#remove(open)
   }
 
   take(record: LogRecord, processor: PartitionProcessor): void {
@@ -90,14 +96,14 @@ export class Intake {
     if (!this.#deletionCheck.defers(open)) this.#decode(open)
   }
 
-  /** Nothing is left to be done of a record. */
+  /** Called when all deliveries of a record are done. */
   done(open: AdmittedRecord): void {
-    this.#takeOff(open)
+    this.#remove(open)
     open.processor.done(open.record)
   }
 
-  /** What was forgotten may still be done. */
-  #takeOff(open: AdmittedRecord): void {
+  /** A forgotten record may still be done later: it is removed only once. */
+  #remove(open: AdmittedRecord): void {
     if (open.isOpen) this.#open.remove(open)
     open.isOpen = false
   }
@@ -108,11 +114,15 @@ export class Intake {
     if (record.unreadBatch !== undefined) return this.#refuseBytes(open, record.unreadBatch.why)
     const carried = carriedIn(record, topics)
     if (carried === undefined && topics.tierOf(record.topic) !== undefined)
-      return this.#refuseBytes(open, 'headers of a parked delivery are missing or malformed')
+      return this.#refuseBytes(open, 'its delivery-state headers are missing or malformed')
     if (record.value === null) return this.#refuseBytes(open, 'the value is null', carried)
     if (record.value.length > maxEventBytes)
-      return this.#refuseBytes(open, `its ${record.value.length} bytes are over ${maxEventBytes}`, carried)
-    const decoded = codec.decode(record.value, (carried?.origin ?? firstStood(record)).timestamp)
+      return this.#refuseBytes(
+        open,
+        `the value has ${record.value.length} bytes, more than the limit of ${maxEventBytes}`,
+        carried,
+      )
+    const decoded = codec.decode(record.value, (carried?.origin ?? firstOrigin(record)).timestamp)
     switch (decoded.kind) {
       case 'event':
         return decoded.event.canonical
@@ -126,23 +136,25 @@ export class Intake {
   }
 
   #refuseBytes(open: AdmittedRecord, detail: string, carried?: DeliveryState): void {
-    this.#deps.logger.warn({ ...positionOf(open.record), detail }, 'event cannot be decoded')
+    this.#deps.logger.warn({ ...positionOf(open.record), detail }, 'event cannot be decoded; it is dead-lettered')
     this.#deps.settle.refused(open, 'undecodable', { carried })
   }
 
   #normalise(open: AdmittedRecord, foreign: Event, carried: DeliveryState | undefined): void {
     const { logger, metrics, settle } = this.#deps
-    // Events of Hookline's own sources are not normalised: their writers mark them canonical.
+    // Hookline marks the events of its own sources as canonical. This one is not marked, so another
+    // producer wrote it.
     if (isOwnSource(foreign.sourceId)) return settle.refused(open, 'unknown_source', { carried: namesIn(foreign) })
-    const { topic, partition, offset } = firstStood(open.record)
-    // From the position, not from chance: the message has the same id whenever its record, or a copy of it, is read.
+    const { topic, partition, offset } = firstOrigin(open.record)
+    // Made from the position, not at random: the message gets the same id whenever its record, or a
+    // copy of it, is read.
     const newId = (): string => carried?.messageId ?? `${topic}/${partition}/${offset}`
     const normalised = this.#tried(open, carried, () => normaliseEvent(foreign, newId))
     if (normalised === undefined) return
     if (normalised.kind === 'rejected') {
       logger.warn(
         { ...positionOf(open.record), code: normalised.code, detail: normalised.message },
-        'event is not valid',
+        'event is not valid; it is dead-lettered',
       )
       return settle.refused(open, 'invalid_message', { code: normalised.code, carried })
     }
@@ -156,11 +168,19 @@ export class Intake {
     if (event.message.type !== 'delete') return this.#carryOut(open, plan, carried)
     this.#deletionCheck.check(open, event, isRequested => {
       if (isRequested) this.#carryOut(open, plan, carried)
-      else this.#refuseBytes(open, 'marked as canonical, but a delete that nobody asked for', carried)
+      else
+        this.#refuseBytes(
+          open,
+          'marked as canonical, but it is a delete message that no deletion request asked for',
+          carried,
+        )
     })
   }
 
-  /** No content of a record may end the process: the next process would read the same record. */
+  /**
+   * Calls `make`, and dead-letters the record when that throws. If the content of a record ended
+   * the process, the next process would read the same record and end too.
+   */
   #tried<T>(open: AdmittedRecord, carried: DeliveryState | undefined, make: () => T): T | undefined {
     try {
       return make()
@@ -168,7 +188,10 @@ export class Intake {
       const { logger, metrics, settle } = this.#deps
       const { message, stack } = error as Error
       metrics.recordFailures.inc({})
-      logger.error({ ...positionOf(open.record), error: message, stack }, 'event cannot be handled: a bug')
+      logger.error(
+        { ...positionOf(open.record), error: message, stack },
+        'event failed because of a bug in hookline; it is dead-lettered',
+      )
       settle.refused(open, 'undecodable', { carried })
       return undefined
     }
@@ -192,7 +215,7 @@ export class Intake {
     const { delivery, settle } = this.#deps
     const first = carried ?? this.#firstOf(open.record, event)
     if (routed.kind === 'dead_lettered') return this.#holdUnrouted(open, event, first, routed.reason)
-    // What an earlier owner of the partition has done is not done again.
+    // Leaves out destinations that an earlier owner of the partition has finished.
     const done = open.processor.tracker.doneFor(open.record.offset)
     const isLeft = (destination: string | undefined): boolean =>
       destination === undefined || !done.includes(destination)
@@ -204,15 +227,18 @@ export class Intake {
     open.release()
   }
 
-  /** What its deliveries have in common. */
+  /** The initial state that all deliveries of an event share. */
   #firstOf(record: LogRecord, { message }: Event): DeliveryState {
     const { clock, delivery } = this.#deps
-    const stood = firstStood(record)
-    const origin = stood === record ? record : { ...positionOf(record), timestamp: stood.timestamp }
+    const first = firstOrigin(record)
+    const origin = first === record ? record : { ...positionOf(record), timestamp: first.timestamp }
     return initialState(origin, noDestination, message.messageId, clock.now(), delivery.window)
   }
 
-  /** Processes take a changed configuration over up to a minute apart: what is not known yet waits for about two. */
+  /**
+   * Handles an event with an unknown source or destination. It is deferred for about two minutes,
+   * because processes apply a changed configuration up to a minute apart; then it is dead-lettered.
+   */
   #holdUnrouted(open: AdmittedRecord, event: Event, carried: DeliveryState, reason: UnroutedReason): void {
     const { clock, policy, settle } = this.#deps
     const deferral = unrouted(carried, policy, clock.now())
@@ -220,7 +246,10 @@ export class Intake {
     settle.refused(open, reason, { carried: { ...namesIn(event), origin: carried.origin }, event })
   }
 
-  /** To all of its destinations. The event itself is let go, with its texts. */
+  /**
+   * Enqueues a delivery for each destination. Only the head of the event is kept: its texts can be
+   * garbage-collected.
+   */
   #deliver(
     of: AdmittedRecord,
     { head, body }: Plan,
@@ -238,12 +267,15 @@ export class Intake {
   }
 }
 
-/** What a parked delivery carries; undefined for others, and for what is no delivery of ours. */
+/**
+ * The delivery state in the headers of a retry record; `undefined` for records of other topics, and
+ * when the headers are missing or malformed.
+ */
 function carriedIn({ topic, headers }: LogRecord, topics: TopicNames): DeliveryState | undefined {
   return topics.tierOf(topic) === undefined ? undefined : parseDeliveryState(headers)
 }
 
-/** What a dead letter can name that never became a delivery. */
+/** The ids for the dead letter of an event that became no delivery. */
 function namesIn({ destinationId, message }: Event): Partial<DeliveryState> {
   return { messageId: message.messageId, ...(destinationId !== undefined && { destination: destinationId }) }
 }

@@ -1,25 +1,25 @@
+import { valueIn } from '../../core/audience/changes.ts'
 import type { OutcomeInput } from '../../core/audience/input.ts'
-import { valueIn } from '../../core/audience/transition.ts'
 import type { DeletionOutcome } from '../../core/deletion/deletion-status.ts'
 import type { DeadLetterReason, DropReason } from '../../core/delivery/outcome.ts'
 import type { EventHead } from '../../core/message/event.ts'
 
-/** How a delivery ended, for good. */
-export type DeliveryEnd = 'delivered' | DeadLetterReason | DropReason
+/** The final result of a delivery. */
+export type DeliveryResult = 'delivered' | DeadLetterReason | DropReason
 
-/** Whom the end of a delivery has to be told, and what. */
+/** The report of a delivery's result: to the audiences service, or for the status of a deletion. */
 export type Report =
   | { readonly kind: 'audience'; readonly input: OutcomeInput }
   | { readonly kind: 'deletion'; readonly outcome: DeletionOutcome }
 
 /**
- * The report that has to be acknowledged before an event counts as done; undefined for events that SDKs sent. Every end is reported, drops
- * included: what is not heard of is waited for.
+ * The report that must be acknowledged before an event is done; `undefined` for events from SDKs.
+ * Every result is reported, drops included, because the receiver waits for each of them.
  */
 export function reportOf(
   { message, origin, sourceId }: EventHead,
   destination: string,
-  end: DeliveryEnd,
+  end: DeliveryResult,
 ): Report | undefined {
   const { userId } = message
   if (origin === undefined || userId === undefined) return undefined

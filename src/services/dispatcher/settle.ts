@@ -1,7 +1,7 @@
 import type { Decision, Deferral } from '../../core/delivery/decide.ts'
 import { type DeliveryState, retryRecord } from '../../core/delivery/delivery-state.ts'
 import type { DeadLetterReason } from '../../core/delivery/outcome.ts'
-import { awaitedOf, type Drop } from '../../core/delivery/route.ts'
+import { type Drop, reportedDestinations } from '../../core/delivery/route.ts'
 import type { Event, EventHead } from '../../core/message/event.ts'
 import type { RejectionCode } from '../../core/message/message.ts'
 import type { TopicNames } from '../../core/topics.ts'
@@ -9,9 +9,9 @@ import { assertNever } from '../../core/units.ts'
 import { type AppendDeps, type Appends, createAppends } from '../partitions/appends.ts'
 import { createDeadLetters } from '../partitions/dead-letters.ts'
 import type { AdmittedRecord, Delivery } from './delivery.ts'
-import { type DeliveryEnd, reportOf } from './report.ts'
-import type { ReportRecord } from './reports.ts'
-import { createCountResults } from './results.ts'
+import { type DeliveryResult, reportOf } from './report.ts'
+import type { ReportRecord } from './report-record.ts'
+import { createCountResults } from './result-metrics.ts'
 
 interface Deps extends Omit<AppendDeps, 'permit'> {
   readonly reportRecord: ReportRecord
@@ -19,18 +19,18 @@ interface Deps extends Omit<AppendDeps, 'permit'> {
 }
 
 /**
- * Carries decisions out. A record is released only when it is delivered, dropped, or its copy is
- * acknowledged by all replicas. A result that is reported is released only after its report: after a
- * crash before that, the delivery and its report are repeated.
+ * Carries out decisions. A record is released when it is delivered or dropped, or when all replicas
+ * have its copy. When the result has a report, the record is released only after the report: a
+ * crash before that repeats the delivery and the report.
  */
 export interface Settle extends Pick<Appends, 'unwritableTopics' | 'unacknowledged'> {
-  /** `ended` is called when the delivery needs nothing more here. */
+  /** Settles a delivery. `ended` is called when it needs nothing more from this process. */
   delivery(delivery: Delivery, decision: Decision, ended: () => void): void
-  /** What a destination does not get by the routing. */
+  /** Settles an event that the routing drops for a destination. */
   dropped(open: AdmittedRecord, event: Event, drop: Drop): void
-  /** A record that no destination can be given yet. */
+  /** Defers a record whose source or destination is not known. */
   unrouted(open: AdmittedRecord, decision: Deferral): void
-  /** A record that no destination can be given: to the dead-letter topic as it is. */
+  /** Dead-letters a record before any delivery, with its original value. */
   refused(
     open: AdmittedRecord,
     reason: DeadLetterReason,
@@ -101,7 +101,7 @@ export function createSettle(deps: Deps): Settle {
     writeDeadLetter(open.record, { ...known, reason }, open.processor, written => {
       const { event } = known
       if (written) count.refused(event, reason)
-      for (const destination of written && event !== undefined ? awaitedOf(event) : []) {
+      for (const destination of written && event !== undefined ? reportedDestinations(event) : []) {
         open.retain()
         report(open, event as Event, destination, reason, () => open.release())
       }
@@ -116,11 +116,11 @@ type Report = (
   of: AdmittedRecord,
   event: EventHead,
   destination: string | undefined,
-  how: DeliveryEnd,
+  how: DeliveryResult,
   end: (settled: boolean) => void,
 ) => void
 
-/** Appends the report of a result. Events that SDKs sent have none: they end immediately. */
+/** Appends the report of a result. Events from SDKs have none: `end` is called immediately. */
 function createReport(reportRecord: ReportRecord, append: Appends['append']): Report {
   return (of, event, destination, how, end) => {
     if (event.origin === undefined || destination === undefined) return end(true)

@@ -11,23 +11,26 @@ const { stallThresholdMs } = flowLimits.prefetch
 
 interface Deps {
   readonly clock: Pick<Clock, 'after' | 'monotonic' | 'soon'>
-  /** Age of the oldest record in progress, in milliseconds. */
+  /** Returns the age of the oldest record in progress, in milliseconds. */
   readonly oldestOpenMs: () => number
-  /** Until when the process lacked CPU, in monotonic milliseconds. */
+  /** Returns until when the process lacked CPU, in monotonic milliseconds. */
   readonly cpuSaturatedUntil: () => number
   readonly queues: Pick<DestinationQueues, 'findSlow' | 'slow' | 'drainMatching'>
   /** Moves a queued delivery to a retry topic. */
   readonly defer: (delivery: Delivery) => void
-  /** False at the end of a delivery's window without an attempt: it waits in memory for that attempt. */
+  /**
+   * False when the window of a delivery has ended before its first attempt: it waits in memory for
+   * that attempt.
+   */
   readonly canDefer: (delivery: Delivery) => boolean
   readonly isOpen: () => boolean
 }
 
 /**
  * Spillover for partitions that have reached their prefetch limits. While no record is stalled, the
- * limits are low; else partitions prefetch more. A slow destination's deliveries leave memory for a
- * retry topic if other destinations have records behind them; else the partition waits, which delays
- * only that destination.
+ * limits are low; otherwise partitions prefetch more. Deliveries of a slow destination leave memory
+ * for a retry topic when other destinations have records behind them. Otherwise the partition
+ * waits, which delays only that destination.
  */
 export class SpilloverController {
   readonly #deps: Deps
@@ -63,7 +66,10 @@ export class SpilloverController {
     this.#spill()
   }
 
-  /** No event tells when a wait becomes too long: checks again while the partition is at its limits. */
+  /**
+   * Checks again while the partition is at its limits: no event shows that a wait has become too
+   * long.
+   */
   #watch(processor: PartitionProcessor): void {
     this.#watched.add(processor)
     this.#deps.clock.after(this.#isStalled ? checkEvery.stalled : checkEvery.normal, () => {
@@ -72,7 +78,7 @@ export class SpilloverController {
     })
   }
 
-  /** Spills of the partition that has waited longest. */
+  /** Spills deliveries of the partition that has waited longest. */
   #spillNext(remaining: number): ReturnType<Step> {
     const [processor] = this.#spilling
     if (processor === undefined) return undefined
@@ -81,7 +87,7 @@ export class SpilloverController {
     return deferred
   }
 
-  /** Returns how many deliveries it has deferred. */
+  /** Returns how many deliveries it deferred. */
   #spillFrom(processor: PartitionProcessor, max: number): number {
     const { queues, defer, canDefer, isOpen } = this.#deps
     let deferred = 0

@@ -5,19 +5,22 @@ import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 
 interface Group {
   readonly partitions: { processors(): Iterable<PartitionProcessor> }
-  readonly consumer: Pick<LogConsumer, 'silence' | 'inactivity' | 'isConfirmed'>
+  readonly consumer: Pick<LogConsumer, 'timeSinceContact' | 'inactivity' | 'holdsLease'>
 }
 
 interface Deps {
   readonly clock: Clock
-  readonly marks: Pick<SuppressionList, 'isCurrent' | 'age'>
+  readonly suppressions: Pick<SuppressionList, 'isCurrent' | 'age'>
   readonly groups: Readonly<Record<'dispatcher' | 'retries', Group>>
   readonly oldestOpenMs: () => number
   readonly unwritableTopics: () => readonly string[]
 }
 
-/** Collects the values that the health checks of the dispatcher use; of its groups the worst one counts. */
-export function createVitals({ clock, marks, oldestOpenMs, unwritableTopics, groups: byName }: Deps) {
+/**
+ * Collects the values for the health checks of the dispatcher. Of its two consumer groups, the
+ * worse value counts.
+ */
+export function createVitals({ clock, suppressions, oldestOpenMs, unwritableTopics, groups: byName }: Deps) {
   const groups = Object.values(byName)
   let lastCallEndAt = Number.NEGATIVE_INFINITY
   return {
@@ -27,16 +30,16 @@ export function createVitals({ clock, marks, oldestOpenMs, unwritableTopics, gro
     health: (phase: DispatcherVitals['phase']): Health =>
       dispatcherHealth({
         phase,
-        silenceMs: Math.max(...groups.map(({ consumer }) => consumer.silence())),
+        silenceMs: Math.max(...groups.map(({ consumer }) => consumer.timeSinceContact())),
         inactivityMs: Math.max(...groups.map(({ consumer }) => consumer.inactivity())),
-        isConfirmed: groups.every(({ consumer }) => consumer.isConfirmed()),
+        holdsLease: groups.every(({ consumer }) => consumer.holdsLease()),
         isSchemaMissing: groups.some(({ partitions }) =>
           [...partitions.processors()].some(processor => processor.isPausedFor('schema')),
         ),
         oldestOpenMs: oldestOpenMs(),
         sinceCallEndMs: clock.monotonic() - lastCallEndAt,
         unwritableTopics: unwritableTopics(),
-        marks: { isCurrent: marks.isCurrent(), ageMs: marks.age() },
+        suppressionList: { isCurrent: suppressions.isCurrent(), ageMs: suppressions.age() },
       }),
   }
 }

@@ -4,18 +4,18 @@ import { type SyncStatus, syncStatuses, syncStatusOf } from '../../core/audience
 import type { DurationMs, EpochMs, JsonText } from '../../core/units.ts'
 import { type MembershipSource, visitMemberships } from './read-memberships.ts'
 
-/** How one destination stands to one audience. */
+/** The members and sync statuses of one audience at one destination. */
 export interface DestinationFigures {
   readonly destination: string
-  /** Users who should be in it; of a trait, who should have a value. */
+  /** Users who should be in the audience; for a trait, users who should have a value. */
   readonly members: number
   readonly syncStatuses: Readonly<Record<SyncStatus, number>>
 }
 
-/** What the memberships topic tells of one audience. */
+/** The figures of one audience, from the memberships topic. */
 export interface AudienceFigures {
   readonly audience: string
-  /** The newest sync of which anything is known; undefined: none. */
+  /** The newest known sync; `undefined` when there is none. */
   readonly newest: SyncId | undefined
   readonly destinations: readonly DestinationFigures[]
 }
@@ -23,11 +23,11 @@ export interface AudienceFigures {
 interface Deps extends MembershipSource {
   readonly now: EpochMs
   readonly expiry: DurationMs
-  /** The value of those who are not in an audience. */
+  /** Returns the value of users who are not in an audience. */
   readonly absentOf: (audience: string) => JsonText
 }
 
-/** Sums up every audience, or the one that is given, as `visitMemberships` reads them; by name. */
+/** Sums up every audience, or the given one. Resolves with the figures by audience name. */
 export async function audienceFigures(deps: Deps, only?: string): Promise<ReadonlyMap<string, AudienceFigures>> {
   const counts = new Map<string, Count>()
   const countOf = (audience: string): Count => {
@@ -55,10 +55,10 @@ class Count {
     if (id > this.#newest) this.#newest = id
   }
 
-  add(destination: string, standing: SyncStatus, isMember: boolean): void {
+  add(destination: string, status: SyncStatus, isMember: boolean): void {
     const count = this.#byDestination.get(destination) ?? { members: 0, syncStatuses: { ...none } }
     this.#byDestination.set(destination, count)
-    count.syncStatuses[standing]++
+    count.syncStatuses[status]++
     if (isMember) count.members++
   }
 
@@ -70,9 +70,9 @@ class Count {
   }
 }
 
-const none = Object.fromEntries(syncStatuses.map(standing => [standing, 0])) as Record<SyncStatus, number>
+const none = Object.fromEntries(syncStatuses.map(status => [status, 0])) as Record<SyncStatus, number>
 
-/** A membership that is not what it should be. */
+/** A membership that its destination has not acknowledged. */
 export interface Drifted {
   readonly userId: string
   readonly destination: string
@@ -80,7 +80,9 @@ export interface Drifted {
   readonly state: Membership
 }
 
-/** Hands over every membership of an audience that its destination has not acknowledged; awaits what `visit` returns. */
+/**
+ * Visits every membership of an audience that its destination has not acknowledged; awaits `visit`.
+ */
 export function visitDrift(
   deps: MembershipSource & Pick<Deps, 'now' | 'expiry'>,
   audience: string,

@@ -1,4 +1,4 @@
-import { deletionAsked } from '../../core/deletion/deletion-request.ts'
+import { deletionRequestedAt } from '../../core/deletion/deletion-request.ts'
 import {
   type DeletionOutcome,
   type DeletionRecord,
@@ -13,10 +13,10 @@ import { durationMs, type EpochMs, epochMs } from '../../core/units.ts'
 export type FoundDeletion =
   | { readonly kind: 'found'; readonly record: DeletionRecord; readonly status: DeletionStatus }
   | { readonly kind: 'none' }
-  /** As much was read as may be, and there is more: it may be in the rest. */
+  /** The search reached its limit: the deletion may be in the unread part of the topic. */
   | { readonly kind: 'not_reached' }
 
-/** Rejects when the topic cannot be read. */
+/** Looks up a deletion by its id. Rejects when the topic cannot be read. */
 export type FindDeletion = (id: string) => Promise<FoundDeletion>
 
 interface Deps {
@@ -25,14 +25,18 @@ interface Deps {
   readonly clock: Clock
 }
 
-/** What one question may read: some seconds of it, and twenty times what a usual deletion has. */
-export const mostRead = { records: 300_000, time: durationMs(5_000) }
-/** An id may have been made by a clock that nobody had told the brokers' time yet. */
+/** Limits of one look-up: some seconds, and twenty times the records of a usual deletion. */
+export const readLimits = { records: 300_000, time: durationMs(5_000) }
+/**
+ * How far the time in an id may be wrong, in milliseconds: a process that does not know the
+ * brokers' time yet uses its own clock.
+ */
 const marginMs = 600_000
 
 /**
- * Looks deletions up in their topic, one after the other: whoever asks for the same one before it is
- * its turn gets the same answer. An id of ours says where and since when to read.
+ * Looks up deletions in the deletions topic, one at a time. Requests for the same id share a
+ * look-up that has not started yet. An id made by Hookline tells the partition and the time from
+ * which to read.
  */
 export function createFindDeletion({ reader, topic, clock }: Deps): FindDeletion {
   const waiting = new Map<string, Promise<FoundDeletion>>()
@@ -40,12 +44,12 @@ export function createFindDeletion({ reader, topic, clock }: Deps): FindDeletion
 
   async function find(id: string): Promise<FoundDeletion> {
     const entries = new Entries(id)
-    const until = clock.monotonic() + mostRead.time
+    const until = clock.monotonic() + readLimits.time
     let count = 0
     let isPartial = false
     const isEnough = (): boolean => {
       if (entries.areComplete()) return true
-      isPartial = count >= mostRead.records || clock.monotonic() >= until
+      isPartial = count >= readLimits.records || clock.monotonic() >= until
       return isPartial
     }
     const onRecord = (record: LogRecord): void => {
@@ -60,7 +64,8 @@ export function createFindDeletion({ reader, topic, clock }: Deps): FindDeletion
     const shared = waiting.get(id)
     if (shared !== undefined) return shared
     const found = last.then(() => {
-      // Whoever asks from now on might miss what is written while it is read.
+      // A later request needs another look-up: this one may miss records that are written while it
+      // reads.
       waiting.delete(id)
       return find(id)
     })
@@ -70,18 +75,23 @@ export function createFindDeletion({ reader, topic, clock }: Deps): FindDeletion
   }
 }
 
-/** Earlier versions wrote the outcomes of a deletion into any partition; their ids say no time. */
+/**
+ * Selects what to read. Earlier versions wrote the outcomes of a deletion to any partition, and
+ * their ids have no time: for those, the whole topic is read.
+ */
 function placeOf(id: string): Pick<Portion, 'key' | 'since'> {
-  const asked = deletionAsked(id)
+  const asked = deletionRequestedAt(id)
   return asked === undefined ? {} : { key: Buffer.from(deletionKey(id)), since: before(asked) }
 }
 
 const before = (time: EpochMs): EpochMs => epochMs(Math.max(0, time - marginMs))
 
-/** What was read of one deletion. */
+/** The records of one deletion that were read. */
 class Entries {
   readonly #id: string
-  /** By key, with the time when it was appended: the last one holds, also of those in two partitions. */
+  /**
+   * The last outcome by key, with the time of its append. A key may have records in two partitions.
+   */
   readonly #outcomes = new Map<string, { readonly outcome: DeletionOutcome; readonly at: EpochMs }>()
   #record: DeletionRecord | undefined
   #tally: DeletionTally | undefined
@@ -100,14 +110,16 @@ class Entries {
     this.#tally?.note(entry.outcome)
   }
 
-  /** Compaction may leave outcomes before it. */
+  /** Compaction may leave outcomes before the request itself. */
   #begin(record: DeletionRecord): void {
     this.#record = record
     this.#tally = new DeletionTally(record)
     for (const { outcome } of this.#outcomes.values()) this.#tally.note(outcome)
   }
 
-  /** Everybody was told: nothing that comes later changes that. */
+  /**
+   * Whether every delivery of the deletion has succeeded: later records cannot change the status.
+   */
   areComplete(): boolean {
     return this.#tally?.isFinished() === true
   }

@@ -4,7 +4,7 @@ import { newSyncId } from '../../core/audience/sync.ts'
 import { deletionOf, newDeletionId, parseDeletionRequest } from '../../core/deletion/deletion-request.ts'
 import { DeletionTally } from '../../core/deletion/deletion-status.ts'
 import type { Routing } from '../../core/delivery/route.ts'
-import { type Refusal, refusal } from '../../core/message/refusal.ts'
+import { type Refusal, refusal } from '../../core/message/request-refusal.ts'
 import {
   type DeletionAnswer,
   type OperatorApi,
@@ -18,7 +18,7 @@ import { traceHeaders } from '../../core/trace/context.ts'
 import type { TraceContext } from '../../core/trace/tracer.ts'
 import { assertNever, type EpochMs } from '../../core/units.ts'
 import type { SuppressionList } from '../deletion/suppression-list.ts'
-import { createFindDeletion, mostRead } from './find-deletion.ts'
+import { createFindDeletion, readLimits } from './find-deletion.ts'
 import { writeDeletion } from './write-deletion.ts'
 import { type SyncReport, writeSync } from './write-sync.ts'
 
@@ -26,37 +26,41 @@ export interface OperatorDeps {
   readonly producer: LogProducer
   readonly reader: TopicReader
   readonly positions: Pick<LogPositions, 'ends'>
-  readonly marks: Pick<SuppressionList, 'update'>
+  readonly suppressions: Pick<SuppressionList, 'update'>
   readonly codec: Pick<EventCodec, 'encode'>
   readonly inputCodec: Pick<ValueCodec<AudienceInput>, 'encode'>
   readonly topics: TopicNames
   readonly routing: () => Routing
   readonly audiences: () => AudienceDirectory
   readonly clock: Clock
-  /** Asks a broker. */
+  /** Asks a broker for its time. */
   readonly brokersNow: () => Promise<EpochMs>
   readonly logger: Logger
 }
 
-/** What operators ask of a running collector. */
+/** The operator API of a collector. */
 export interface OperatorService extends OperatorApi {
-  /** Ends uploads: they may take longer than a process has left. */
+  /** Interrupts uploads, which may take longer than the shutdown permits. */
   stop(): void
 }
 
 export function createOperatorService(deps: OperatorDeps): OperatorService {
-  const { producer, reader, marks, topics, routing, audiences, clock, logger } = deps
+  const { producer, reader, suppressions, topics, routing, audiences, clock, logger } = deps
   const { encode: encodeInput } = deps.inputCodec
   const find = createFindDeletion({ reader, topic: topics.deletions, clock })
   const stopping = new AbortController()
 
-  /** All that can go wrong here is Kafka's, and may be better later. */
-  async function asked<T>(what: string, work: () => Promise<T>): Promise<T | Refusal> {
+  /**
+   * Does `work`, and returns a refusal when that fails. All failures here are failures of Kafka,
+   * which may be temporary.
+   */
+  async function orUnavailable<T>(what: string, work: () => Promise<T>): Promise<T | Refusal> {
     try {
       return await work()
     } catch (error) {
       if (error instanceof UploadCutShort) throw error
-      logger.error({ error: error instanceof Error ? error.message : String(error) }, `${what} failed`)
+      const text = error instanceof Error ? error.message : String(error)
+      logger.error({ error: text }, `${what} failed; the client may retry it`)
       return kafkaUnavailable
     }
   }
@@ -68,8 +72,12 @@ export function createOperatorService(deps: OperatorDeps): OperatorService {
     const now = await deps.brokersNow()
     const record = deletionOf(request, newDeletionId(now, clock.id()), now, routing())
     const encodings = { encodeEvent: deps.codec.encode, encodeInput }
-    return asked('deletion', async () => {
-      await writeDeletion({ producer, topics, marks, ...encodings, headers: traceHeaders(trace) }, request, record)
+    return orUnavailable('deletion', async () => {
+      await writeDeletion(
+        { producer, topics, suppressions, ...encodings, headers: traceHeaders(trace) },
+        request,
+        record,
+      )
       const { id, status } = new DeletionTally(record).status()
       const sources = record.sources.map(source => source.id)
       logger.info({ id, users: record.users, suppress: request.suppress, sources }, 'deletion accepted')
@@ -80,7 +88,7 @@ export function createOperatorService(deps: OperatorDeps): OperatorService {
   function refuseAudience(name: string): Refusal | undefined {
     return audiences().has(name)
       ? undefined
-      : refusal('unknown_audience', 'No audience in the configuration has this name: see audiences.list.')
+      : refusal('unknown_audience', 'The configuration has no audience with this name (see audiences.list).')
   }
 
   async function sync({ audience: name, mode, allowEmpty, lines, trace }: SyncRequest): Promise<SyncAnswer> {
@@ -90,17 +98,17 @@ export function createOperatorService(deps: OperatorDeps): OperatorService {
     const headers = traceHeaders(trace)
     const writing = { producer, topic: topics.audienceInput, partitions, encodeInput, headers }
     try {
-      return await asked('audience sync', async () => {
+      return await orUnavailable('audience sync', async () => {
         const syncId = newSyncId(await deps.brokersNow(), clock.id())
         const { signal } = stopping
         const report = await writeSync(writing, lines, { audience, mode, syncId, allowEmpty, signal })
         const { received, end } = report
-        logger.info({ audience: name, mode, syncId, received, end: end.kind }, 'audience sync')
+        logger.info({ audience: name, mode, syncId, received, end: end.kind }, 'audience sync request finished')
         return answerTo(report)
       })
     } catch (error) {
       if (!(error instanceof UploadCutShort)) throw error
-      logger.warn({ audience: name, mode, why: error.message }, 'audience sync cut short; nobody is taken out')
+      logger.warn({ audience: name, mode, why: error.message }, 'audience sync incomplete; no member is removed')
       return { kind: 'cut_short' }
     }
   }
@@ -108,7 +116,7 @@ export function createOperatorService(deps: OperatorDeps): OperatorService {
   return {
     deleteUsers,
     findDeletion: id =>
-      asked('looking a deletion up', async () => {
+      orUnavailable('deletion look-up', async () => {
         const known = await find(id)
         if (known.kind === 'found') return { kind: 'found', status: known.status }
         return known.kind === 'none' ? noDeletion : notReached
@@ -126,25 +134,29 @@ function answerTo({ syncId, received, end }: SyncReport): SyncAnswer {
     case 'refused':
       return refusal(
         'invalid_body',
-        `L${end.message.slice(1)}. Nobody is taken out: mend it and send the whole list again.`,
+        `L${end.message.slice(1)}. No member is removed: correct the line and send the whole list again.`,
       )
     case 'empty':
       return refusal(
         'invalid_body',
-        'The list names nobody, which would take everybody out: send allowEmpty=true if that is meant.',
+        'The list is empty, so the sync would remove all members: send allowEmpty=true if you intend that.',
       )
     case 'interrupted':
-      return refusal('unavailable', 'This process is ending: send the whole list again.', { retryAfter: 1 })
+      return refusal('unavailable', 'The collector is shutting down: send the whole list again.', { retryAfter: 1 })
     default:
       return assertNever(end)
   }
 }
 
-const kafkaUnavailable = refusal('unavailable', 'Kafka cannot be used at present: send all of it again.', {
-  retryAfter: 5,
-})
+const kafkaUnavailable = refusal(
+  'unavailable',
+  'Kafka is unavailable: send the whole request again after the time in Retry-After.',
+  {
+    retryAfter: 5,
+  },
+)
 const notReached = refusal(
   'not_found',
-  `Of the deletions topic ${mostRead.records} records or ${mostRead.time / 1_000} s were read, and none has this id.`,
+  `The search for this id stopped after ${readLimits.records} records or ${readLimits.time / 1_000} s: the deletion may exist nevertheless.`,
 )
-const noDeletion = refusal('not_found', 'There is no deletion with this id.')
+const noDeletion = refusal('not_found', 'There is no deletion with this id: check the id.')

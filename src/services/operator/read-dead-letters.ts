@@ -1,18 +1,19 @@
 import {
   type DeadLetter,
   type DeadLetterFilter,
+  LiveDeadLetters,
   matches,
   parseDeadLetter,
-  StandingRecords,
 } from '../../core/delivery/dead-letter.ts'
 import type { Event } from '../../core/message/event.ts'
 import type { EventCodec, LogRecord, TopicReader } from '../../core/ports.ts'
-import { decodeLearning } from '../decode-learning.ts'
+import { decodeWithSchemaFetch } from '../decode-with-schema-fetch.ts'
 
 /**
- * Hands over every dead letter that was not put back, in no particular order; awaits what `visit` returns. Reads the topic
- * twice: which record of a key is the last is known only at the end. `begin` is then told how many there are; when it says
- * false none is handed over. Resolves with how many there were.
+ * Visits every live dead letter (one that is not already replayed), in no particular order; awaits
+ * `visit`. Reads the topic twice, because the last record of a key is known only at the end. After
+ * the first time, `begin` gets the number of live dead letters; when it returns false, none is
+ * visited. Resolves with that number.
  */
 export async function visitDeadLetters(
   reader: TopicReader,
@@ -20,7 +21,7 @@ export async function visitDeadLetters(
   visit: (deadLetter: DeadLetter, record: LogRecord) => void | Promise<void>,
   begin: (total: number) => boolean | Promise<boolean> = () => true,
 ): Promise<number> {
-  const standing = new StandingRecords()
+  const standing = new LiveDeadLetters()
   await reader.readToEnd(topic, record => standing.note(record))
   if ((await begin(standing.size)) && standing.size > 0) {
     await reader.readToEnd(topic, record => (standing.has(record) ? visit(parseDeadLetter(record), record) : undefined))
@@ -28,18 +29,18 @@ export async function visitDeadLetters(
   return standing.size
 }
 
-/** A dead letter with its event, where that can be decoded. */
+/** A dead letter with its event; `undefined` when that cannot be decoded. */
 export interface ListedDeadLetter extends DeadLetter {
   readonly event: Event | undefined
 }
 
 export interface DeadLetterList {
-  /** Dead letters that were not put back. */
+  /** Number of live dead letters. */
   readonly total: number
-  /** How many of them the filter selects. */
+  /** Number of live dead letters that the filter selects. */
   readonly selected: number
   readonly byReason: ReadonlyMap<string, number>
-  /** The newest of those selected, oldest first. */
+  /** The newest of the selected ones, oldest first. */
   readonly deadLetters: readonly ListedDeadLetter[]
 }
 
@@ -66,20 +67,26 @@ export async function listDeadLetters(
     selected++
     byReason.set(deadLetter.reason, (byReason.get(deadLetter.reason) ?? 0) + 1)
     newest.push({ ...deadLetter, event: await readEvent(record, deadLetter) })
-    // Now and then only: sorting for each one would cost the square.
+    // Trims only now and then: sorting after each dead letter would take quadratic time.
     if (newest.length >= limit * 2) trim()
   })
   trim()
   return { total, selected, byReason, deadLetters: newest }
 }
 
-/** The key settles what the time does not, so that two runs list the same. */
+/** The key breaks ties, so that two runs list the same order. */
 const byTime = (a: DeadLetter, b: DeadLetter): number => a.at - b.at || (a.key < b.key ? -1 : 1)
 
-/** The event of a dead letter; undefined when its bytes cannot be decoded, or not at present. */
+/**
+ * Reads the event of a dead letter. Resolves with `undefined` when it cannot be decoded or the
+ * schema registry cannot be reached.
+ */
 export type ReadEvent = (record: LogRecord, deadLetter: DeadLetter) => Promise<Event | undefined>
 
-/** `onUnavailable` is called once, when the registry cannot be reached; it is not asked again after that. */
+/**
+ * `onUnavailable` is called once, when the schema registry cannot be reached. The registry is not
+ * asked again after that.
+ */
 export function createReadEvent(codec: EventCodec, onUnavailable: (error: unknown) => void): ReadEvent {
   const unknown = new Set<number>()
   let isAvailable = true
@@ -99,7 +106,7 @@ export function createReadEvent(codec: EventCodec, onUnavailable: (error: unknow
   return async ({ value, timestamp }, { origin }) => {
     if (value === null) return undefined
     const receivedAt = origin?.timestamp ?? timestamp
-    const decoded = await decodeLearning({ learn }, () => codec.decode(value, receivedAt))
+    const decoded = await decodeWithSchemaFetch({ learn }, () => codec.decode(value, receivedAt))
     return decoded.kind === 'event' ? decoded.event : undefined
   }
 }

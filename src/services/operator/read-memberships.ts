@@ -7,9 +7,9 @@ import {
   type MembershipRecord,
   parseMembershipKey,
 } from '../../core/audience/record.ts'
-import type { AudienceMark } from '../../core/audience/sync.ts'
+import type { AudienceWatermark } from '../../core/audience/sync.ts'
 import type { LogRecord, TopicReader, ValueCodec } from '../../core/ports.ts'
-import { decodeLearning } from '../decode-learning.ts'
+import { decodeWithSchemaFetch } from '../decode-with-schema-fetch.ts'
 
 export interface MembershipSource {
   readonly reader: TopicReader
@@ -18,17 +18,18 @@ export interface MembershipSource {
 }
 
 export interface MembershipVisitor {
-  /** Audiences that are wanted; all of them when it is left out. */
+  /** Whether an audience is visited. By default all are. */
   isWanted?(audience: string): boolean
-  /** What is kept of one user at one destination; awaited. In no particular order. */
+  /** Gets the membership of one user at one destination, in no particular order; awaited. */
   onMembership(key: MemberKey, state: Membership): void | Promise<void>
-  /** What is kept of an audience in one partition. */
-  onMark?(audience: string, mark: AudienceMark): void
+  /** Gets the watermark of an audience in one partition. */
+  onMark?(audience: string, mark: AudienceWatermark): void
 }
 
 /**
- * Reads the memberships topic and hands over what holds there. Memory is for one partition at a time: until it has been read nobody knows
- * which record of a key is the last. Rejects when the topic, or a record of it, cannot be read.
+ * Reads the memberships topic and passes its current records to the visitor. It holds one partition
+ * in memory at a time: the last record of a key is known only at the partition's end. Rejects when
+ * the topic or one of its records cannot be read.
  */
 export async function visitMemberships(source: MembershipSource, visitor: MembershipVisitor): Promise<void> {
   const { isWanted = () => true } = visitor
@@ -65,15 +66,15 @@ async function decoded(
   value: Buffer,
   codec: ValueCodec<MembershipRecord>,
 ): Promise<MembershipRecord> {
-  const read = await decodeLearning(codec, () => codec.decode(value))
+  const read = await decodeWithSchemaFetch(codec, () => codec.decode(value))
   if (read.kind === 'value') return read.value
-  throw new Error(`${topic}/${partition}/${offset} cannot be read: ${read.detail}`)
+  throw new Error(`record ${topic}/${partition}/${offset} cannot be decoded: ${read.detail}`)
 }
 
-/** What holds in one partition. */
+/** The current records of one partition. */
 class KeptPartition {
   readonly #members = new Memberships()
-  readonly #marks = new Map<string, AudienceMark>()
+  readonly #marks = new Map<string, AudienceWatermark>()
 
   put(about: About, record: MembershipRecord | undefined): void {
     if ('userId' in about) this.#members.put(about, record && fromMembershipRecord(record))
@@ -90,7 +91,7 @@ class KeptPartition {
         }
   }
 
-  #putMark(audience: string, mark: AudienceMark | undefined): void {
+  #putMark(audience: string, mark: AudienceWatermark | undefined): void {
     if (mark === undefined) this.#marks.delete(audience)
     else this.#marks.set(audience, mark)
   }

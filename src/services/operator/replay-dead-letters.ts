@@ -4,9 +4,12 @@ import { InFlight } from '../../core/flow/in-flight.ts'
 import type { LogProducer, LogRecord, OutgoingRecord, TopicReader } from '../../core/ports.ts'
 import { createPacer } from '../pacer.ts'
 import { visitDeadLetters } from './read-dead-letters.ts'
-import { createReplayTargets, type ReplayTargetDeps, type Way } from './replay-targets.ts'
+import { createReplayTargets, type ReplayPlan, type ReplayTargetDeps } from './replay-targets.ts'
 
-/** Dead letters under way at once: enough for full batches, and the most that a crash can leave put back and not marked. */
+/**
+ * Maximum dead letters in progress: enough for full batches. A crash leaves at most this number
+ * replayed but not marked.
+ */
 const maxInFlight = 256
 
 interface Deps extends ReplayTargetDeps {
@@ -16,13 +19,16 @@ interface Deps extends ReplayTargetDeps {
 
 export interface ReplayOptions {
   readonly filter: DeadLetterFilter
-  /** Dead letters a second; undefined: as fast as Kafka takes them. */
+  /** Maximum dead letters per second; `undefined` when only Kafka limits the rate. */
   readonly perSecond?: number | undefined
-  /** Nothing is written. */
+  /** Whether to count only, and write nothing. */
   readonly dryRun?: boolean | undefined
-  /** Once aborted, only what is under way still ends. */
+  /** When aborted, no further dead letter is replayed; those in progress are finished. */
   readonly signal: AbortSignal
-  /** Told how many dead letters there are, before the first one is put back; false: none is to be. */
+  /**
+   * Gets the number of live dead letters before the first one is replayed. When it returns false,
+   * none is replayed.
+   */
   readonly begin?: ((total: number) => boolean | Promise<boolean>) | undefined
   readonly onProgress?: ((progress: ReplayProgress) => void) | undefined
 }
@@ -33,7 +39,7 @@ export interface ReplayProgress {
   readonly replayed: number
 }
 
-/** Selected dead letters of one kind that go one way. */
+/** The number of selected dead letters with the same destination, reason and target. */
 export interface ReplayRow {
   readonly destination: string | undefined
   readonly reason: string
@@ -42,12 +48,12 @@ export interface ReplayRow {
 }
 
 export interface ReplayReport {
-  /** Dead letters that had not been put back before; undefined when it ended before they were counted. */
+  /** Number of live dead letters; `undefined` when the replay ended before they were counted. */
   readonly total: number | undefined
   readonly rows: readonly ReplayRow[]
-  /** Put back and marked so. */
+  /** Replayed and marked as replayed. */
   readonly replayed: number
-  /** Put back, but Kafka did not take the mark: the next replay puts them back once more. */
+  /** Replayed, but Kafka did not store the mark: the next replay repeats them. */
   readonly unmarked: number
   /** Destinations that dead letters name, selected or not. */
   readonly destinations: ReadonlySet<string>
@@ -56,16 +62,17 @@ export interface ReplayReport {
 
 export type ReplayEnd =
   | { readonly kind: 'done' }
-  /** Not to be begun. */
+  /** `begin` returned false. */
   | { readonly kind: 'declined' }
   | { readonly kind: 'interrupted' }
-  /** Kafka did not take a record, or what is left cannot be read. */
+  /** Kafka did not store a record, or the rest of the topic cannot be read. */
   | { readonly kind: 'failed'; readonly error: unknown }
 
 /**
- * Puts back the dead letters that a filter selects: first the copy, then, when all replicas have that, the mark that takes
- * the dead letter back. So a crash at any instant loses none; what it leaves put back and not marked is put back once more
- * by the next replay, under the same message id. Run again, it goes on where it ended.
+ * Replays the dead letters that a filter selects. It appends the copy first. When all replicas have
+ * the copy, it appends a tombstone, which marks the dead letter as replayed. So a crash loses no
+ * dead letter. One with a copy but without a tombstone is repeated by the next replay, under the
+ * same message id. When run again, it continues where it ended.
  */
 export async function replayDeadLetters(deps: Deps, options: ReplayOptions): Promise<ReplayReport> {
   const { circumstances, clock } = deps
@@ -79,12 +86,12 @@ export async function replayDeadLetters(deps: Deps, options: ReplayOptions): Pro
   let total: number | undefined
   let seen = 0
   let isDeclined = false
-  const tell = (): void => onProgress?.({ seen, replayed: writing.replayed })
-  const writing = new Writing(deps, tell, error => failing.abort(error))
+  const reportProgress = (): void => onProgress?.({ seen, replayed: writing.replayed })
+  const writing = new Writing(deps, reportProgress, error => failing.abort(error))
 
   async function visit(deadLetter: DeadLetter, record: LogRecord): Promise<void> {
     seen++
-    tell()
+    reportProgress()
     if (deadLetter.destination !== undefined) destinations.add(deadLetter.destination)
     if (!matches(deadLetter, filter)) return
     const way = await wayOf(record, deadLetter)
@@ -127,13 +134,13 @@ const stoppable = (reader: TopicReader, stop: AbortSignal): TopicReader => ({
     }),
 })
 
-function count(tally: Map<string, ReplayRow>, { destination, reason }: DeadLetter, way: Way): void {
+function count(tally: Map<string, ReplayRow>, { destination, reason }: DeadLetter, way: ReplayPlan): void {
   const target = 'topic' in way ? { topic: way.topic } : way
   const key = JSON.stringify([destination, reason, target])
   tally.set(key, { destination, reason, way: target, count: (tally.get(key)?.count ?? 0) + 1 })
 }
 
-/** Copies and marks under way. */
+/** The copies and tombstones in progress. */
 class Writing {
   readonly #deps: Pick<Deps, 'producer' | 'circumstances'>
   readonly #onReplayed: () => void
@@ -141,7 +148,7 @@ class Writing {
   readonly #inFlight = new InFlight(maxInFlight)
   replayed = 0
   unmarked = 0
-  /** The first one: what follows would fare no better. */
+  /** The first failure: further appends would fail too. */
   failure: Error | undefined
 
   constructor(
@@ -154,7 +161,10 @@ class Writing {
     this.#onFailure = onFailure
   }
 
-  /** Waits until one more may be in flight. @throws the reason of `stop` */
+  /**
+   * Waits until another dead letter may be in progress, then appends its copy and its tombstone.
+   * @throws the reason of `stop`
+   */
   async start(
     record: LogRecord,
     { topic, copy }: { readonly topic: string; readonly copy: OutgoingRecord },

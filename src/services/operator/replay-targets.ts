@@ -5,26 +5,27 @@ import { parseDeliveryState } from '../../core/delivery/delivery-state.ts'
 import { type ReplayContext, type ReplayRefusal, replayTargetOf } from '../../core/delivery/replay-target.ts'
 import type { Event } from '../../core/message/event.ts'
 import type { Clock, EventCodec, LogRecord, OutgoingRecord, ValueCodec } from '../../core/ports.ts'
-import { decodeLearning } from '../decode-learning.ts'
+import { decodeWithSchemaFetch } from '../decode-with-schema-fetch.ts'
 
 export interface ReplayTargetDeps {
   readonly clock: Clock
   readonly circumstances: ReplayContext
-  /** Called at the first delivery; `inputs` at the first change of an audience. */
+  /** Called at the first delivery; `inputs` is called at the first membership update. */
   readonly events: () => Promise<EventCodec>
   readonly inputs: () => Promise<ValueCodec<AudienceInput>>
 }
 
-/** Where a dead letter goes and as what, or why it stays. */
-export type Way = { readonly topic: string; readonly copy: OutgoingRecord } | { readonly refusal: ReplayRefusal }
+/** The topic and the copy of a replayed dead letter, or why it cannot be replayed. */
+export type ReplayPlan = { readonly topic: string; readonly copy: OutgoingRecord } | { readonly refusal: ReplayRefusal }
 
 /**
- * Finds the way back of each dead letter. The event of a delivery is decoded, because only the event names its source. An event that never
- * became a delivery is replayed as it is. Rejects while the registry is needed and cannot be reached.
+ * Finds the replay target of each dead letter. The event of a delivery is decoded, because only the
+ * event names its source. An event that never became a delivery is replayed as it is. Rejects while
+ * the schema registry is needed and cannot be reached.
  */
 export function createReplayTargets(
   deps: ReplayTargetDeps,
-): (record: LogRecord, deadLetter: DeadLetter) => Promise<Way> {
+): (record: LogRecord, deadLetter: DeadLetter) => Promise<ReplayPlan> {
   const { clock, circumstances } = deps
   const events = once(deps.events)
   const inputs = once(deps.inputs)
@@ -33,7 +34,7 @@ export function createReplayTargets(
     const { value } = originalOf(record)
     if (value === null || parseDeliveryState(record.headers) === undefined) return undefined
     const codec = await events()
-    const decoded = await decodeLearning(codec, () => codec.decode(value, record.timestamp))
+    const decoded = await decodeWithSchemaFetch(codec, () => codec.decode(value, record.timestamp))
     return decoded.kind === 'event' ? decoded.event : undefined
   }
 

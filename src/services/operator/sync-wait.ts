@@ -6,17 +6,20 @@ import type { Clock, LogPositions } from '../../core/ports.ts'
 import { type DurationMs, durationMs } from '../../core/units.ts'
 import { type MembershipSource, visitMemberships } from './read-memberships.ts'
 
-/** How often it is asked how far things are. */
-const askEvery = durationMs(1_000)
-/** The memberships have to be read for that: at most a fifth of the time. */
-const restAfterReading = 4
+/** Time between two checks of the progress. */
+const checkEvery = durationMs(1_000)
+/**
+ * Pause after a read of the memberships, as a multiple of its duration: reading takes at most a
+ * fifth of the time.
+ */
+const pausePerReadTime = 4
 
 interface Deps extends MembershipSource {
   readonly clock: Clock
   readonly positions: LogPositions
   readonly inputTopic: string
   readonly audiencesGroup: string
-  /** After so long a change that was not heard of counts as undelivered. */
+  /** Time after which a change without a report counts as undelivered. */
   readonly expiry: DurationMs
 }
 
@@ -28,7 +31,10 @@ interface Options {
   readonly onProgress?: (progress: WaitProgress) => void
 }
 
-/** Inputs that the audiences service has not taken yet; then memberships that the sync concerns, at each destination. */
+/**
+ * `taking`: the audiences service has not handled all inputs yet; `left` is their number.
+ * `delivering`: the memberships of the sync, counted per destination.
+ */
 export type WaitProgress =
   | { readonly kind: 'taking'; readonly left: number }
   | ({ readonly kind: 'delivering' } & DeliveryCounts)
@@ -36,26 +42,29 @@ export type WaitProgress =
 export interface DeliveryCounts {
   readonly delivered: number
   readonly waiting: number
-  /** Nothing is under way for them, and the destination does not have what it should. */
+  /** No change is in progress, and the destination does not have the intended value. */
   readonly undelivered: number
 }
 
 export interface WaitReport extends DeliveryCounts {
-  /** The newest sync of the audience, where it began by a clock that is ahead: this one changed nothing. */
+  /**
+   * The newest sync of the audience, when it began by a clock that is ahead. Then this sync changed
+   * nothing.
+   */
   readonly ahead?: SyncId
   readonly end: 'done' | 'interrupted'
 }
 
 /**
- * Waits until everything that a sync changed has ended: first until the audiences service has taken all of its inputs, then until no
- * change of those it concerns is under way.
+ * Waits until all changes of a sync have ended: first until the audiences service has handled all
+ * its inputs, then until none of its changes is in progress.
  */
 export async function waitForSync(deps: Deps, { signal, onProgress, ...sync }: Options): Promise<WaitReport> {
   const { clock } = deps
   const ends = await deps.positions.ends(deps.inputTopic)
   for (let left = await inputsLeft(deps, ends); left > 0; left = await inputsLeft(deps, ends)) {
     onProgress?.({ kind: 'taking', left })
-    await pause(clock, askEvery, signal)
+    await pause(clock, checkEvery, signal)
     if (signal.aborted) return { delivered: 0, waiting: 0, undelivered: 0, end: 'interrupted' }
   }
   for (;;) {
@@ -64,7 +73,7 @@ export async function waitForSync(deps: Deps, { signal, onProgress, ...sync }: O
     onProgress?.({ kind: 'delivering', ...counts })
     if (counts.waiting === 0) return { ...counts, end: 'done' }
     const took = clock.monotonic() - startedAt
-    await pause(clock, durationMs(Math.max(askEvery, took * restAfterReading)), signal)
+    await pause(clock, durationMs(Math.max(checkEvery, took * pausePerReadTime)), signal)
     if (signal.aborted) return { ...counts, end: 'interrupted' }
   }
 }
@@ -92,12 +101,13 @@ async function countOf(
     },
     onMembership({ destination }, state) {
       seen(state.syncId)
-      // A full sync also speaks of those whom it did not name; a newer one has its own say.
+      // A full sync also concerns the users that it did not name. What a newer sync has changed is
+      // not counted.
       const isConcerned = mode === 'full' ? state.syncId <= syncId : state.syncId === syncId
       if (!isConcerned || !audience.destinations.has(destination)) return
-      const standing = syncStatusOf(state, on)
-      if (standing === 'acknowledged') counts.delivered++
-      else if (standing === 'in_flight') counts.waiting++
+      const status = syncStatusOf(state, on)
+      if (status === 'acknowledged') counts.delivered++
+      else if (status === 'in_flight') counts.waiting++
       else counts.undelivered++
     },
   })

@@ -1,36 +1,40 @@
 import type { AudienceInput } from '../../core/audience/input.ts'
-import { type DeletionRequest, deletesOf, marksOf } from '../../core/deletion/deletion-request.ts'
+import { type DeletionRequest, deleteMessagesOf, suppressionsOf } from '../../core/deletion/deletion-request.ts'
 import { type DeletionRecord, deletionKey, encodeDeletion } from '../../core/deletion/deletion-status.ts'
-import { markedAgain, unsuppressed } from '../../core/deletion/suppressions.ts'
+import { allowLaterEvents, mergeSuppressions } from '../../core/deletion/suppressions.ts'
 import type { Event } from '../../core/message/event.ts'
 import type { LogProducer, RecordHeaders } from '../../core/ports.ts'
 import type { TopicNames } from '../../core/topics.ts'
 import type { SuppressionList } from '../deletion/suppression-list.ts'
-import { Appending } from './append-bound.ts'
+import { BoundedAppender } from './bounded-appender.ts'
 
 export interface DeletionDeps {
   readonly producer: LogProducer
   readonly topics: Pick<TopicNames, 'events' | 'audienceInput' | 'deletions'>
-  readonly marks: Pick<SuppressionList, 'update'>
+  readonly suppressions: Pick<SuppressionList, 'update'>
   readonly encodeEvent: (event: Event) => Buffer
   readonly encodeInput: (input: AudienceInput) => Buffer
-  /** Of every record that leads to more. */
+  /** Trace headers of the audience inputs and the delete messages. */
   readonly headers?: RecordHeaders | undefined
 }
 
 /**
- * Carries a deletion out, each step acknowledged before the next: first nothing more of its users goes out, then audiences forget
- * them, then it can be asked about, then the delete messages go. Done again with the same record after a crash anywhere, it says the same
- * under the same ids. Rejects when Kafka does not take something; what was taken until then holds.
+ * Carries out a deletion in four steps, each acknowledged before the next. It adds the users to the
+ * suppression list, makes the audiences forget them, stores the record from which the status is
+ * read, and writes the delete messages. After a crash it may be repeated with the same record, and
+ * writes the same under the same ids. Rejects when Kafka does not store a record; the records
+ * stored before that stay in effect.
  */
 export async function writeDeletion(
-  { producer, topics, marks, encodeEvent, encodeInput, headers = {} }: DeletionDeps,
+  { producer, topics, suppressions, encodeEvent, encodeInput, headers = {} }: DeletionDeps,
   request: DeletionRequest,
   record: DeletionRecord,
 ): Promise<void> {
-  const added = marksOf(request, record.createdAt)
-  await Promise.all(request.userIds.map(userId => marks.update(userId, current => markedAgain(current, added))))
-  const appending = new Appending(producer)
+  const added = suppressionsOf(request, record.createdAt)
+  await Promise.all(
+    request.userIds.map(userId => suppressions.update(userId, current => mergeSuppressions(current, added))),
+  )
+  const appending = new BoundedAppender(producer)
   for (const userId of request.userIds) {
     await appending.room()
     const value = encodeInput({ kind: 'forgotten', userId })
@@ -40,7 +44,7 @@ export async function writeDeletion(
   const value = Buffer.from(encodeDeletion(record))
   appending.add(topics.deletions, { key: Buffer.from(deletionKey(record.id)), value, headers: {} })
   await appending.ended()
-  for (const event of deletesOf(request, record)) {
+  for (const event of deleteMessagesOf(request, record)) {
     await appending.room()
     const key = Buffer.from(event.message.userId as string)
     appending.add(topics.events, { key, value: encodeEvent(event), headers })
@@ -48,12 +52,15 @@ export async function writeDeletion(
   await appending.ended()
 }
 
-/** Lifts the suppression of users; what was deleted stays deleted. Resolves with those that were suppressed. */
+/**
+ * Lifts the suppression of users; their deleted events stay deleted. Resolves with the users that
+ * were suppressed.
+ */
 export async function liftSuppression(
-  { marks }: { readonly marks: Pick<SuppressionList, 'get' | 'update'> },
+  { suppressions }: { readonly suppressions: Pick<SuppressionList, 'get' | 'update'> },
   userIds: readonly string[],
 ): Promise<readonly string[]> {
-  const suppressed = userIds.filter(userId => marks.get(userId)?.some(({ isSuppressed }) => isSuppressed))
-  await Promise.all(suppressed.map(id => marks.update(id, current => current && unsuppressed(current))))
+  const suppressed = userIds.filter(userId => suppressions.get(userId)?.some(({ isSuppressed }) => isSuppressed))
+  await Promise.all(suppressed.map(id => suppressions.update(id, current => current && allowLaterEvents(current))))
   return suppressed
 }

@@ -1,9 +1,9 @@
 import type { Audience } from '../../core/audience/directory.ts'
 import type { AudienceInput } from '../../core/audience/input.ts'
-import { createMemberReader } from '../../core/audience/member-line.ts'
+import { createMemberReader } from '../../core/audience/member-list.ts'
 import type { SyncId, SyncMode } from '../../core/audience/sync.ts'
 import type { LogProducer, RecordHeaders } from '../../core/ports.ts'
-import { Appending } from './append-bound.ts'
+import { BoundedAppender } from './bounded-appender.ts'
 
 export interface SyncDeps {
   readonly producer: LogProducer
@@ -11,7 +11,7 @@ export interface SyncDeps {
   readonly topic: string
   readonly partitions: () => Promise<number>
   readonly encodeInput: (input: AudienceInput) => Buffer
-  /** Of every record. */
+  /** Headers of every record. */
   readonly headers?: RecordHeaders | undefined
 }
 
@@ -19,21 +19,24 @@ export interface SyncOptions {
   readonly audience: Pick<Audience, 'name' | 'kind'>
   readonly mode: SyncMode
   readonly syncId: SyncId
-  /** A full sync of nobody takes everybody out, and is more often a broken export than meant. */
+  /**
+   * Whether an empty full sync is accepted. It removes all members, and is usually the result of a
+   * broken export.
+   */
   readonly allowEmpty: boolean
-  /** Once aborted the sync is not ended. */
+  /** When aborted, the sync is interrupted and its end is not written. */
   readonly signal: AbortSignal
   readonly onProgress?: (received: number) => void
 }
 
 export interface SyncReport {
   readonly syncId: SyncId
-  /** Lines with a member, each acknowledged when the sync ended. */
+  /** Number of lines with a member. All of them are acknowledged when the sync has ended. */
   readonly received: number
   readonly end: SyncEnd
 }
 
-/** All but `ended`: those named so far are taken over, nobody is taken out for not being named. */
+/** In all cases but `ended`, the members named so far are updated and no member is removed. */
 export type SyncEnd =
   | { readonly kind: 'ended' }
   /** A line is wrong; `message` says which and how. */
@@ -42,9 +45,10 @@ export type SyncEnd =
   | { readonly kind: 'interrupted' }
 
 /**
- * Writes one sync: an observation for each member, and when all replicas have all of them its end, to every partition. However many
- * members there are, memory stays small: no more is read than Kafka takes. Rejects with what `lines` throws, and when Kafka does not
- * take something; then the sync is not ended either.
+ * Writes one sync: an observation for each member, and then, when all replicas have them, the end
+ * of the sync to every partition. It reads lines no faster than Kafka stores them, so memory stays
+ * small for any number of members. Rejects when `lines` throws and when Kafka does not store a
+ * record; the end is not written then.
  */
 export async function writeSync(
   deps: SyncDeps,
@@ -52,7 +56,7 @@ export async function writeSync(
   options: SyncOptions,
 ): Promise<SyncReport> {
   const { audience, mode, syncId, allowEmpty, signal } = options
-  const writing = { appending: new Appending(deps.producer), received: 0 }
+  const writing = { appending: new BoundedAppender(deps.producer), received: 0 }
   const reportOf = (end: SyncEnd): SyncReport => ({ syncId, received: writing.received, end })
   try {
     const refused = await observe(deps, lines, options, writing)
@@ -68,12 +72,12 @@ export async function writeSync(
   return reportOf({ kind: 'ended' })
 }
 
-/** Undefined: every line was taken. */
+/** Writes the observations. Resolves with `undefined` when every line is valid. */
 async function observe(
   { topic, encodeInput, headers = {} }: SyncDeps,
   lines: AsyncIterable<readonly string[]>,
   { audience: { name: audience, kind }, mode, syncId, signal, onProgress }: SyncOptions,
-  writing: { readonly appending: Appending; received: number },
+  writing: { readonly appending: BoundedAppender; received: number },
 ): Promise<Extract<SyncEnd, { kind: 'refused' }> | undefined> {
   const readLine = createMemberReader(kind)
   for await (const some of lines) {
@@ -93,12 +97,15 @@ async function observe(
   return undefined
 }
 
-/** Writes what concerns all of an audience. Resolves when all replicas of all partitions have it. */
+/**
+ * Writes an input about a whole audience to every partition. Resolves when all replicas of all
+ * partitions have it.
+ */
 export async function toEveryPartition(
   { producer, topic, partitions, encodeInput, headers = {} }: SyncDeps,
   input: AudienceInput,
 ): Promise<void> {
-  const appending = new Appending(producer)
+  const appending = new BoundedAppender(producer)
   const value = encodeInput(input)
   for (let partition = (await partitions()) - 1; partition >= 0; partition--)
     appending.add(topic, { key: null, value, headers, partition })

@@ -6,7 +6,9 @@ import type { PartitionProcessor } from './partition-processor.ts'
 
 const { firstRetryMs, maxRetryMs } = flowLimits.append
 
-/** Kafka's codes for a record that is larger than its topic takes: it is refused again however often it is sent. */
+/**
+ * Kafka's error codes for a record that exceeds its topic's maximum size. A retry would fail again.
+ */
 const tooLargeCodes: ReadonlySet<string> = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE'])
 
 const isTooLarge = (error: Error): boolean => 'code' in error && tooLargeCodes.has(String(error.code))
@@ -16,23 +18,32 @@ export interface AppendDeps {
   readonly clock: Clock
   readonly metrics: Metrics
   readonly logger: Logger
-  /** When a record may be appended for a partition. Undefined: as long as this process owns it. */
+  /**
+   * Decides when a record of a partition may be appended. When `undefined`, it may be as long as
+   * this process owns the partition.
+   */
   readonly permit: WritePermit | undefined
 }
 
 export interface WritePermit {
-  /** Whether it may be now: asked once more when the record is sent. */
+  /** Whether a record may be written now. The producer asks again when it sends the record. */
   mayWrite(processor: PartitionProcessor): boolean
-  /** Resolves when it may be; false: the partition is not ours any more. */
+  /**
+   * Resolves with true when a record may be written; with false when this process no longer owns
+   * the partition.
+   */
   toWrite(processor: PartitionProcessor): Promise<boolean>
 }
 
-/** What is written because of a record of a partition, before that record is done. */
+/**
+ * Appends the records that result from a source record. The source record is done only after them.
+ */
 export interface Appends {
   /**
-   * Tries until the topic takes the record, or until the partition it is written for is no longer ours: then its next owner
-   * writes it, and `end` is told that it was not written here. A record that is too large for the topic is not tried again where
-   * `tooLarge` is given: that is called in place of `end`, and writes something else.
+   * Retries the append until the topic stores the record or the partition is revoked. After a
+   * revocation, `end` gets false: the next owner of the partition writes the record. A record that
+   * is too large for the topic is not retried when `tooLarge` is given: `tooLarge` is called
+   * instead of `end`, and writes something smaller.
    */
   append(
     topic: string,
@@ -41,14 +52,14 @@ export interface Appends {
     end: (written: boolean) => void,
     tooLarge?: (error: Error) => void,
   ): void
-  /** Topics that did not take the last record written to them. */
+  /** Topics with a failed append that is being retried. */
   unwritableTopics(): readonly string[]
-  /** Written and not acknowledged yet. */
+  /** Number of appends that are not acknowledged yet. */
   unacknowledged(): number
 }
 
 export function createAppends({ producer, clock, metrics, logger, permit }: AppendDeps): Appends {
-  /** By topic: how many records wait for it to become writable. */
+  /** Number of records with a failed append, by topic. */
   const failing = new Map<string, number>()
   let unacknowledged = 0
 
@@ -72,10 +83,14 @@ export function createAppends({ producer, clock, metrics, logger, permit }: Appe
       producer.append(topic, record, error => {
         if (error === undefined) return finish(() => end(true))
         if (tooLarge !== undefined && isTooLarge(error)) return finish(() => tooLarge(error))
-        // Held back, or as good as that.
+        // The producer did not send the record because the permit had ended. The topic did not
+        // fail.
         if (permit?.mayWrite(of) === false) return attempt(pauseMs)
         metrics.produceFailures.inc({ topic })
-        logger.error({ topic, error: error.message, retryInMs: pauseMs }, 'record not written; its source offset waits')
+        logger.error(
+          { topic, error: error.message, retryInMs: pauseMs },
+          'record not written; the append is retried, and the source offset is not committed until then',
+        )
         if (!isFailing) countFailing(topic, 1)
         isFailing = true
         clock.after(durationMs(pauseMs), () => attempt(Math.min(pauseMs * 2, maxRetryMs)))

@@ -16,12 +16,12 @@ interface Deps extends Pick<Appends, 'append'> {
 
 export interface WhyDeadLettered {
   readonly reason: DeadLetterReason
-  /** Of an `invalid_message`. */
+  /** Set when the reason is `invalid_message`. */
   readonly code?: RejectionCode | undefined
   readonly carried?: Partial<DeliveryState> | undefined
 }
 
-/** Writes a record to the dead-letter topic; `end` as that of `Appends.append`. */
+/** Appends a record to the dead-letter topic; `end` is called as by `Appends.append`. */
 export type WriteDeadLetter = (
   record: LogRecord,
   why: WhyDeadLettered,
@@ -30,8 +30,8 @@ export type WriteDeadLetter = (
 ) => void
 
 /**
- * A dead letter is longer than its record. Where the topic refuses it for its size, its beginning is
- * written in its place: no record may hold its partition for good.
+ * A dead letter is longer than its record. When the topic refuses it for its size, only the
+ * beginning of the record is written, so that no record blocks its partition forever.
  */
 export function createDeadLetters({ append, topics, metrics, logger }: Deps): WriteDeadLetter {
   return (record, { carried, reason, code }, of, end) => {
@@ -46,7 +46,7 @@ export function createDeadLetters({ append, topics, metrics, logger }: Deps): Wr
           ...{ topic, partition, offset, reason, bytes: unreadBatch?.length ?? value?.length ?? 0 },
           ...(error !== undefined && { error: error.message }),
         },
-        'only the first 64 KiB of the record are kept on the dead-letter topic',
+        'the dead letter has only the first 64 KiB of the record; it cannot be replayed',
       )
       append(topics.deadLetter, truncatedDeadLetter(record, carried, reason, code), of, endTruncated)
     }

@@ -3,13 +3,13 @@ import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { LogConsumer } from '../../core/ports.ts'
 import type { Partitions } from './partitions.ts'
 
-/** One consumer of a group, and the partitions that it was given. */
+/** One member of a consumer group, with its assigned partitions. */
 export interface GroupMember {
   readonly partitions: Partitions
-  readonly consumer: Pick<LogConsumer, 'silence'>
+  readonly consumer: Pick<LogConsumer, 'timeSinceContact'>
 }
 
-/** Counts what a group's member has done since it was last asked, and shows what it has now. */
+/** Adds a member's record counts since the last call to the counters, and sets its gauges. */
 export function showGroup(metrics: Metrics, group: ConsumerGroupLabel, { partitions, consumer }: GroupMember): void {
   const { consumed, done, handedBack, joins } = partitions.takeCounts()
   metrics.recordsConsumed.inc({ group }, consumed)
@@ -17,5 +17,5 @@ export function showGroup(metrics: Metrics, group: ConsumerGroupLabel, { partiti
   metrics.recordsFinished.inc({ group, end: 'handed_back' }, handedBack)
   metrics.groupJoins.inc({ group }, joins)
   metrics.assignedPartitions.set({ group }, [...partitions.processors()].length)
-  metrics.consumerSilence.set({ group }, consumer.silence() / 1000)
+  metrics.consumerSilence.set({ group }, consumer.timeSinceContact() / 1000)
 }

@@ -3,17 +3,17 @@ import { flowLimits } from '../../core/flow/limits.ts'
 import { heldBytes, type PrefetchLimits } from '../../core/flow/prefetch-limits.ts'
 import type { LogConsumer, LogRecord, Position, TopicPartition } from '../../core/ports.ts'
 import { OffsetTracker } from '../../core/progress/offset-tracker.ts'
-import { Unread } from './unread.ts'
+import { FetchBuffer } from './fetch-buffer.ts'
 
 const { resumeBelow } = flowLimits.prefetch
 
-/** Why no record of a partition is admitted for now. */
+/** Why a partition is paused. */
 export type PauseReason = 'backlog' | 'not_due' | 'schema' | 'restore'
 
 interface Deps {
   readonly consumer: LogConsumer
   readonly limits: () => PrefetchLimits
-  /** No reason to pause it is left. */
+  /** Called when the last reason for a pause is removed. */
   readonly onResumed: (processor: PartitionProcessor) => void
 }
 
@@ -25,16 +25,16 @@ export class PartitionProcessor implements TopicPartition {
   readonly topic: string
   readonly partition: number
   readonly tracker: OffsetTracker
-  readonly unread = new Unread()
+  readonly unread = new FetchBuffer()
   /** Set once; from then on another process may own the partition. */
   revoked = false
-  /** It is being revoked: what waits stays for the next owner. */
+  /** The partition is being revoked; its queued deliveries are left to the next owner. */
   isLeaving = false
-  /** Its records are being admitted now: guards against recursion. */
+  /** `Partitions.admit` is running for it: guards against recursion. */
   isAdmitting = false
-  /** Records admitted, done or not. */
+  /** Number of admitted records, done or not. */
   admitted = 0
-  /** When the last batch of it came, in monotonic milliseconds. */
+  /** When its last batch was fetched, in monotonic milliseconds. */
   fetchedAt = Number.NEGATIVE_INFINITY
   /** The partition's end as of the last fetch. */
   highWatermark: number
@@ -53,12 +53,14 @@ export class PartitionProcessor implements TopicPartition {
     this.#deps = deps
   }
 
-  /** Whether an attempt may be started: only while nobody else can own the partition, now or soon. */
+  /**
+   * Whether an attempt may start: only while no other process can own the partition, now or soon.
+   */
   get mayStart(): boolean {
-    return !this.isLeaving && this.#deps.consumer.isConfirmed()
+    return !this.isLeaving && this.#deps.consumer.holdsLease()
   }
 
-  /** An attempt or a copy is in progress until `ended`. */
+  /** An attempt or an append is in progress until `ended` is called. */
   started(): void {
     this.#inProgress++
   }
@@ -110,12 +112,12 @@ export class PartitionProcessor implements TopicPartition {
     if (this.#pauses.has('backlog') && !this.#reaches(resumeBelow)) this.resume('backlog')
   }
 
-  /** The limits may have been raised. */
+  /** Resumes the partition when its limits were raised enough. */
   recheckLimits(): void {
     if (this.#pauses.has('backlog') && !this.#reaches(1)) this.resume('backlog')
   }
 
-  /** One destination needs nothing more of a record that others still wait for. */
+  /** One destination is done with a record that other destinations still need. */
   partlyDone(record: LogRecord, destination: string): void {
     if (!this.revoked) this.tracker.partlyDone(record.offset, destination)
   }
@@ -124,7 +126,7 @@ export class PartitionProcessor implements TopicPartition {
     this.#lastRouted.add(record.offset, destination)
   }
 
-  /** Whether records of other destinations wait behind this one's, from the lowest undone record on. */
+  /** Whether other destinations have records at or after the partition's lowest undone record. */
   hasOthersThan(destination: string): boolean {
     return this.#lastRouted.hasOthersThan(destination, this.tracker.committable)
   }

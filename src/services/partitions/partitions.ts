@@ -16,26 +16,32 @@ import { RecordCounter, type RecordCounts } from './record-counts.ts'
 interface Deps {
   readonly consumer: LogConsumer
   readonly clock: Clock
-  /** Concurrent calls of the process. */
+  /** Maximum number of concurrent webhook requests of the process. */
   readonly maxInFlight: number
-  /** When a record may be admitted. Undefined: immediately (events). */
+  /** Returns when a record may be admitted. `undefined` when all records are due immediately. */
   readonly dueAt: ((record: LogRecord) => EpochMs) | undefined
   readonly admission: Admission
 }
 
-/** What a service does with the records of its partitions. */
+/** What a service does with its partitions and their records. */
 export interface Admission {
-  /** Whether a partition prefetches more than its calls need, up to its limits. */
+  /** Whether partitions may prefetch up to their higher limits (`PrefetchLimits.stalled`). */
   prefetchesDeeper(): boolean
-  /** Called before the first record of a partition, to pause it. */
+  /** Called before the first record of a partition; the service may pause it here. */
   assigned(processor: PartitionProcessor): void
   admit(record: LogRecord, processor: PartitionProcessor): void
-  /** All that was fetched, or that the limits permit, is admitted. */
+  /** All fetched records are admitted, or as many as the limits permit. */
   admitted(processor: PartitionProcessor): void
   revoked(processor: PartitionProcessor): void
-  /** The partition is revoked and nothing of it is in progress; the revocation waits for what starts now. */
+  /**
+   * The partition is being revoked and has nothing in progress. The revocation also waits for what
+   * this call starts.
+   */
   handOver(processor: PartitionProcessor): void
-  /** Deliveries that were held back may be startable now, or void. */
+  /**
+   * The assignment has changed, or the group confirms it again. Deliveries that were held back may
+   * start now, or belong to another process.
+   */
   released(): void
 }
 
@@ -43,7 +49,7 @@ export interface Admission {
 export interface Partitions {
   readonly handlers: LogConsumerHandlers
   processors(): Iterable<PartitionProcessor>
-  /** Counts since the last call. */
+  /** Returns the counts since the last call. */
   takeCounts(): RecordCounts
 }
 
@@ -86,7 +92,8 @@ export function createPartitions(deps: Deps): Partitions {
 
   function onRecords(batch: RecordBatch): void {
     const processor = processors.get(keyOf(batch))
-    // While it waits, the position stands where it was sought to: what an earlier fetch still brings comes again.
+    // The consumer was moved to the first record that is not due: an earlier fetch's records are
+    // fetched again.
     if (processor === undefined || processor.isPausedFor('not_due')) return
     processor.highWatermark = batch.highWatermark
     processor.fetchedAt = clock.monotonic()
@@ -94,7 +101,7 @@ export function createPartitions(deps: Deps): Partitions {
     admit(processor)
   }
 
-  /** Admits fetched records until the partition is paused or none is left; only then fetches more. */
+  /** Admits fetched records until the partition is paused or none is left; then fetches more. */
   function admit(processor: PartitionProcessor): void {
     // A record that is done immediately (a drop) re-enters here: the running loop continues instead.
     if (processor.isAdmitting) return
@@ -123,7 +130,7 @@ export function createPartitions(deps: Deps): Partitions {
         admission.released()
       },
       onRevoking: revoking,
-      onConfirmed: () => admission.released(),
+      onLeaseRegained: () => admission.released(),
       onRecords,
       positions: () => [...processors.values()].map(positionOf),
     },
@@ -139,8 +146,8 @@ async function handOver({ admission }: Deps, processor: PartitionProcessor): Pro
 }
 
 /**
- * Pauses until the record is due. Records of a retry topic fall due in the order of their appends:
- * behind the first one that is not due there is none that is.
+ * Pauses the partition until the record is due. Records of a retry topic become due in the order in
+ * which they were appended, so no later record is due before it.
  */
 function waitUntilDue(
   { consumer, clock }: Deps,
@@ -149,14 +156,14 @@ function waitUntilDue(
 ): void {
   processor.unread.requeue(record)
   processor.pause('not_due')
-  const again = processor.unread.truncate(due - clock.now() <= dueSoonMs ? maxDueSoon : 0)
-  if (again !== undefined) consumer.seek(processor, again)
-  const look = (): void => {
+  const firstDropped = processor.unread.truncate(due - clock.now() <= dueSoonMs ? maxDueSoon : 0)
+  if (firstDropped !== undefined) consumer.seek(processor, firstDropped)
+  const check = (): void => {
     const wait = due - clock.now()
     if (wait <= 0 || processor.revoked) processor.resume('not_due')
-    else clock.after(durationMs(Math.min(wait, maxTimerMs)), look)
+    else clock.after(durationMs(Math.min(wait, maxTimerMs)), check)
   }
-  look()
+  check()
 }
 
 function positionOf({ topic, partition, tracker }: PartitionProcessor): Position {

@@ -1,20 +1,24 @@
 import type { PartitionProcessor } from './partition-processor.ts'
 
-/** Records of one consumer since the last call. */
+/** Record counts of one consumer since the previous call of `take`. */
 export interface RecordCounts {
-  /** Admitted. */
+  /** Records admitted. */
   readonly consumed: number
-  /** Of those admitted now or before: done. */
+  /** Records done, also ones that were admitted before the previous call. */
   readonly done: number
-  /** Of those admitted now or before: not done when their partition was revoked. */
+  /** Admitted records that were not done when their partition was revoked. */
   readonly handedBack: number
+  /** Joins of the consumer group. */
   readonly joins: number
 }
 
-/** Sums the counters of the processors. Done records are the difference: a record costs one addition. */
+/**
+ * Sums the counters of the processors. The number of done records is derived from the others, so
+ * that a record costs one addition.
+ */
 export class RecordCounter {
-  /** Admitted in partitions that were revoked. */
-  #gone = 0
+  /** Records admitted in partitions that are revoked now. */
+  #admittedRevoked = 0
   #handedBack = 0
   #joins = 0
   #before = { admitted: 0, open: 0 }
@@ -24,13 +28,13 @@ export class RecordCounter {
   }
 
   left({ admitted, tracker }: PartitionProcessor): void {
-    this.#gone += admitted
+    this.#admittedRevoked += admitted
     this.#handedBack += tracker.open
   }
 
-  /** `processors`: those that are there now. */
+  /** @param processors those of the partitions that are assigned now. */
   take(processors: Iterable<PartitionProcessor>): RecordCounts {
-    const now = { admitted: this.#gone, open: 0 }
+    const now = { admitted: this.#admittedRevoked, open: 0 }
     for (const { admitted, tracker } of processors) {
       now.admitted += admitted
       now.open += tracker.open

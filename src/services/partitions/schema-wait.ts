@@ -9,9 +9,9 @@ interface Deps<Open> {
   readonly clock: Clock
   readonly logger: Logger
   readonly decode: (open: Open) => void
-  /** The registry knows no such schema id. */
+  /** Called when the registry does not know the schema id. */
   readonly unknown: (open: Open) => void
-  /** Starts what was enqueued. */
+  /** Starts the deliveries that were enqueued. */
   readonly dispatch: () => void
 }
 
@@ -34,14 +34,17 @@ export function createSchemaWait<Open extends { readonly processor: PartitionPro
       (error: Error) => {
         logger.warn(
           { schemaId, topic: processor.topic, partition: processor.partition, error: error.message },
-          'schema registry cannot be reached',
+          'schema registry cannot be reached; the partition is paused until it answers',
         )
         if (!processor.revoked) clock.after(retryEvery, () => start(open, schemaId))
       },
     )
   }
 
-  /** The deliveries of this record precede those of the records behind it. */
+  /**
+   * Decodes the record before the partition resumes, so that its deliveries precede those of later
+   * records.
+   */
   function proceed(open: Open, known: boolean): void {
     if (known) decode(open)
     else unknown(open)

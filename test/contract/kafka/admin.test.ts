@@ -16,7 +16,7 @@ const topic = (config: Record<string, string> = {}) => ({
   config,
 })
 
-it('creates a topic as asked, lists and describes it', async () => {
+it('creates, lists and describes a topic', async () => {
   const one = admin()
   const wanted = topic({ 'cleanup.policy': 'compact,delete', 'retention.ms': '60000' })
   await one.create(wanted)
@@ -27,7 +27,7 @@ it('creates a topic as asked, lists and describes it', async () => {
   expect(described?.config).toHaveProperty(['min.insync.replicas'])
 })
 
-it('describes what exists and leaves out what does not', async () => {
+it('describes existing topics and omits missing ones', async () => {
   const one = admin()
   const [first, second] = [topic(), topic()]
   await one.create(first)
@@ -35,7 +35,7 @@ it('describes what exists and leaves out what does not', async () => {
   expect(await one.describe([second.name])).toEqual([])
 })
 
-it('creating what exists is no error, and changes nothing', async () => {
+it('resolves without a change when the topic to create exists', async () => {
   const one = admin()
   const wanted = topic()
   await one.create(wanted)
@@ -44,22 +44,22 @@ it('creating what exists is no error, and changes nothing', async () => {
 })
 
 it.each([
-  { name: 'a setting that Kafka does not know', wanted: topic({ 'no.such.setting': '1' }), code: 'INVALID_CONFIG' },
+  { name: 'an unknown topic configuration', wanted: topic({ 'no.such.setting': '1' }), code: 'INVALID_CONFIG' },
   {
     name: 'more replicas than brokers',
     wanted: { ...topic(), replicationFactor: 5 },
     code: 'INVALID_REPLICATION_FACTOR',
   },
-  { name: 'a name that is none', wanted: { ...topic(), name: 'no good' }, code: 'INVALID_TOPIC_EXCEPTION' },
-])('says what is wrong with $name', async ({ wanted, code }) => {
+  { name: 'an invalid name', wanted: { ...topic(), name: 'no good' }, code: 'INVALID_TOPIC_EXCEPTION' },
+])('rejects $name with Kafka’s error', async ({ wanted, code }) => {
   await expect(admin().create(wanted)).rejects.toMatchObject({
     name: 'KafkaError',
     code,
     retriable: false,
-    message: expect.stringContaining(`topic ${wanted.name} cannot be created`),
+    message: expect.stringContaining(`cannot create topic ${wanted.name}`),
   })
 })
 
-it('says when no broker answers', async () => {
+it('rejects with the connection error when no broker listens', async () => {
   await expect(admin(['127.0.0.1:1']).listTopics()).rejects.toMatchObject({ code: 'ECONNREFUSED', retriable: true })
 })

@@ -37,8 +37,8 @@ async function preparedPlace(brokers?: string[]) {
   return place
 }
 
-// First: what kafkajs has begun goes on for seconds behind it.
-it('a broker that does not come back: close keeps to its time and reports all', async () => {
+// This test comes first, because kafkajs's retries continue for seconds after it.
+it('close keeps its time limit and reports all messages when no broker listens', async () => {
   const place = newRealEventsTopic([`127.0.0.1:${await freePorts(1)}`])
   await place.registerSchema()
   const { analytics, failures } = clientOf(place.options)
@@ -49,7 +49,7 @@ it('a broker that does not come back: close keeps to its time and reports all', 
 })
 
 describe('on a real broker', () => {
-  it('every call is on the topic, as our own writers write it, on the partition of its key', async () => {
+  it('writes every call to the partition of its key, in Hookline’s format', async () => {
     const place = await preparedPlace()
     const { analytics, sent } = clientOf(place.options)
     const before = Date.now()
@@ -76,7 +76,7 @@ describe('on a real broker', () => {
     expect(track).toMatchObject({ messageId: 'mine', event: 'Größe', properties: '{"total":1.5}' })
   })
 
-  it('thousands, in the order of the calls for each user', async () => {
+  it('writes 20,000 messages in order for each user', async () => {
     const place = await preparedPlace()
     const { analytics } = clientOf(place.options, { size: 100 })
     for (let n = 0; n < 20_000; n += 1) analytics.track({ userId: `u-${n % 50}`, event: String(n) })
@@ -91,7 +91,7 @@ describe('on a real broker', () => {
     }
   })
 
-  it('connects to nobody before there is something to send', async () => {
+  it('opens no connection before the first message', async () => {
     const proxy = await startTcpProxy(1)
     afterwards(() => proxy.close())
     const here = `127.0.0.1:${proxy.port}`
@@ -102,14 +102,14 @@ describe('on a real broker', () => {
   })
 })
 
-describe('what somebody has to put right', () => {
-  it('a missing topic: the messages fail at once with the remedy, and no topic is made', async () => {
+describe('errors that need an operator', () => {
+  it('a missing topic: messages fail immediately with the command to run, and no topic is created', async () => {
     const place = newRealEventsTopic()
     await place.registerSchema()
     const { analytics, failures } = clientOf(place.options)
     analytics.track({ userId: 'u', event: 'E', messageId: 'm' })
     await analytics.flush()
-    const detail = `Kafka did not take it: topic ${place.topic} does not exist: create it with \`hookline topics apply\`.`
+    const detail = `Kafka did not acknowledge the message: topic ${place.topic} does not exist; create it with: hookline topics apply.`
     expect(failures).toMatchObject([{ reason: 'refused', code: 'TOPIC_MISSING', detail, messageIds: ['m'] }])
     expect(await place.topics()).not.toContain(place.topic)
     await place.createTopic()
@@ -118,7 +118,7 @@ describe('what somebody has to put right', () => {
     expect(analytics.counts).toMatchObject({ sent: 1, failed: 1 })
   })
 
-  it('a schema that is not registered: likewise', async () => {
+  it('a schema that is not registered: messages fail with the command to run', async () => {
     const place = newRealEventsTopic()
     await place.createTopic()
     const { analytics, failures } = clientOf(place.options)
@@ -138,8 +138,8 @@ describe('what somebody has to put right', () => {
   })
 })
 
-describe('what passes', () => {
-  it('a registry that is away at first', async () => {
+describe('transient errors', () => {
+  it('a registry that is unavailable at first', async () => {
     const place = await preparedPlace()
     const { port, pathname } = new URL(place.options.registry.url)
     const proxy = await startTcpProxy(Number(port))
@@ -156,7 +156,7 @@ describe('what passes', () => {
     expect((await place.events()).map(({ event }) => event.message.event)).toEqual(['second'])
   })
 
-  it('the death of the broker: every message is on the topic in the end', async () => {
+  it('a killed broker: every message is on the topic after its restart', async () => {
     const [dataDir, port] = [await mkdtemp(join(tmpdir(), 'hookline-contract-')), await freePorts(1)]
     const start = () => startBroker({ dataDir, port, throwAway: true })
     let broker = await start()

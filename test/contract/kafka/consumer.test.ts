@@ -17,8 +17,8 @@ import {
   uniqueName,
 } from './support.ts'
 
-describe('what is fetched', () => {
-  it('seek brings records again, and skips', async () => {
+describe('fetches', () => {
+  it('continue at the offset of a seek, backwards and forwards', async () => {
     const topic = await newTopic()
     await appendAll(producer(), topic, numbered(5))
     const recorder = new Recorder()
@@ -34,11 +34,11 @@ describe('what is fetched', () => {
   })
 
   it.each([
-    { name: 'little', fetch: { perPartition: 25_000, total: 1_000_000 }, most: 2 },
-    { name: 'as much as there is', fetch: undefined, most: 20 },
-  ])('by one fetch: $name', async ({ fetch, most }) => {
+    { name: 'a small one returns 2 records', fetch: { perPartition: 25_000, total: 1_000_000 }, most: 2 },
+    { name: 'the default returns all 20', fetch: undefined, most: 20 },
+  ])('are limited by the fetch size: $name', async ({ fetch, most }) => {
     const [topic, to] = [await newTopic(), producer()]
-    // One after another: each is a batch of its own, which a broker does not cut.
+    // Each record is appended alone and becomes its own batch, which a broker returns as a whole.
     for (let record = 0; record < 20; record++) await append(to, topic, { value: Buffer.alloc(10_000) })
     const recorder = new Recorder()
     await consumer([topic], { ...(fetch && { fetch }) }).start(recorder)
@@ -46,7 +46,7 @@ describe('what is fetched', () => {
     expect(recorder.batches.map(({ records }) => records.length)).toEqual(new Array(20 / most).fill(most))
   })
 
-  it('nothing of a paused partition, all of it when resumed, the others go on', async () => {
+  it('skip a paused partition until it is resumed', async () => {
     const topic = await newTopic({ partitions: 2 })
     const to = producer()
     const recorder = new Recorder()
@@ -63,11 +63,11 @@ describe('what is fetched', () => {
     await recorder.until(() => recorder.values.includes('paused'))
   })
 
-  it('what is resumed is fetched soon while another partition is paused, however long a fetch may take else', async () => {
+  it('include a resumed partition after maxWaitWhilePaused while another partition is paused', async () => {
     const topic = await newTopic({ partitions: 2 })
     const to = producer()
     const recorder = new Recorder()
-    // The first one is longer than a test may take.
+    // `maxWait` is longer than the timeout of the test.
     const one = consumer([topic], { maxWait: durationMs(300_000), maxWaitWhilePaused: durationMs(100) })
     await one.start(recorder)
     one.pause({ topic, partition: 0 })
@@ -79,7 +79,7 @@ describe('what is fetched', () => {
     await recorder.until(() => recorder.values.includes('paused'))
   })
 
-  it('one compressed fetch of 50,000 records comes in parts, and what follows a pause comes later', async () => {
+  it('deliver 50,000 compressed records in parts, and stop between parts after a pause', async () => {
     const topic = await newTopic()
     const to = producer({ compression: 'GZIP' })
     const count = 50_000
@@ -111,7 +111,7 @@ describe('what is fetched', () => {
     expect(recorder.batches.at(-1)).toMatchObject({ nextOffset: count, highWatermark: count })
   })
 
-  it('partitions that a topic gets are found', async () => {
+  it('include partitions that are added to the topic', async () => {
     const topic = await newTopic()
     const recorder = new Recorder()
     await consumer([topic], { kafka: kafka(), metadataMaxAgeMs: 100 }).start(recorder)
@@ -120,7 +120,7 @@ describe('what is fetched', () => {
     expect(recorder.events).toEqual(['assigned 0@0', 'assigned 1@0'])
   })
 
-  it('several topics, one of them empty', async () => {
+  it('cover several topics, one of them empty', async () => {
     const topics = [await newTopic(), await newTopic()]
     await append(producer(), topics[1] as string, { value: Buffer.from('x') })
     const recorder = new Recorder()
@@ -130,8 +130,8 @@ describe('what is fetched', () => {
   })
 })
 
-describe('when it cannot go on', () => {
-  it('a missing topic is named, and none is created', async () => {
+describe('a consumer', () => {
+  it('rejects the start with the name of a missing topic, and does not create it', async () => {
     const topic = uniqueName()
     await expect(consumer([await newTopic(), topic]).start(new Recorder())).rejects.toMatchObject({
       code: 'TOPIC_MISSING',
@@ -140,12 +140,12 @@ describe('when it cannot go on', () => {
     expect(await (await plainAdmin()).listTopics()).not.toContain(topic)
   })
 
-  it('no broker: start rejects', async () => {
+  it('rejects the start when no broker listens', async () => {
     const starting = consumer([uniqueName()], { kafka: kafka(['127.0.0.1:1']) }).start(new Recorder())
     await expect(starting).rejects.toMatchObject({ name: 'KafkaError', code: 'ECONNREFUSED', retriable: true })
   })
 
-  it('a handler that throws is a bug: reported once, nothing more is handed over', async () => {
+  it('calls onFatal once and stops delivering when a handler throws', async () => {
     const topic = await newTopic()
     await appendAll(producer(), topic, numbered(3))
     const bug = new Error('bug')
@@ -161,21 +161,21 @@ describe('when it cannot go on', () => {
     expect(recorder.batches).toHaveLength(1)
   })
 
-  it('hears of the broker all the time, even when all is paused', async () => {
+  it('keeps contact with the broker while all partitions are paused', async () => {
     const topic = await newTopic()
     const clock = new ManualClock()
     const one = consumer([topic], { clock })
     await one.start(new Recorder())
     one.pause({ topic, partition: 0 })
     await clock.advance(60_000)
-    expect(one.silence()).toBe(60_000)
+    expect(one.timeSinceContact()).toBe(60_000)
     await eventually(
-      () => new Promise(resolve => setImmediate(() => resolve(one.silence()))),
+      () => new Promise(resolve => setImmediate(() => resolve(one.timeSinceContact()))),
       silence => silence === 0,
     )
   })
 
-  it('can be stopped before it has joined, and twice', async () => {
+  it('can be stopped before it has joined, and stopped twice', async () => {
     const one = consumer([await newTopic()])
     const starting = one.start(new Recorder())
     await Promise.all([one.stop(), one.stop(), expect(starting).rejects.toMatchObject({ code: 'CLOSED' })])

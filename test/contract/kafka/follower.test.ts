@@ -27,7 +27,7 @@ async function follow(topic: string, options: Partial<FollowerDeps> = {}): Promi
 }
 
 describe('a follower', () => {
-  it('has all of every partition at its start, in order, and what comes later', async () => {
+  it('delivers all records in order before start resolves, and then new ones', async () => {
     const topic = await newTopic({ partitions: 3 })
     const to = producer()
     const spread = numbered(300).map((record, index) => ({ ...record, partition: index % 3 }))
@@ -47,7 +47,7 @@ describe('a follower', () => {
     }
   })
 
-  it('knows of an empty topic at once that it has all of it, and again and again', async () => {
+  it('calls onCurrent immediately and repeatedly for an empty topic', async () => {
     const startedAt = systemClock.monotonic()
     const followed = await follow(await newTopic({ partitions: 2 }))
     expect(followed.asOf).toBeGreaterThanOrEqual(startedAt)
@@ -55,7 +55,7 @@ describe('a follower', () => {
     await followed.until(() => followed.asOf > first)
   })
 
-  it('has what was acknowledged before the moment that it tells', async () => {
+  it('has delivered all records acknowledged before the time passed to onCurrent', async () => {
     const topic = await newTopic({ partitions: 4 })
     const to = producer()
     const followed = await follow(topic)
@@ -67,7 +67,7 @@ describe('a follower', () => {
     }
   })
 
-  it('goes on with what is left of a log whose beginning was deleted', async () => {
+  it('continues at the first record of a log whose beginning was deleted', async () => {
     const topic = await newTopic()
     const to = producer()
     await appendAll(to, topic, numbered(5))
@@ -78,7 +78,7 @@ describe('a follower', () => {
     expect(followed.values).toEqual(['3', '4'])
   })
 
-  it('reads a topic anew that was deleted and made again', async () => {
+  it('reads a topic again from its beginning after it was deleted and created again', async () => {
     const topic = await newTopic({ partitions: 2 })
     const to = producer()
     await appendAll(
@@ -97,7 +97,7 @@ describe('a follower', () => {
     await followed.until(() => followed.asOf > now)
   })
 
-  it('finds partitions that were added', async () => {
+  it('reads partitions that are added', async () => {
     const topic = await newTopic()
     const followed = await follow(topic, { metadataMaxAgeMs: 300 })
     await growTo(2, topic)
@@ -105,7 +105,7 @@ describe('a follower', () => {
     await followed.until(() => followed.values.includes('second'))
   })
 
-  it('begins behind all that is there, if told so, and has all that comes', async () => {
+  it('begins at the end when asked to', async () => {
     const topic = await newTopic({ partitions: 3 })
     const to = producer()
     await appendAll(to, topic, numbered(30))
@@ -116,7 +116,7 @@ describe('a follower', () => {
     expect(new Set(followed.values)).toEqual(new Set(numbered(30, 30).map(({ value }) => String(value))))
   })
 
-  it('begins with what was appended at a time or later; where nothing was, behind all that is there', async () => {
+  it('begins at the first record since a time, or at the end when there is none', async () => {
     const topic = await newTopic({ partitions: 2, config: { 'message.timestamp.type': 'LogAppendTime' } })
     const to = producer()
     const put = (text: string, partition: number): Promise<void> =>
@@ -124,7 +124,7 @@ describe('a follower', () => {
     await put('before', 0)
     await put('before', 1)
     const [first] = (await follow(topic)).records
-    // Times are in milliseconds: another one has to begin.
+    // Timestamps have a resolution of one millisecond, so the next one must begin first.
     while (systemClock.now() <= (first as LogRecord).timestamp + 1) await put('meanwhile', 0)
     const since = systemClock.now()
     await put('after', 0)
@@ -135,7 +135,7 @@ describe('a follower', () => {
     await followed.until(() => followed.values.includes('later'))
   })
 
-  it('is stopped in the middle of a fetch, and hands over nothing after that', async () => {
+  it('delivers nothing after a stop during a fetch', async () => {
     const topic = await newTopic()
     const followed = new RecordingFollower()
     const follower = createFollower({ kafka: kafka(), topic, clock: systemClock, logger: silent })
@@ -146,7 +146,7 @@ describe('a follower', () => {
     expect(followed).toMatchObject({ asOf, records: [] })
   })
 
-  it('says what is missing, and that no broker answers', async () => {
+  it('rejects the start when the topic is missing or no broker listens', async () => {
     const topic = uniqueName()
     await expect(follow(topic)).rejects.toMatchObject({
       code: 'TOPIC_MISSING',

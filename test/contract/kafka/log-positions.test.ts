@@ -4,15 +4,15 @@ import { append, kafka, newTopic, plainAdmin, producer, uniqueName } from './sup
 
 const positions = () => createLogPositions(kafka())
 
-describe('ends', () => {
-  it('are the offsets behind the last records, by partition', async () => {
+describe('end offsets', () => {
+  it('are those after the last records, by partition', async () => {
     const topic = await newTopic({ partitions: 12 })
     const to = producer()
     for (const partition of [11, 11, 3]) await append(to, topic, { value: Buffer.from('x'), partition })
     expect(await positions().ends(topic)).toEqual([0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2])
   })
 
-  it('of a topic that is missing say which', async () => {
+  it('of a missing topic fail with its name', async () => {
     const topic = uniqueName()
     await expect(positions().ends(topic)).rejects.toMatchObject({
       code: 'TOPIC_MISSING',
@@ -21,8 +21,8 @@ describe('ends', () => {
   })
 })
 
-describe('what a group has committed', () => {
-  it('is there by partition, -1 where it has not', async () => {
+describe('committed offsets', () => {
+  it('are listed by partition, with -1 for none', async () => {
     const [topic, groupId] = [await newTopic({ partitions: 3 }), uniqueName()]
     const admin = await plainAdmin()
     expect(await positions().committed(groupId, topic)).toEqual([-1, -1, -1])
@@ -31,7 +31,7 @@ describe('what a group has committed', () => {
   })
 })
 
-it('a cluster that is not there is told', async () => {
+it('fails with the connection error when no broker listens', async () => {
   const gone = createLogPositions(kafka(['127.0.0.1:1']))
-  await expect(gone.ends('any')).rejects.toThrow(/positions in any cannot be read: .*ECONNREFUSED/)
+  await expect(gone.ends('any')).rejects.toThrow(/cannot read the offsets of topic any: .*ECONNREFUSED/)
 })

@@ -12,7 +12,7 @@ import {
   uniqueName,
 } from './support.ts'
 
-describe('a record comes out as it went in', () => {
+describe('a consumed record equals the produced one', () => {
   it.each([
     { name: 'key and value', record: { key: Buffer.from('k'), value: Buffer.from('v'), headers: {} } },
     { name: 'null key', record: { key: null, value: Buffer.from('v'), headers: {} } },
@@ -34,8 +34,8 @@ describe('a record comes out as it went in', () => {
   })
 })
 
-describe('the next process goes on where the last one stopped', () => {
-  it('first from the beginning, then from the commit', async () => {
+describe('the next process continues at the committed offset', () => {
+  it('and the first one at the beginning', async () => {
     const topic = await newTopic()
     const groupId = uniqueName()
     const to = producer()
@@ -56,7 +56,7 @@ describe('the next process goes on where the last one stopped', () => {
     expect(second.values).toEqual(['3', '4'])
   })
 
-  it('what is not done comes again, and nothing that was done behind it: the commit says so', async () => {
+  it('and gets only unfinished records again, according to the metadata of the commit', async () => {
     const topic = await newTopic()
     const groupId = uniqueName()
     const to = producer()

@@ -17,8 +17,8 @@ async function contents(topic: string): Promise<LogRecord[]> {
 const failure = (code: string, retriable: boolean) => expect.objectContaining({ name: 'KafkaError', code, retriable })
 
 it.each([
-  ['tells when the broker has appended a record', 'LogAppendTime'],
-  ['tells no time of a topic that keeps that of the producer', 'CreateTime'],
+  ['reports the broker’s append time', 'LogAppendTime'],
+  ['reports no append time for a topic with CreateTime', 'CreateTime'],
 ])('%s', async (_, type) => {
   const topic = await newTopic({ config: { 'message.timestamp.type': type, 'cleanup.policy': 'compact' } })
   const to = producer()
@@ -36,8 +36,8 @@ it.each([
   expect(times).toEqual(type === 'CreateTime' ? Array(3).fill(undefined) : stored)
 })
 
-describe('where a record goes', () => {
-  it('a key always to the partition that Java would choose', async () => {
+describe('the partition of a record', () => {
+  it('is the one that Java’s producer selects for the key', async () => {
     const topic = await newTopic({ partitions: 5 })
     const keys = Array.from({ length: 40 }, (_, index) => Buffer.from(`user-${index}`))
     await appendAll(
@@ -50,7 +50,7 @@ describe('where a record goes', () => {
     for (const { key, partition } of records) expect(partition).toBe(partitionFor(key as Buffer, 5))
   })
 
-  it('a partition that is named beats the key', async () => {
+  it('is the explicit partition rather than that of the key', async () => {
     const topic = await newTopic({ partitions: 3 })
     await appendAll(
       producer(),
@@ -60,7 +60,7 @@ describe('where a record goes', () => {
     expect((await contents(topic)).map(({ partition }) => partition)).toEqual([0, 1, 2])
   })
 
-  it('a key of another record takes it to the partition of that', async () => {
+  it('is that of partitionKey rather than that of the key', async () => {
     const topic = await newTopic({ partitions: 5 })
     const partitionKey = Buffer.from('["d-1"]')
     await appendAll(
@@ -73,19 +73,19 @@ describe('where a record goes', () => {
     expect(new Set(records.map(({ partition }) => partition))).toEqual(new Set([partitionFor(partitionKey, 5)]))
   })
 
-  it('records without key are spread', async () => {
+  it('changes for records without a key', async () => {
     const topic = await newTopic({ partitions: 3 })
     const to = producer()
     for (let index = 0; index < 9; index++) await append(to, topic, { value: Buffer.from('x') })
     expect(new Set((await contents(topic)).map(({ partition }) => partition))).toEqual(new Set([0, 1, 2]))
   })
 
-  it('partitions that are added are used', async () => {
+  it('may be a partition that was added', async () => {
     const topic = await newTopic({ partitions: 1 })
     const to = producer()
     await append(to, topic)
     await growTo(4, topic)
-    // kafkajs's view of the topic is as old as its last look; until then it knows no partition 3, and must say so.
+    // Until kafkajs refreshes its metadata it does not know partition 3; the append must then fail.
     await expect(append(to, topic, { partition: 3 })).rejects.toEqual(failure('UNANSWERED', true))
     await append(producer(), topic, { partition: 3 })
   })
@@ -107,8 +107,8 @@ it('keeps the order of a partition over many batches', async () => {
   }
 })
 
-describe('what cannot be stored says so, and takes nothing else with it', () => {
-  it('an unknown topic', async () => {
+describe('a failed append', () => {
+  it('has code TOPIC_MISSING for an unknown topic', async () => {
     const topic = uniqueName()
     const to = producer()
     const error = await append(to, topic).catch((thrown: unknown) => thrown)
@@ -120,7 +120,7 @@ describe('what cannot be stored says so, and takes nothing else with it', () => 
     await append(to, topic)
   })
 
-  it('a record above the limit of the topic, between others', async () => {
+  it('affects only the too large record, not the others of its batch', async () => {
     const topic = await newTopic({ config: { 'max.message.bytes': '2000' } })
     const records = [100, 100, 5_000, 100, 100].map(length => ({ value: Buffer.alloc(length) }))
     const to = producer()
@@ -136,7 +136,7 @@ describe('what cannot be stored says so, and takes nothing else with it', () => 
     expect(await contents(topic)).toHaveLength(4)
   })
 
-  it('records that only together are above the limit of the topic are all stored', async () => {
+  it('does not occur when only the batch is above the topic’s limit', async () => {
     const topic = await newTopic({ config: { 'max.message.bytes': '2000' } })
     await appendAll(
       producer(),
@@ -146,7 +146,7 @@ describe('what cannot be stored says so, and takes nothing else with it', () => 
     expect(await contents(topic)).toHaveLength(50)
   })
 
-  it('a record without key in a compacted topic', async () => {
+  it('affects only the record without a key in a compacted topic', async () => {
     const topic = await newTopic({ config: { 'cleanup.policy': 'compact' } })
     const to = producer()
     const keys = ['a', null, 'b'].map(key => (key === null ? null : Buffer.from(key)))
@@ -155,13 +155,13 @@ describe('what cannot be stored says so, and takes nothing else with it', () => 
     expect((results[1] as PromiseRejectedResult).reason).toEqual(failure('INVALID_RECORD', false))
   })
 
-  it('no broker', async () => {
+  it('has the code of the connection error when no broker listens', async () => {
     const to = producer({ kafka: kafka(['127.0.0.1:1']) })
     await expect(append(to, uniqueName())).rejects.toEqual(failure('ECONNREFUSED', true))
   })
 })
 
-it('flush waits for what came before it, stop for all, and then nothing is taken any more', async () => {
+it('flush waits for earlier records, stop for all; a stopped producer rejects records', async () => {
   const topic = await newTopic()
   const to = producer()
   let answered = 0
@@ -179,14 +179,14 @@ it('flush waits for what came before it, stop for all, and then nothing is taken
   expect(await contents(topic)).toHaveLength(101)
 })
 
-describe('codecs that others use', () => {
+describe('compression codecs', () => {
   const codecs = ['GZIP', 'Snappy', 'LZ4', 'ZSTD'] as const
   const values = Array.from({ length: 300 }, (_, index) =>
     Buffer.from(JSON.stringify({ index, text: 'ab'.repeat(index) })),
   )
 
-  it.each(codecs)('%s: ours is read by the broker and its own by us', async compression => {
-    // The broker packs anew what came packed otherwise: into gzip what we sent, and into the codec under test what was gzip.
+  it.each(codecs)('%s: the broker reads Hookline’s batches, and Hookline the broker’s', async compression => {
+    // A broker compresses a batch again when the topic has another `compression.type`.
     const other = compression === 'GZIP' ? 'lz4' : 'gzip'
     const ours = await newTopic({ config: { 'compression.type': other } })
     const theirs = await newTopic({ config: { 'compression.type': compression.toLowerCase() } })

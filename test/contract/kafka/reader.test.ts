@@ -32,7 +32,7 @@ async function read(topic: string): Promise<LogRecord[]> {
 }
 
 describe('one partition', () => {
-  it('is read alone, whole and in order; its end is behind its last record', async () => {
+  it('is read completely and in order, and its end is after its last record', async () => {
     const topic = await newTopic({ partitions: 3 })
     const headers = { a: '1' }
     await appendAll(
@@ -51,7 +51,7 @@ describe('one partition', () => {
     expect(await Promise.all(ends)).toEqual([0, 250, 50])
   })
 
-  it('waits for what a handler returns, and ends with what it throws', async () => {
+  it('is read no faster than the handler’s promises resolve, until the handler throws', async () => {
     const topic = await newTopic()
     await appendAll(producer(), topic, numbered(20))
     let underWay = 0
@@ -64,7 +64,7 @@ describe('one partition', () => {
     await expect(reading).rejects.toThrow('enough')
   })
 
-  it('of a topic that is not there: TOPIC_MISSING', async () => {
+  it('rejects with TOPIC_MISSING when the topic does not exist', async () => {
     const missing = { topic: uniqueName(), partition: 0 }
     await expect(reader().endOf(missing)).rejects.toMatchObject({ code: 'TOPIC_MISSING' })
     await expect(reader().readPartition(missing, () => undefined)).rejects.toMatchObject({ code: 'TOPIC_MISSING' })
@@ -72,7 +72,7 @@ describe('one partition', () => {
 })
 
 describe('readToEnd', () => {
-  it('brings all of every partition, in order, whole', async () => {
+  it('reads all partitions completely and in order', async () => {
     const topic = await newTopic({ partitions: 3 })
     const headers = { a: '1' }
     await appendAll(
@@ -92,7 +92,7 @@ describe('readToEnd', () => {
   it.each([
     { name: 'an empty topic', prepare: async () => newTopic({ partitions: 2 }), count: 0 },
     {
-      name: 'a log whose beginning was deleted',
+      name: 'a log whose first records were deleted',
       prepare: async () => {
         const topic = await newTopic()
         await appendAll(producer(), topic, numbered(5))
@@ -123,7 +123,7 @@ describe('readToEnd', () => {
       count: 1,
     },
     {
-      name: 'a log with an open transaction: up to it, without waiting for it',
+      name: 'a log with an open transaction, up to its first record',
       prepare: async () => {
         const topic = await newTopic()
         await append(producer(), topic)
@@ -137,7 +137,7 @@ describe('readToEnd', () => {
     expect(await read(await prepare())).toHaveLength(count)
   })
 
-  it('ends at the end that it found, while others go on writing', async () => {
+  it('stops at the end that it found first, although records are appended', async () => {
     const topic = await newTopic()
     const to = producer()
     await appendAll(to, topic, numbered(10))
@@ -150,7 +150,7 @@ describe('readToEnd', () => {
     expect(seen).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
   })
 
-  it('waits for each record before the next, and ends with what onRecord throws', async () => {
+  it('waits for onRecord after each record, and rejects with the error that it throws', async () => {
     const topic = await newTopic({ partitions: 2 })
     await appendAll(
       producer(),
@@ -170,7 +170,7 @@ describe('readToEnd', () => {
     expect(most).toBe(1)
   })
 
-  it('leaves no group behind', async () => {
+  it('creates no consumer group', async () => {
     const topic = await newTopic()
     await append(producer(), topic)
     await read(topic)
@@ -182,7 +182,7 @@ describe('readToEnd', () => {
     expect(readers).toEqual([])
   })
 
-  it('asks again for the ends of a log whose leader is not known for a moment', async () => {
+  it('retries while the leader of a partition is unknown', async () => {
     const topic = await newTopic({ partitions: 2 })
     await appendAll(producer(), topic, numbered(10))
     const { client, refused } = withoutLeader(3)
@@ -191,7 +191,7 @@ describe('readToEnd', () => {
     expect(refused()).toBe(3)
   })
 
-  it('names a missing topic, and says when no broker answers', async () => {
+  it('rejects with the name of a missing topic, and when no broker listens', async () => {
     const topic = uniqueName()
     await expect(read(topic)).rejects.toMatchObject({ code: 'TOPIC_MISSING', message: `topic ${topic} does not exist` })
     const nowhere = reader(['127.0.0.1:1']).readToEnd(topic, () => undefined)
@@ -199,7 +199,10 @@ describe('readToEnd', () => {
   })
 })
 
-/** A broker is told of its new partitions after the clients are: so many questions for ends are answered as it does then. */
+/**
+ * A client whose first offset requests fail, as when a broker does not know yet that it leads a
+ * partition.
+ */
 function withoutLeader(times: number): { client: KafkaClient; refused: () => number } {
   const { createErrorFromCode: errorOf } = internal<{ createErrorFromCode(code: number): Error }>('protocol/error')
   const notLeader = 6
@@ -238,6 +241,7 @@ async function inTransaction(topic: string, ending: 'commit' | 'abort' | 'leave 
   const endOf = (): Promise<number> => reader().endOf({ topic, partition: 0 })
   const whileOpen = await endOf()
   await transaction[ending]()
-  // The broker answers before it has written the marker: until then the transaction is open for whoever reads.
+  // The broker responds before it has written the marker. Until then the transaction is open for
+  // readers.
   await eventually(endOf, end => end > whileOpen)
 }

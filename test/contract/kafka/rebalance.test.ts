@@ -29,7 +29,9 @@ async function join(topic: string, groupId: string, recorder = new Recorder()): 
 const owned = ({ recorder }: Joined): number[] =>
   [...recorder.trackers.keys()].map(key => Number(key.split('/')[1])).sort()
 
-/** Two members that share the four partitions of a topic; the first one had them all before. */
+/**
+ * Two members that share the four partitions of a topic. The first one owned all of them before.
+ */
 async function twoMembers() {
   const topic = await newTopic({ partitions: 4 })
   const groupId = uniqueName()
@@ -41,14 +43,14 @@ async function twoMembers() {
   const first = await join(topic, groupId)
   await first.recorder.until(() => first.recorder.records.length === 4)
   const second = await join(topic, groupId)
-  // What moves is nobody's until the first one has given it up.
+  // A moving partition has no owner until the first member has revoked it.
   await first.recorder.until(() => owned(first).length === 2)
   await second.recorder.until(() => owned(second).length === 2)
   return { topic, groupId, first, second }
 }
 
 describe('a second member', () => {
-  it('takes half, from where the first had come to; the first keeps the rest without a new assignment', async () => {
+  it('gets half of the partitions at their committed offsets; the first member keeps the others', async () => {
     const { topic, first, second } = await twoMembers()
     expect([...owned(first), ...owned(second)].sort()).toEqual([0, 1, 2, 3])
     expect(second.recorder.events).toEqual(owned(second).map(partition => `assigned ${partition}@1`))
@@ -73,7 +75,7 @@ describe('a second member', () => {
     ).toEqual(owned(first))
   })
 
-  it('gets what is open at the first one again, and its late result changes nothing', async () => {
+  it('gets the unfinished records of the first member, whose late results are ignored', async () => {
     const topic = await newTopic({ partitions: 2 })
     const groupId = uniqueName()
     await appendAll(
@@ -97,7 +99,7 @@ describe('a second member', () => {
     expect((await committed(admin, groupId, topic))[moved]).toBe(1)
   })
 
-  it('is not set back by a first one that still names the position of what it has lost', async () => {
+  it('keeps its offsets although the first member still reports positions of lost partitions', async () => {
     const { topic, groupId, first, second } = await twoMembers()
     const [moved] = owned(second) as [number]
     await append(producer(), topic, { partition: moved, value: Buffer.from('new') })
@@ -111,7 +113,7 @@ describe('a second member', () => {
     expect((await committed(await plainAdmin(), groupId, topic))[moved]).toBe(2)
   })
 
-  it('that leaves gives all back, with what it has done', async () => {
+  it('returns its partitions, with committed offsets, when it leaves', async () => {
     const { topic, first, second } = await twoMembers()
     const moved = owned(second)
     await appendAll(
@@ -127,7 +129,7 @@ describe('a second member', () => {
   })
 })
 
-it('what is paused stays paused over a rebalance when it is kept, and not when it comes back', async () => {
+it('a kept partition stays paused over a rebalance, a returned one does not', async () => {
   const topic = await newTopic({ partitions: 2 })
   const groupId = uniqueName()
   const first = await join(topic, groupId)
@@ -146,7 +148,7 @@ it('what is paused stays paused over a rebalance when it is kept, and not when i
   await first.recorder.until(() => first.recorder.values.includes('kept'))
 })
 
-it('loses nothing and repeats only what was open while members come and go under load', async () => {
+it('a group under load loses nothing and repeats only unfinished records while members join and leave', async () => {
   const topic = await newTopic({ partitions: 6 })
   const groupId = uniqueName()
   const to = producer()
@@ -195,9 +197,9 @@ describe('a rebalance that waits for a dead member', () => {
       [0, 1, 2, 3].map(partition => ({ partition, value: Buffer.from(`${partition}`) })),
     )
     await first.recorder.until(() => first.recorder.records.length === 2)
-    // What was to move is still nobody's: the join goes on.
+    // The partitions to move have no owner yet, because the rebalance is still in progress.
     expect(owned(first)).toEqual(kept)
-    expect(first.one.isConfirmed()).toBe(true)
+    expect(first.one.holdsLease()).toBe(true)
     await first.recorder.until(() => first.recorder.records.length === 4)
     expect(owned(first)).toEqual([0, 1, 2, 3])
     expect(

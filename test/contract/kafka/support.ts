@@ -34,7 +34,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup()
   expect(fatal.splice(0)).toEqual([])
 })
-/** Runs after the test, the last one first. */
+/** Registers a cleanup that runs after the test. The last registered one runs first. */
 export function afterwards(cleanup: () => Promise<unknown>): void {
   cleanups.push(cleanup)
 }
@@ -43,7 +43,7 @@ export function kafka(on = brokers()): KafkaClient {
   return createKafka({ brokers: on, clientId: 'contract', tls: undefined, sasl: undefined }, silent)
 }
 
-/** kafkajs as it comes, for what only others do. */
+/** kafkajs without Hookline's adapters, to act as another application. */
 export function plainKafka(on = brokers()): Kafka {
   const { Kafka, logLevel } = loadKafkajs()
   return new Kafka({ brokers: on, clientId: 'others', logLevel: logLevel.NOTHING, retry: { initialRetryTime: 50 } })
@@ -80,7 +80,7 @@ export function producer(options: Partial<ProducerDeps> = {}): LogProducer {
   return created
 }
 
-/** Resolves when the broker tells of so many partitions: it hears of them after whoever has asked for them. */
+/** Adds partitions to a topic. Resolves when the broker's metadata has them, after a delay. */
 export async function growTo(count: number, topic: string): Promise<void> {
   const admin = await plainAdmin()
   await admin.createPartitions({ topicPartitions: [{ topic, count }] })
@@ -108,7 +108,10 @@ export const appendAll = (
 export const numbered = (count: number, from = 0): { value: Buffer }[] =>
   Array.from({ length: count }, (_, index) => ({ value: Buffer.from(String(from + index)) }))
 
-/** What a service does with a consumer: tracks what it is given, and is done with it at once unless told otherwise. */
+/**
+ * Handlers that record what a consumer delivers. Each record is done immediately unless `isDone`
+ * says no.
+ */
 export class Recorder implements LogConsumerHandlers {
   readonly records: LogRecord[] = []
   readonly batches: RecordBatch[] = []
@@ -141,7 +144,7 @@ export class Recorder implements LogConsumerHandlers {
     await this.drain(partitions)
   }
 
-  onConfirmed(): void {
+  onLeaseRegained(): void {
     this.#changed()
   }
 
@@ -167,7 +170,7 @@ export class Recorder implements LogConsumerHandlers {
     })
   }
 
-  /** Resolves when the condition holds; it is looked at after each call of a handler. */
+  /** Resolves when the condition holds. It is checked after each call of a handler. */
   until(condition: () => boolean): Promise<void> {
     return new Promise(resolve => {
       this.#changed = () => {
@@ -200,14 +203,14 @@ export function consumer(topics: readonly string[], options: Overrides = {}): Lo
   return created
 }
 
-/** What the group has committed, partition by partition; -1: nothing. */
+/** The committed offsets of the group by partition; -1 for none. */
 export async function committed(admin: Admin, groupId: string, topic: string): Promise<number[]> {
   const [answer] = await admin.fetchOffsets({ groupId, topics: [topic] })
   const partitions = answer?.partitions ?? []
   return [...partitions].sort((a, b) => a.partition - b.partition).map(({ offset }) => Number(offset))
 }
 
-/** Asks until the answer is as expected; jest's time limit ends it. */
+/** Repeats a call until its result is as expected, or until Jest's timeout. */
 export async function eventually<T>(ask: () => Promise<T>, isExpected: (answer: T) => boolean): Promise<T> {
   for (;;) {
     const answer = await ask()
@@ -225,7 +228,10 @@ interface RawCluster {
   findGroupCoordinator(group: { groupId: string }): Promise<Coordinator>
 }
 
-/** A group without members that has committed `offset` of partition 0: any, as other tools do. */
+/**
+ * Creates a group without members and with this committed offset of partition 0, even an invalid
+ * one.
+ */
 export async function groupAt(topic: string, offset: number): Promise<string> {
   const groupId = uniqueName()
   let seen: unknown

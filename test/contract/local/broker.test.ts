@@ -52,14 +52,14 @@ describe('a local broker', () => {
     await rm(dataDir, { recursive: true })
   })
 
-  it('answers as the only broker of its cluster', async () => {
+  it('responds as the only broker of its cluster', async () => {
     expect(await clusterMetadata('127.0.0.1', port)).toEqual({
       clusterId: expect.stringMatching(/^[\w-]{22}$/),
       brokers: [broker.address],
     })
   })
 
-  it('supports the newer group protocol: the directory was formatted with its feature levels', async () => {
+  it('supports the newer group protocol, because its directory was formatted with the feature levels', async () => {
     const admin = kafka(broker.address).admin()
     await admin.connect()
     const { resources } = await admin.describeConfigs({
@@ -81,7 +81,7 @@ describe('a local broker', () => {
     await admin.createTopics({ topics: [{ topic, numPartitions: 1 }] })
     await admin.disconnect()
     await write(broker.address, topic, `written before ${end}`)
-    // On a busy machine it has more to do than a usual stop has time for.
+    // On a busy machine, a regular stop may take longer than the usual time limit.
     await (end === 'kill' ? broker.kill() : broker.stop(60_000))
     expect(await broker.ended).toBe(end === 'kill' ? 'signal SIGKILL' : 'exit code 143')
     broker = await startBroker({ dataDir, port })
@@ -97,7 +97,7 @@ describe('a local broker', () => {
     expect(existsSync(other)).toBe(false)
   })
 
-  it('shows the end of its log when it does not come up', async () => {
+  it('shows the end of its log when it does not start', async () => {
     const start = startBroker({
       dataDir: join(dataDir, 'bad'),
       port: await freePorts(1),
@@ -107,8 +107,8 @@ describe('a local broker', () => {
   })
 })
 
-describe('a throw-away broker', () => {
-  it('takes its data with it', async () => {
+describe('a temporary broker', () => {
+  it('deletes its data when it stops', async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'hookline-broker-test-'))
     const broker = await startBroker({ dataDir, port: await freePorts(1), throwAway: true })
     await broker.stop()

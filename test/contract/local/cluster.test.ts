@@ -11,7 +11,7 @@ import { until } from '../../support/kafka/admin.ts'
 
 const closing = closingAfterEach()
 
-it('three brokers: a write needs two of them, one comes back as the same and catches up, proxies are advertised', async () => {
+it('three brokers: a write needs two of them, a restarted one catches up, and proxies are advertised', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'hookline-cluster-test-'))
   const cluster = closing(await startCluster({ dataDir, size: 3, behindProxy: true }))
   const [first, second] = cluster.nodes
@@ -26,7 +26,7 @@ it('three brokers: a write needs two of them, one comes back as the same and cat
   }
   await until(() => inSync(3))
 
-  // On the listener for proxies the cluster names the proxies.
+  // On the listener for proxies, the cluster advertises the proxies.
   const seen = await clusterMetadata('127.0.0.1', first!.proxied!.target)
   expect(new Set(seen.brokers)).toEqual(new Set(cluster.proxiedBrokers))
 

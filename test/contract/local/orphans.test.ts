@@ -10,7 +10,7 @@ import { isAlive } from '../../../deploy/tools/local/user-cache.ts'
 
 const local = resolve(import.meta.dirname, '../../../deploy/tools/local')
 
-/** Starts a process that sleeps, tells its id and sleeps too. */
+/** Starts a process that sleeps, prints its process id and sleeps too. */
 const parent = (throwAwayDir: string): string => `
   import { startGuarded } from ${JSON.stringify(join(local, 'guarded-process.ts'))}
   const child = startGuarded({ command: 'sleep', args: ['600'], output: 'stderr', throwAwayDir: ${JSON.stringify(throwAwayDir)} })
@@ -18,7 +18,7 @@ const parent = (throwAwayDir: string): string => `
   setInterval(() => {}, 1000)
 `
 
-it('a server does not outlive the process that started it, not even one that was killed, nor does its data', async () => {
+it('a server and its data are removed with the process that started it, also when that was killed', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'hookline-orphan-test-'))
   const runner = spawn(process.execPath, ['--input-type=module', '--eval', parent(dataDir)], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -27,18 +27,19 @@ it('a server does not outlive the process that started it, not even one that was
   const pid = Number(String(line).trim())
   expect(isAlive(pid)).toBe(true)
   runner.kill('SIGKILL')
-  // No event tells of the end of a process that is not ours: look until it is gone, the test's time limit is the deadline.
+  // There is no event for the end of a process that is not a child. So this polls until it has
+  // ended; the test timeout is the deadline.
   while (isAlive(pid) || existsSync(dataDir)) await delay(20)
 })
 
-/** Starts a service that comes no further than to write its id to its log. */
+/** Starts a service that only writes its process id to its log. */
 const starter = (log: string): string => `
   import { startService } from ${JSON.stringify(join(local, 'service-process.ts'))}
   const never = 'data:text/javascript,process._rawDebug(process.pid);await new Promise(() => setInterval(() => {}, 1e6))'
   await startService('none.yaml', ${JSON.stringify(log)}, { ...process.env, NODE_OPTIONS: '--import "' + never + '"' })
 `
 
-it('nor does a service that is still starting', async () => {
+it('a service that is still starting ends with the process that started it', async () => {
   const log = join(await mkdtemp(join(tmpdir(), 'hookline-orphan-test-')), 'service.log')
   const runner = spawn(process.execPath, ['--input-type=module', '--eval', starter(log)], { stdio: 'inherit' })
   const logged = (): Promise<string> => readFile(log, 'utf8').catch(() => '')

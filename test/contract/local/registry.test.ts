@@ -11,7 +11,7 @@ const schema = (fields: readonly object[]) => ({
   schema: JSON.stringify({ type: 'record', name: 'Test', fields }),
 })
 const first = schema([{ name: 'a', type: 'string' }])
-/** A new field without a default: readers with it cannot read what was written before. */
+/** A new field without a default: readers that have it cannot read older records. */
 const breaking = schema([
   { name: 'a', type: 'string' },
   { name: 'b', type: 'string' },
@@ -46,7 +46,7 @@ describe('a local schema registry', () => {
     await rm(dataDir, { recursive: true })
   })
 
-  it('refuses what Confluent refuses by default', async () => {
+  it('refuses schemas that Confluent refuses by default', async () => {
     expect(await register(registry, first)).toEqual({ status: 200, id: expect.any(Number) })
     expect(await read(registry, '/config')).toEqual({ compatibilityLevel: 'BACKWARD' })
     expect(await register(registry, breaking)).toEqual({ status: 409, id: undefined })

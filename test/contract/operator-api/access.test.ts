@@ -50,7 +50,7 @@ describe('roles', () => {
 })
 
 describe('keys during a rotation', () => {
-  it('both are accepted, and each change of them without a restart', async () => {
+  it('accepts both keys, and applies changes without a restart', async () => {
     const keysOf = (...keys: readonly string[]) =>
       createFindOperatorKey([{ name: 'ada', role: 'operate', secrets: keys.map(key => new Secret(key)) }])
     let findKey = keysOf('old-key')
@@ -68,7 +68,7 @@ describe('keys during a rotation', () => {
 })
 
 describe('wrong keys', () => {
-  it('are throttled, counted, and wait until one more may be wrong', async () => {
+  it('are counted and throttled until another attempt is allowed', async () => {
     let now = 0
     const { ask, statusOf, answered } = await started({ clock: { ...systemClock, monotonic: () => now } })
     for (let guess = 0; guess < 10; guess++)
@@ -76,7 +76,7 @@ describe('wrong keys', () => {
     const refused = await ask('GET', '/v1/regulations/d-1', 'guess-11')
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '10'])
     expect(await refused.json()).toMatchObject({ code: 'rate_limited' })
-    // Whether a key is right does not show any more.
+    // While throttled, the response does not show whether a key is valid.
     expect(await statusOf('GET', '/v1/regulations/d-1', operatorKey)).toBe(429)
     expect(await answered()).toEqual({ invalid_operator_key: 10, rate_limited: 2 })
     now = 10_000
@@ -85,7 +85,7 @@ describe('wrong keys', () => {
 })
 
 describe('the audit log', () => {
-  it('has a line for each change: who, what, how many, and the id of the request', async () => {
+  it('has a line for each change with key, action, number of users and request id', async () => {
     const { ask, audited } = await started()
     const deletion = await ask('POST', regulations, operatorKey, { body })
     const sync = await ask('POST', '/v1/audiences/Shoppers/syncs?mode=partial', operatorKey, { body: 'ada\nbob\n' })
@@ -107,7 +107,7 @@ describe('the audit log', () => {
     expect(JSON.stringify(audited)).not.toMatch(/operator-key|bob/)
   })
 
-  it('has a change that failed by a mistake of the service', async () => {
+  it('has a change that failed with an internal error', async () => {
     const { statusOf, api, audited } = await started()
     api.deleteUsers = () => Promise.reject(new Error('a mistake'))
     expect(await statusOf('POST', regulations, operatorKey, { body })).toBe(500)
@@ -133,7 +133,7 @@ describe('pages of other origins', () => {
     expect([response.status, corsOf(response)]).toEqual([status, []])
   })
 
-  it('nor on the listener of the collector, where the operator API is deprecated', async () => {
+  it('get no CORS headers on the listener of the collector, where the operator API is deprecated', async () => {
     const server = await startCollector(new ScriptedTrackingApi(), { operator: new ScriptedOperatorApi() })
     closing.push(server.stop)
     const authorization = `Bearer ${operatorKey}`
@@ -150,7 +150,7 @@ describe('pages of other origins', () => {
   })
 })
 
-it('the listener has nothing of the tracking API, and the collector nothing of this one without a key of its own', async () => {
+it('this listener has no tracking API, and the collector has no operator API without its own key', async () => {
   const { statusOf } = await started()
   expect(await statusOf('POST', '/v1/batch', operatorKey, { body: '{}' })).toBe(404)
   const server = await startCollector(new ScriptedTrackingApi())

@@ -26,14 +26,14 @@ describe('the key', () => {
     raw('as a write key', request(post1, { Authorization: basic('operator-key') }, body), noKey),
     raw('in the write key’s header', request(post1, { 'X-Write-Key': 'operator-key' }, body), noKey),
     raw('in the query', request(`${post1}?writeKey=operator-key`, {}, body), noKey),
-    raw('an empty one', request(post1, { Authorization: 'Bearer ' }, body), noKey),
-    raw('a part of it', request(post1, { Authorization: 'Bearer operator' }, body), noKey),
+    raw('an empty key', request(post1, { Authorization: 'Bearer ' }, body), noKey),
+    raw('a part of the key', request(post1, { Authorization: 'Bearer operator' }, body), noKey),
     raw('two words', request(post1, { Authorization: 'Bearer operator-key operator-key' }, body), noKey),
     {
       ...raw('the scheme in any case', request(post1, { Authorization: 'bEARER   operator-key ' }, body), accepted),
       asked: [`delete ${body}`],
     },
-    raw('no body is asked for before it is known', request(sync, { Expect: '100-continue', 'Content-Length': '9' }), {
+    raw('no 100 Continue before the key is checked', request(sync, { Expect: '100-continue', 'Content-Length': '9' }), {
       ...noKey,
       close: true,
     }),
@@ -60,7 +60,7 @@ describe('deletions', () => {
       },
       {
         ...raw(
-          'when told to go on',
+          'after 100 Continue',
           [ask(post1, '', { Expect: '100-continue', 'Content-Length': `${body.length}` }), body],
           accepted,
           {
@@ -78,13 +78,13 @@ describe('deletions', () => {
         problem(405, 'method_not_allowed', { headers: { allow: 'OPTIONS, POST' } }),
       ),
       raw('say so', ask('OPTIONS /v1/regulations'), { status: 204, headers: { allow: 'OPTIONS, POST' } }),
-      { ...raw('can be asked about', ask('GET /v1/regulations/d-1'), found), asked: ['find d-1'] },
+      { ...raw('can be queried', ask('GET /v1/regulations/d-1'), found), asked: ['find d-1'] },
       {
         ...raw('by HEAD, too', ask('HEAD /v1/regulations/d-1'), { status: 200, body: '', method: 'HEAD' }),
         asked: ['find d-1'],
       },
       {
-        ...raw('but for those that nobody asked for', ask('GET /v1/regulations/d%202'), problem(404, 'not_found')),
+        ...raw('but not unknown deletions', ask('GET /v1/regulations/d%202'), problem(404, 'not_found')),
         asked: ['find d 2'],
       },
       raw(
@@ -100,7 +100,7 @@ describe('deletions', () => {
 describe('syncs', () => {
   const shoppers = 'sync Shoppers full'
   operatorCases([
-    { ...raw('are taken', ask(sync, 'ada\nbob\n'), synced(2)), asked: [shoppers], lines: ['ada', 'bob'] },
+    { ...raw('are accepted', ask(sync, 'ada\nbob\n'), synced(2)), asked: [shoppers], lines: ['ada', 'bob'] },
     {
       ...raw(
         'of an audience whose name has spaces',
@@ -121,13 +121,13 @@ describe('syncs', () => {
       lines: ['ada'],
     },
     {
-      ...raw('of nobody, when that is meant', ask(`${sync}?mode=full&allowEmpty=true`), synced(0)),
+      ...raw('of an empty list, with allowEmpty', ask(`${sync}?mode=full&allowEmpty=true`), synced(0)),
       asked: ['sync Shoppers full allowEmpty'],
     },
     { ...raw('in gzip', ask(sync, gzipSync('ada\nbob')), synced(2)), asked: [shoppers], lines: ['ada', 'bob'] },
     {
       ...raw(
-        'in chunks that cut lines',
+        'in chunks that split lines',
         [ask(sync, '', { 'Transfer-Encoding': 'chunked' }), chunked('a', 'da\nb', 'ob')],
         synced(2),
       ),
@@ -136,7 +136,7 @@ describe('syncs', () => {
     },
     {
       ...raw(
-        'when told to go on',
+        'after 100 Continue',
         [ask(sync, '', { Expect: '100-continue', 'Content-Length': '3' }), 'ada'],
         synced(1),
         {

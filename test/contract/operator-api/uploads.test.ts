@@ -14,29 +14,33 @@ const asked = ['sync Shoppers full']
 const ofLength = (length: number): Buffer => ask(sync, '', { 'Content-Length': String(length) })
 const inChunks = ask(sync, '', { 'Transfer-Encoding': 'chunked' })
 
-describe('a list that does not come to its end is cut short', () => {
+describe('an incomplete list is cut short', () => {
   const malformed = problem(400, 'malformed_request', { close: true })
   const broken = { asked, lines: ['ada'], cutShort: 'malformed_request' }
   operatorCases([
     {
-      ...raw('by the sender, who closes its side', [ofLength(100), 'ada\n'], malformed, { end: true }),
+      ...raw('when the client closes its side', [ofLength(100), 'ada\n'], malformed, { end: true }),
       ...broken,
     },
     {
-      ...raw('by the sender, who resets', [ofLength(100), wire => wire.reset()], []),
+      ...raw('when the client resets the connection', [ofLength(100), wire => wire.reset()], []),
       asked,
-      cutShort: 'the sender has gone',
+      cutShort: 'the client closed the connection',
     },
     {
-      ...raw('by the sender, between two chunks', [inChunks, chunk('ada\nbo')], malformed, { end: true }),
+      ...raw('when the client closes its side within a chunk', [inChunks, chunk('ada\nbo')], malformed, { end: true }),
       ...broken,
     },
     {
-      ...raw('by a chunk that is none', [inChunks, chunk('ada\n'), 'xyz\r\n'], malformed),
+      ...raw('when a chunk is malformed', [inChunks, chunk('ada\n'), 'xyz\r\n'], malformed),
       ...broken,
     },
     {
-      ...raw('by damaged gzip', ask(sync, gzipSync('ada\nbob\n').subarray(0, -4)), problem(400, 'invalid_body')),
+      ...raw(
+        'when its gzip is damaged',
+        ask(sync, gzipSync('ada\nbob\n').subarray(0, -4)),
+        problem(400, 'invalid_body'),
+      ),
       asked,
       lines: ['ada', 'bob'],
       cutShort: 'gzip cannot be unpacked: unexpected end of file',
@@ -45,7 +49,11 @@ describe('a list that does not come to its end is cut short', () => {
   operatorCases(
     [
       {
-        ...raw('by silence', [ofLength(100), 'ada\n'], problem(408, 'request_timeout', { close: true })),
+        ...raw(
+          'when the client sends nothing more',
+          [ofLength(100), 'ada\n'],
+          problem(408, 'request_timeout', { close: true }),
+        ),
         asked,
         lines: ['ada'],
         cutShort: 'request_timeout',
@@ -55,17 +63,17 @@ describe('a list that does not come to its end is cut short', () => {
   )
 })
 
-describe('a list that is refused while it comes in', () => {
+describe('a list that is refused while it is received', () => {
   const refused = problem(400, 'invalid_body', { close: true })
   operatorCases([
-    { ...raw('is answered at once', [ofLength(1_000_000), 'wrong\n'], refused), asked, lines: ['wrong'] },
+    { ...raw('is answered immediately', [ofLength(1_000_000), 'wrong\n'], refused), asked, lines: ['wrong'] },
     { ...raw('whole', ask(sync, 'wrong\n'), refused), asked, lines: ['wrong'] },
   ])
   operatorCases(
     [
       {
         ...raw(
-          'also when its sender does not read meanwhile',
+          'is answered also when the client does not read while it sends',
           [ofLength(4_000_000), 'wrong\n', 'x'.repeat(3_999_994)],
           refused,
         ),
@@ -77,7 +85,7 @@ describe('a list that is refused while it comes in', () => {
   )
 })
 
-describe('a list takes its time', () => {
+describe('the time of an upload', () => {
   const limits = {
     ...{ requestTimeout: durationMs(1_000), headTimeout: durationMs(1_000), checkEvery: durationMs(20) },
     linger: briefly,
@@ -94,7 +102,7 @@ describe('a list takes its time', () => {
     api.forget()
   })
 
-  /** Resolves when a request that began now has had its time. */
+  /** Resolves when the request timeout of a request that starts now has passed. */
   async function anyOtherIsOver(): Promise<void> {
     const other = await connect(server.url)
     await other.send(ask('POST /v1/regulations', '', { 'Content-Length': '10' }))
@@ -102,20 +110,20 @@ describe('a list takes its time', () => {
     other.reset()
   }
 
-  it('longer than any other request may, as long as it comes', async () => {
+  it('may be longer than the request timeout while data arrives', async () => {
     const wire = await connect(server.url)
     await wire.send(inChunks)
     await wire.send(chunk('ada\n'))
     await anyOtherIsOver()
     await wire.send(Buffer.concat([chunk('bob\n'), chunk('')]))
     expectAnswer(await wire.answer(), { status: 202, body: '{"syncId":7,"received":2}' })
-    // The connection is as good as ever, and its next request has no more time than others.
+    // The connection is still usable, and its next request has the usual timeout.
     await wire.send(ask('POST /v1/regulations', '', { 'Content-Length': '10' }))
     expectAnswer(await wire.answer(), problem(408, 'request_timeout', { close: true }))
     wire.reset()
   })
 
-  it('that Kafka needs for it is not the sender’s', async () => {
+  it('does not include the time that Kafka needs', async () => {
     const goOn = operator.holdBack()
     const wire = await connect(server.url)
     await wire.send(ask(sync, 'ada\n'))
@@ -126,7 +134,7 @@ describe('a list takes its time', () => {
     wire.reset()
   })
 
-  it('and no memory: nothing of it is read while nothing is taken', async () => {
+  it('uses no memory: nothing is read while nothing is consumed', async () => {
     const goOn = operator.holdBack()
     const wire = await connect(server.url)
     const piece = `${'x'.repeat(1_023)}\n`.repeat(64)
@@ -138,7 +146,7 @@ describe('a list takes its time', () => {
     })()
     await operator.until(() => operator.asked.length > 0)
     await untilStill(() => sent)
-    // 25 MiB are to be sent; only what the kernel takes has gone.
+    // The client has 25 MiB to send. Only what fits into the kernel buffers was sent.
     expect(sent).toBeLessThan(pieces / 2)
     goOn()
     await sending
@@ -146,7 +154,7 @@ describe('a list takes its time', () => {
     wire.reset()
   })
 
-  it('only so many at once: the others are to come again', async () => {
+  it('limits concurrent uploads, and refuses the others for a retry', async () => {
     api.budget = 10 * 1_048_576
     const goOn = operator.holdBack()
     const first = await connect(server.url)
@@ -162,7 +170,9 @@ describe('a list takes its time', () => {
   })
 })
 
-/** Until a number has not changed for some turns of the loop, which also lets sockets drain. */
+/**
+ * Waits until a number is unchanged for some event loop iterations, which also lets sockets drain.
+ */
 async function untilStill(value: () => number): Promise<void> {
   for (let before = -1, still = 0; still < 20; ) {
     await new Promise(resolve => setTimeout(resolve, 10))

@@ -25,7 +25,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(scratch, { recursive: true, force: true }))
 
-/** Its exit code and what it printed. */
+/** The exit code and the output of promtool. */
 function run(args: readonly string[], input = ''): Promise<{ code: number; text: string }> {
   return new Promise(resolve => {
     const child = execFile(promtool, args, (error, stdout, stderr) => {
@@ -38,7 +38,7 @@ function run(args: readonly string[], input = ''): Promise<{ code: number; text:
 const testFileOf = (alert: string): string => join(ruleTestsDirectory, `${alert}.yaml`)
 const ruleFiles = ['recording.yaml', 'alerts.yaml'].map(file => join(rulesDirectory, file))
 
-/** Runs the tests of one alert against these rules and no others. */
+/** Runs the tests of one alert against these rules only. */
 async function judge(alert: string, rules: readonly Rule[], id: string): Promise<{ code: number; text: string }> {
   const groups = [...Map.groupBy(rules, ({ group }) => group)].map(([name, own]) => ({
     name,
@@ -52,7 +52,7 @@ async function judge(alert: string, rules: readonly Rule[], id: string): Promise
   return run(['test', 'rules', test])
 }
 
-/** Those that no test of these alerts notices. */
+/** The mutations of a rule that no test of these alerts detects. */
 async function survivors(
   mutants: readonly Mutant[],
   users: readonly string[],
@@ -67,7 +67,7 @@ async function survivors(
         rulesWith(mutant, alert),
         `${alert}-${nameOf(mutant.rule)}-${index}`.replaceAll(':', '-'),
       )
-      // A mutant that Prometheus does not even read would prove nothing.
+      // A mutation that Prometheus cannot parse would prove nothing.
       expect(text).not.toMatch(/parse error|error parsing|yaml:/)
       isNoticed ||= code !== 0 && text.includes('FAILED')
       if (isNoticed) break
@@ -80,26 +80,26 @@ async function survivors(
 const alertOf = (name: string): Rule => alerts.find(({ alert }) => alert === name) as Rule
 
 describe('rules', () => {
-  it('are such as promtool likes them', async () => {
+  it('pass promtool check', async () => {
     expect(await run(['check', 'rules', '--lint=all', '--lint-fatal', ...ruleFiles])).toMatchObject({ code: 0 })
   })
 
-  it('promtool finds nothing to say about our metrics', async () => {
+  it('promtool finds no problem in the metrics of Hookline', async () => {
     const text = await createMetrics().text()
     const { text: found } = await run(['check', 'metrics'], text)
-    // Gauges of prom-client's own that are called `_total`.
+    // prom-client's own gauges whose names end in `_total`.
     const stock = /^nodejs_active_(handles|requests|resources)_total /
     expect(found.split('\n').filter(line => line !== '' && !stock.test(line))).toEqual([])
   })
 })
 
-describe('an alert fires when it should, and clears', () => {
+describe('each alert fires and clears as its tests expect', () => {
   it.each(alerts.map(nameOf))('%s', async alert => {
     expect(await judge(alert, [...neededBy(alertOf(alert).expr), alertOf(alert)], alert)).toMatchObject({ code: 0 })
   })
 })
 
-describe('its tests fail when one thing in it is wrong', () => {
+describe('the tests of an alert fail for each mutation of it', () => {
   it.each(alerts.map(nameOf))('%s', async name => {
     const mutants = mutantsOf(alertOf(name))
     expect(mutants.length).toBeGreaterThan(0)
@@ -108,7 +108,7 @@ describe('its tests fail when one thing in it is wrong', () => {
   })
 })
 
-describe('a recording rule that is wrong is noticed by an alert’s tests', () => {
+describe('the tests of alerts fail for each mutation of a recording rule', () => {
   it.each(recordings.map(nameOf))('%s', async record => {
     const users = alerts.filter(({ expr }) => neededBy(expr).some(rule => rule.record === record)).map(nameOf)
     const rule = recordings.find(each => each.record === record) as Rule

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals'
-import { problemStatus } from '../../../src/adapters/http/answers.ts'
+import { problemStatus } from '../../../src/adapters/http/responses.ts'
 import type { TrackingAnswer } from '../../../src/core/collector/tracking-api.ts'
 import { type RejectionCode, rejectionCodes } from '../../../src/core/message/message.ts'
-import { type RefusalCode, type RejectedMessage, refusal } from '../../../src/core/message/refusal.ts'
+import { type RefusalCode, type RejectedMessage, refusal } from '../../../src/core/message/request-refusal.ts'
 import { expectAnswer, expectHealthy, problem, startCollector, taken } from '../../support/collector/cases.ts'
 import { expectAsDocumented } from '../../support/collector/openapi.ts'
 import { ScriptedTrackingApi } from '../../support/collector/scripted-tracking-api.ts'
@@ -24,7 +24,7 @@ afterEach(async () => {
   errors.length = 0
 })
 
-/** What a request is answered when the API says this. */
+/** The response to a request when the API returns this result. */
 async function answerTo(
   answer: TrackingAnswer | (() => TrackingAnswer | Promise<TrackingAnswer>),
 ): Promise<WireAnswer> {
@@ -43,7 +43,7 @@ const rejected = (index: number, code: RejectionCode, messageId?: string): Rejec
   message: `'field' is wrong: ${code}.`,
 })
 
-describe('what the API says', () => {
+describe('results of the API', () => {
   it.each([
     'invalid_json',
     'invalid_body',
@@ -63,12 +63,12 @@ describe('what the API says', () => {
     ['rate_limited', 12, '12'],
     ['rate_limited', 0.01, '1'],
     ['unavailable', 2.5, '3'],
-  ])('%s, to be tried again after %d s', async (code, retryAfter, header) => {
+  ])('%s with Retry-After %d s', async (code, retryAfter, header) => {
     const answer = await answerTo(refusal(code, 'Send it again later.', { retryAfter }))
     expect(answer.headers['retry-after']).toBe(header)
   })
 
-  it.each(rejectionCodes)('one message of the batch is not taken: %s', async code => {
+  it.each(rejectionCodes)('reports one rejected message of a batch: %s', async code => {
     const answer = await answerTo({ kind: 'accepted', rejected: [rejected(3, code, 'm-3')] })
     expectAnswer(answer, {
       status: 200,
@@ -77,7 +77,7 @@ describe('what the API says', () => {
     expectAsDocumented('POST /v1/batch', answer)
   })
 
-  it('a message without an id is rejected without one', async () => {
+  it('reports a rejected message without an id', async () => {
     const { body } = await answerTo({ kind: 'accepted', rejected: [rejected(0, 'not_an_object')] })
     expect(JSON.parse(body).rejected).toEqual([
       { index: 0, code: 'not_an_object', message: "'field' is wrong: not_an_object." },
@@ -90,7 +90,7 @@ describe('what the API says', () => {
     expect(JSON.parse(answer.body)).toEqual({ success: true, rejected: all })
   })
 
-  it('strict mode: nothing is taken, and why', async () => {
+  it('strict mode: stores nothing and reports the reasons', async () => {
     const answer = await answerTo(
       refusal('rejected', 'Nothing of the batch was taken.', { rejected: [rejected(1, 'too_deep', 'm-1')] }),
     )
@@ -99,13 +99,13 @@ describe('what the API says', () => {
     expect(JSON.parse(answer.body).rejected).toEqual([rejected(1, 'too_deep', 'm-1')])
   })
 
-  it('text beyond ASCII, and its length in bytes', async () => {
+  it('non-ASCII text, with its length in bytes', async () => {
     const answer = await answerTo(refusal('invalid_body', 'Größe 😀 fehlt in der Nachricht.'))
     expectAnswer(answer, problem(400, 'invalid_body'))
   })
 })
 
-describe('what goes wrong', () => {
+describe('errors and disconnections', () => {
   it.each([
     [
       'throws',
@@ -125,16 +125,18 @@ describe('what goes wrong', () => {
         throw 'a bug'
       },
     ],
-  ] as const)('the API %s: 500, and what is known is in the log only', async (_, script) => {
+  ] as const)('the API %s: 500, with details only in the log', async (_, script) => {
     const answer = await answerTo(script)
     expectAnswer(answer, problem(500, 'internal_error'))
     expectAsDocumented('POST /v1/batch', answer)
     expect(answer.body).not.toContain('bug')
-    expect(errors).toEqual([[expect.objectContaining({ route: '/v1/batch', error: 'a bug' }), 'request failed']])
+    expect(errors).toEqual([
+      [expect.objectContaining({ route: '/v1/batch', error: 'a bug' }), 'HTTP request failed with an internal error'],
+    ])
     expect(JSON.stringify(errors)).not.toContain('s3cret')
   })
 
-  it('the sender goes before it is answered: nothing is lost and nothing leaks', async () => {
+  it('the client disconnects before the response: the messages are stored and nothing leaks', async () => {
     const waiting = Promise.withResolvers<TrackingAnswer>()
     api.answer(() => waiting.promise)
     const wire = await connect(collector.url)
@@ -146,7 +148,7 @@ describe('what goes wrong', () => {
     await api.until(() => api.reserved === 0)
   })
 
-  it('of two requests on a connection the first takes longer: the answers keep their order', async () => {
+  it('two pipelined requests, the first of them slower: the responses keep their order', async () => {
     const first = Promise.withResolvers<TrackingAnswer>()
     api.answer(({ body }) => (body === '1' ? first.promise : refusal('invalid_body', 'It is the second one.')))
     const wire = await connect(collector.url)
@@ -158,7 +160,7 @@ describe('what goes wrong', () => {
     wire.reset()
   })
 
-  it('rubbish behind a request that is still under way: it is answered, then the connection closes', async () => {
+  it('invalid data after a request in progress: it is answered, then the connection closes', async () => {
     const waiting = Promise.withResolvers<TrackingAnswer>()
     api.answer(() => waiting.promise)
     const wire = await connect(collector.url)
@@ -172,8 +174,8 @@ describe('what goes wrong', () => {
   })
 })
 
-describe('what is counted', () => {
-  it('every answer by its code, also those to what is no request', async () => {
+describe('the metric of responses', () => {
+  it('counts each response by its code, also responses to invalid requests', async () => {
     const counted = await startCollector(new ScriptedTrackingApi())
     for (const [bytes, answers] of [
       [post('/v1/t'), 1],

@@ -14,7 +14,7 @@ const refuses = (name: string, bytes: Buffer | string, answer: ExpectedAnswer, h
   raw(name, post('/v1/batch', headers, bytes), answer, { reached: [] })
 const latin1 = (text: string): Buffer => Buffer.from(text, 'latin1')
 
-describe('a body is what its bytes say: plain', () => {
+describe('the bytes of a body show its format: plain', () => {
   rawCases([
     reads('JSON', body, body, { 'Content-Type': 'application/json' }),
     reads('text/plain, as browsers send it', body, body, { 'Content-Type': 'text/plain' }),
@@ -24,48 +24,51 @@ describe('a body is what its bytes say: plain', () => {
     reads('multipart without a boundary', body, body, { 'Content-Type': 'multipart/form-data' }),
     reads('no content type', body, body),
     reads('an empty content type', body, body, { 'Content-Type': '' }),
-    reads('a content type that is none', body, body, { 'Content-Type': ';;;' }),
+    reads('an invalid content type', body, body, { 'Content-Type': ';;;' }),
     reads('a content type of one word', body, body, { 'Content-Type': 'json' }),
-    reads('another character set is not believed', body, body, {
+    reads('another character set is ignored', body, body, {
       'Content-Type': 'application/json; charset=iso-8859-1',
     }),
-    reads('gzip is said and not so', body, body, { 'Content-Encoding': 'gzip' }),
-    reads('an encoding that nobody knows', body, body, { 'Content-Encoding': 'x-unknown' }),
+    reads('Content-Encoding says gzip, but the body is plain', body, body, { 'Content-Encoding': 'gzip' }),
+    reads('an unknown encoding', body, body, { 'Content-Encoding': 'x-unknown' }),
     reads('no body at all', '', ''),
-    reads('no body, and Content-Length says so', '', '', { 'Content-Length': '0' }),
-    reads('what is no JSON is for the API to judge', 'not json', 'not json'),
-    reads('white space around', ` \r\n\t${body}\n`, ` \r\n\t${body}\n`),
+    reads('no body, with Content-Length 0', '', '', { 'Content-Length': '0' }),
+    reads('a body that is not JSON is left to the API', 'not json', 'not json'),
+    reads('with white space around it', ` \r\n\t${body}\n`, ` \r\n\t${body}\n`),
     reads('one byte', '[', '['),
   ])
 })
 
 describe('text', () => {
   rawCases([
-    reads('a byte order mark is left out', `\ufeff${body}`, body),
+    reads('a byte order mark is removed', `\ufeff${body}`, body),
     reads('only the first one', '\ufeff\ufeff{}', '\ufeff{}'),
     reads('a byte order mark alone', '\ufeff', ''),
     reads('in gzip too', gzipSync(`\ufeff${body}`), body),
-    reads('a byte that UTF-8 has not', latin1('{"a":"\xff"}'), '{"a":"\ufffd"}'),
+    reads('a byte that is invalid in UTF-8', latin1('{"a":"\xff"}'), '{"a":"\ufffd"}'),
     reads('a character cut short', latin1('{"a":"\xe2\x82"}'), '{"a":"\ufffd"}'),
     reads('an overlong form of /', latin1('{"a":"\xc0\xaf"}'), '{"a":"\ufffd\ufffd"}'),
     reads('a surrogate written in UTF-8', latin1('{"a":"\xed\xa0\x80"}'), '{"a":"\ufffd\ufffd\ufffd"}'),
-    reads('latin1 that is taken for UTF-8', latin1('{"a":"M\xfcller"}'), '{"a":"M\ufffdller"}'),
+    reads('latin1 that is decoded as UTF-8', latin1('{"a":"M\xfcller"}'), '{"a":"M\ufffdller"}'),
     reads('invalid bytes in gzip', gzipSync(latin1('{"a":"\xff"}')), '{"a":"\ufffd"}'),
     reads('NUL', '{"a":"\u0000"}', '{"a":"\u0000"}'),
-    reads('four bytes a character', '"😀😀"', '"😀😀"'),
+    reads('characters of four bytes', '"😀😀"', '"😀😀"'),
   ])
 })
 
 const members = Buffer.concat([gzipSync('{"batch":'), gzipSync('[]'), gzipSync('}')])
 
-describe('a body is what its bytes say: gzip', () => {
+describe('the bytes of a body show its format: gzip', () => {
   rawCases([
-    reads('as it should be said', gzipped, body, { 'Content-Encoding': 'gzip', 'Content-Type': 'application/json' }),
-    reads('no header says so', gzipped, body),
+    reads('with Content-Encoding: gzip', gzipped, body, {
+      'Content-Encoding': 'gzip',
+      'Content-Type': 'application/json',
+    }),
+    reads('without a header', gzipped, body),
     reads('as a form, as RudderStack Node sends it', gzipped, body, {
       'Content-Type': 'application/x-www-form-urlencoded',
     }),
-    reads('another encoding is said', gzipped, body, { 'Content-Encoding': 'br' }),
+    reads('with another Content-Encoding', gzipped, body, { 'Content-Encoding': 'br' }),
     reads('x-gzip', gzipped, body, { 'Content-Encoding': 'x-gzip' }),
     reads('with the best compression', gzipSync(body, { level: 9 }), body),
     reads('without compression', gzipSync(body, { level: 0 }), body),
@@ -105,15 +108,15 @@ describe('a body is what its bytes say: gzip', () => {
       gzipSync(gzipSync('{}', { level: 0 })),
       gzipSync('{}', { level: 0 }).toString(),
     ),
-    reads('deflate is not understood', deflateSync('{}'), deflateSync('{}').toString()),
-    reads('nor raw deflate', deflateRawSync('{}'), deflateRawSync('{}').toString()),
-    reads('nor brotli', brotliCompressSync('{}'), brotliCompressSync('{}').toString()),
+    reads('deflate is not supported', deflateSync('{}'), deflateSync('{}').toString()),
+    reads('raw deflate is not supported', deflateRawSync('{}'), deflateRawSync('{}').toString()),
+    reads('brotli is not supported', brotliCompressSync('{}'), brotliCompressSync('{}').toString()),
   ])
 })
 
 const limit = 65_536
 const text = (bytes: number): string => `"${'a'.repeat(bytes - 2)}"`
-/** Text that gzip makes little smaller. */
+/** Text that gzip hardly compresses. */
 const hard = (bytes: number): string => {
   const letters: string[] = []
   for (let seed = 1; letters.length < bytes; seed = (seed * 48_271) % 2_147_483_647)
@@ -123,14 +126,14 @@ const hard = (bytes: number): string => {
 const tooLarge = problem(413, 'payload_too_large')
 const tooLargeAndClosed = problem(413, 'payload_too_large', { close: true })
 
-describe('a limit of 65,536 bytes, unpacked', () => {
+describe('a limit of 65,536 bytes uncompressed', () => {
   rawCases([
-    reads('exactly so many', text(limit), text(limit)),
+    reads('exactly the limit', text(limit), text(limit)),
     refuses('one more, and Content-Length says so', text(limit + 1), tooLargeAndClosed),
     reads('exactly so many, gzip', gzipSync(text(limit)), text(limit)),
     refuses('one more, gzip', gzipSync(text(limit + 1)), tooLarge),
     reads(
-      'exactly so many, in two members',
+      'exactly the limit, in two members',
       Buffer.concat([gzipSync(hard(limit / 2)), gzipSync(hard(limit / 2))]),
       hard(limit / 2).repeat(2),
     ),
@@ -141,7 +144,7 @@ describe('a limit of 65,536 bytes, unpacked', () => {
     ),
     refuses('a bomb: 4 MiB in 4 KiB', gzipSync(Buffer.alloc(64 * limit)).subarray(0, limit), tooLarge),
     raw(
-      'exactly so many in chunks',
+      'exactly the limit, in chunks',
       [
         request('POST /v1/batch', { 'Transfer-Encoding': 'chunked' }),
         chunked(text(limit).slice(0, 40_000), text(limit).slice(40_000)),
@@ -150,13 +153,13 @@ describe('a limit of 65,536 bytes, unpacked', () => {
       { reached: [{ body: text(limit) }] },
     ),
     raw(
-      'one more in chunks',
+      'one byte more, in chunks',
       [request('POST /v1/batch', { 'Transfer-Encoding': 'chunked' }), chunked(text(limit), 'x')],
       tooLargeAndClosed,
       { reached: [] },
     ),
     raw(
-      'chunks without end are read no further',
+      'endless chunks are read only up to the limit',
       [
         request('POST /v1/batch', { 'Transfer-Encoding': 'chunked' }),
         ...Array.from({ length: 20 }, () =>
@@ -167,29 +170,29 @@ describe('a limit of 65,536 bytes, unpacked', () => {
       { reached: [] },
     ),
     raw(
-      'Content-Length of a terabyte: answered at once',
+      'Content-Length of a terabyte is answered immediately',
       [request('POST /v1/batch', { 'Content-Length': '1099511627776' }), '{'],
       tooLargeAndClosed,
       { reached: [] },
     ),
     raw(
-      'Content-Length beyond what numbers hold',
+      'Content-Length beyond the range of numbers',
       [request('POST /v1/batch', { 'Content-Length': '9'.repeat(25) })],
       problem(400, 'malformed_request', { close: true }),
       { reached: [] },
     ),
-    reads('characters of four bytes count four', '😀'.repeat(limit / 4), '😀'.repeat(limit / 4)),
+    reads('characters of four bytes count as four', '😀'.repeat(limit / 4), '😀'.repeat(limit / 4)),
     refuses('one character too many', '😀'.repeat(limit / 4 + 1), tooLargeAndClosed),
   ])
 })
 
-describe('the limit that is usual: 4 MiB', () => {
+describe('the default limit: 4 MiB', () => {
   const usual = 4_194_304
   const key = { 'X-Write-Key': 'KEY' }
   rawCases(
     [
-      reads('exactly so many', text(usual), text(usual), key),
-      reads('so many, gzip', gzipSync(hard(usual)), hard(usual), key),
+      reads('exactly the limit', text(usual), text(usual), key),
+      reads('the limit, gzip', gzipSync(hard(usual)), hard(usual), key),
       refuses('one more, gzip', gzipSync(hard(usual + 1)), tooLarge, key),
       refuses('a bomb: 256 MiB in 1 MiB', gzipSync(Buffer.alloc(256 * 1_048_576), { level: 1 }), tooLarge, key),
       reads('1,504,997 bytes, which the size check of an SDK lets through', text(1_504_997), text(1_504_997), key),

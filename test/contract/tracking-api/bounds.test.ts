@@ -21,10 +21,10 @@ async function connected(url: string): Promise<Wire> {
 
 const lastCall = durationMs(1_000)
 
-/** The whole process, as when the machine has other things to do. */
+/** Blocks the whole process, as a busy machine does. */
 const standStill = (ms: number): void => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 
-/** An API that answers when it is told to. */
+/** An API that responds when the test says so. */
 function waitingApi() {
   const api = new ScriptedTrackingApi()
   const answer = Promise.withResolvers<TrackingAnswer>()
@@ -32,8 +32,8 @@ function waitingApi() {
   return { api, go: () => answer.resolve(everythingTaken) }
 }
 
-describe('how many connections there may be', () => {
-  it('above half of the bound none is kept open, above all of it none is taken', async () => {
+describe('the limit on connections', () => {
+  it('keeps no connection above half of it, and drops new ones above all of it', async () => {
     const warnings: [object, string][] = []
     const collector = await startCollector(new ScriptedTrackingApi(), {
       limits: { connections: 4 },
@@ -46,7 +46,9 @@ describe('how many connections there may be', () => {
     const surplus = await connected(collector.url)
     await surplus.closed
     await (await connected(collector.url)).closed
-    expect(warnings).toEqual([[{ connections: 4, dropped: 1 }, 'too many connections: new ones are dropped']])
+    expect(warnings).toEqual([
+      [{ connections: 4, dropped: 1 }, 'connection limit reached; new connections are dropped'],
+    ])
 
     await first.send(post('/v1/t'))
     expectAnswer(await first.answer(), takenAndClosed)
@@ -64,8 +66,8 @@ describe('how many connections there may be', () => {
   })
 })
 
-describe('how many requests may wait on one connection', () => {
-  it('what is more is refused, in its place', async () => {
+describe('the limit on pipelined requests', () => {
+  it('refuses further requests, in their order', async () => {
     const { api, go } = waitingApi()
     const collector = await startCollector(api, { limits: { pipelined: 3 } })
     const wire = await connected(collector.url)
@@ -81,7 +83,7 @@ describe('how many requests may wait on one connection', () => {
 })
 
 describe('stop', () => {
-  it('answers what is under way, as the last answer of its connection', async () => {
+  it('answers requests in progress, each as the last one of its connection', async () => {
     const { api, go } = waitingApi()
     const collector = await startCollector(api)
     const wire = await connected(collector.url)
@@ -94,7 +96,7 @@ describe('stop', () => {
     await stopped
   })
 
-  it('reads a body to its end, and takes it', async () => {
+  it('reads a body to its end and stores it', async () => {
     const api = new ScriptedTrackingApi()
     const collector = await startCollector(api)
     const wire = await connected(collector.url)
@@ -108,12 +110,12 @@ describe('stop', () => {
     expect(api.requests.map(({ body }) => body)).toEqual(['"aaaabbbb"'])
   })
 
-  it('answers a request that was on its way when it began, as the last one of its connection', async () => {
+  it('answers a request that was already sent, as the last one of its connection', async () => {
     const collector = await startCollector(new ScriptedTrackingApi())
     const wire = await connected(collector.url)
     await wire.send(post('/v1/t'))
     expectAnswer(await wire.answer(), taken)
-    // In the kernel before the server has read it.
+    // The request is in the kernel before the server reads it.
     const sent = wire.send(post('/v1/p'))
     const stopped = collector.stop()
     await sent
@@ -122,7 +124,7 @@ describe('stop', () => {
     await stopped
   })
 
-  it('answers also what came while the process stood still for longer than it waits', async () => {
+  it('answers requests that arrived while the process was blocked for longer than lastCall', async () => {
     const collector = await startCollector(new ScriptedTrackingApi())
     const wire = await connected(collector.url)
     await wire.send(post('/v1/t'))
@@ -135,7 +137,7 @@ describe('stop', () => {
     await stopped
   })
 
-  it('takes its time though all connections have gone: some are opened for one request each', async () => {
+  it('waits although all connections have closed, because some clients open one per request', async () => {
     const clock = new ManualClock()
     const collector = await startCollector(new ScriptedTrackingApi(), { clock, limits: { lastCall } })
     const [kept, unused] = [await connected(collector.url), await connected(collector.url)]
@@ -155,11 +157,11 @@ describe('stop', () => {
     await stopped
   })
 
-  it('at once when nobody ever came', async () => {
+  it('ends immediately when there was never a connection', async () => {
     await (await startCollector(new ScriptedTrackingApi(), { clock: new ManualClock() })).stop()
   })
 
-  it('closes connections that have nothing to answer: used, never used, with half a head', async () => {
+  it('closes connections without a request: used, never used, with an incomplete head', async () => {
     const collector = await startCollector(new ScriptedTrackingApi())
     const used = await connected(collector.url)
     await used.send(post('/v1/t'))
@@ -171,7 +173,7 @@ describe('stop', () => {
     await Promise.all([used.closed, unused.closed, half.closed])
   })
 
-  it('takes no new connections after that, while it still answers', async () => {
+  it('accepts no new connections afterwards, while it still answers requests', async () => {
     const { api, go } = waitingApi()
     const collector = await startCollector(api)
     const idle = await connected(collector.url)
@@ -198,7 +200,7 @@ describe('stop', () => {
     await stopped
   })
 
-  it('breaks off what takes longer than it may', async () => {
+  it('aborts requests that take longer than the drain timeout', async () => {
     const { api } = waitingApi()
     const collector = await startCollector(api, { limits: { drain: durationMs(50) } })
     const wire = await connected(collector.url)
@@ -211,7 +213,7 @@ describe('stop', () => {
 })
 
 describe('start', () => {
-  it('on localhost: on every address that it has', async () => {
+  it('listens on every address of localhost', async () => {
     const addresses = await lookup('localhost', { all: true })
     const collector = await startCollector(new ScriptedTrackingApi(), { host: 'localhost' })
     const { port } = new URL(collector.url)
@@ -227,7 +229,7 @@ describe('start', () => {
     await idle.closed
   })
 
-  it('fails where somebody else listens', async () => {
+  it('fails when the port is in use', async () => {
     const collector = await startCollector(new ScriptedTrackingApi())
     const port = Number(new URL(collector.url).port)
     await expect(startCollector(new ScriptedTrackingApi(), { port })).rejects.toMatchObject({ code: 'EADDRINUSE' })

@@ -14,7 +14,7 @@ const limited = (_: unknown, api: ScriptedTrackingApi): void => {
 }
 const refusedEarly = problem(429, 'rate_limited', { close: true })
 
-describe('a sender that may not send is refused before its body is read', () => {
+describe('a client that may not send is refused before its body is read', () => {
   const announced = { 'Content-Length': '1000000' }
   rawCases(
     [
@@ -39,7 +39,7 @@ const keyFirst = (bytes: number): string => `{"writeKey":"KEY","batch":["${'x'.r
 const keyLast = (bytes: number): string => `{"batch":["${'x'.repeat(bytes)}"],"writeKey":"KEY"}`
 const tooLarge = problem(413, 'payload_too_large')
 const tooLargeAndClosed = problem(413, 'payload_too_large', { close: true })
-/** Little smaller when it is packed. */
+/** Data that gzip hardly compresses. */
 const hard = (bytes: number): string =>
   Array.from({ length: bytes / 8 }, (_, index) =>
     ((index * 2_654_435_761) % 2 ** 32).toString(16).padStart(8, '0'),
@@ -49,19 +49,19 @@ describe('a body whose key is not in the headers', () => {
   const chunkedHead = request('POST /v1/batch', { 'Transfer-Encoding': 'chunked' })
   rawCases(
     [
-      raw('key first: as large as others', post('/v1/batch', {}, keyFirst(3 * mebibyte)), taken),
+      raw('key first: the usual maximum size', post('/v1/batch', {}, keyFirst(3 * mebibyte)), taken),
       raw('key first, in chunks', [chunkedHead, chunked(keyFirst(3 * mebibyte))], taken),
       raw(
         'key first, gzip',
         post('/v1/batch', {}, gzipSync(`{"writeKey":"KEY","x":"${hard(1.5 * mebibyte)}"}`)),
         taken,
       ),
-      raw('key last, as large as SDKs make batches', post('/v1/batch', {}, keyLast(511_000)), taken),
+      raw('key last, as large as batches of SDKs', post('/v1/batch', {}, keyLast(511_000)), taken),
       raw('key last, in chunks', [chunkedHead, chunked(keyLast(511_000))], taken),
       raw('key last, gzip', post('/v1/batch', {}, gzipSync(keyLast(511_000))), taken),
       raw('key last, over 1 MiB', post('/v1/batch', {}, keyLast(mebibyte)), tooLargeAndClosed, { reached: [] }),
       raw('key last, over 1 MiB, gzip', post('/v1/batch', {}, gzipSync(`"${hard(1.5 * mebibyte)}"`)), tooLarge),
-      raw('key in the header: as large as others', post('/v1/batch', key, keyLast(3 * mebibyte)), taken),
+      raw('key in the header: the usual maximum size', post('/v1/batch', key, keyLast(3 * mebibyte)), taken),
     ],
     { maxBodyBytes: 4 * mebibyte },
   )
@@ -70,12 +70,12 @@ describe('a body whose key is not in the headers', () => {
 describe('gzip that unpacks to more than 100 times its size', () => {
   rawCases(
     [
-      raw('is refused beyond 512 KiB', post('/v1/batch', key, gzipSync('x'.repeat(3 * mebibyte))), tooLarge, {
+      raw('is refused above 512 KiB', post('/v1/batch', key, gzipSync('x'.repeat(3 * mebibyte))), tooLarge, {
         reached: [],
       }),
       raw('is accepted below', post('/v1/batch', key, gzipSync('x'.repeat(500_000))), taken),
       raw(
-        'messages with ids are never that alike',
+        'messages with ids never reach this ratio',
         post('/v1/batch', key, gzipSync(JSON.stringify(alike(2_500)))),
         taken,
       ),
@@ -89,7 +89,7 @@ function alike(count: number): object {
   return { batch: Array.from({ length: count }, () => ({ type: 'page', messageId: crypto.randomUUID(), properties })) }
 }
 
-describe('a body that is received', () => {
+describe('a body that was received', () => {
   rawCases([
     raw(
       'is refused when others need its memory more',
@@ -123,7 +123,7 @@ describe('one client address', () => {
     await collector.stop()
   })
 
-  /** The server may not have seen yet that a connection ended. */
+  /** The server may not have noticed yet that a connection ended. */
   async function answered(url: string) {
     for (;;) {
       const wire = await connect(url)
@@ -168,7 +168,7 @@ describe('during an attack with slow bodies', () => {
   it.each<[string, Fields, Fields, string]>([
     ['without a key, honest sources are not affected', {}, key, ''],
     ['with a key, other sources have their share', { 'X-Write-Key': 'APP' }, key, ''],
-    ['without a key, honest bodies with the key in them find room', {}, {}, ',"writeKey":"KEY"'],
+    ['without a key, honest bodies with the key in them get memory', {}, {}, ',"writeKey":"KEY"'],
   ])('%s: all honest requests are answered 200', async (_, attacking, honest, member) => {
     await attack({ ...attacking, 'X-Forwarded-For': '203.0.113.1' })
     const wire = await connect(server.url)

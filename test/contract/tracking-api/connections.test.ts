@@ -14,20 +14,20 @@ describe('connections', () => {
     raw('stay open', [one, two], [taken, taken], { reached: [{ type: 'track' }, { type: 'identify' }] }),
     raw('Connection: close', post('/v1/t', { Connection: 'close' }), takenAndClosed),
     raw('Connection: Close, among others', post('/v1/t', { Connection: 'x-hop, Close' }), takenAndClosed),
-    raw('two requests at once are answered in order', Buffer.concat([one, two]), [taken, taken], {
+    raw('two pipelined requests are answered in order', Buffer.concat([one, two]), [taken, taken], {
       reached: [{ headerKey: 'A' }, { headerKey: 'B' }],
     }),
     raw(
-      'a body and the next head in one piece',
+      'a body and the next head in one packet',
       [one.subarray(0, -1), Buffer.concat([one.subarray(-1), two])],
       [taken, taken],
     ),
     raw(
-      'thirty at once',
+      'thirty pipelined requests',
       Buffer.concat(Array.from({ length: 30 }, () => one)),
       Array.from({ length: 30 }, () => taken),
     ),
-    raw('a refusal between two others', Buffer.concat([one, request('GET /v1/t'), two]), [
+    raw('a refused request between two others', Buffer.concat([one, request('GET /v1/t'), two]), [
       taken,
       problem(405, 'method_not_allowed', { headers: { allow: 'OPTIONS, POST' } }),
       taken,
@@ -44,18 +44,21 @@ describe('connections', () => {
       taken,
       { reached: [{ body: '{"a":1}' }] },
     ),
-    raw('our side closes after the request: it is answered all the same', one, taken, { end: true, closed: true }),
-    raw('our side closes after two requests', Buffer.concat([one, two]), [taken, taken], { end: true, closed: true }),
-    raw('nothing is sent and our side closes', [], [], { end: true, closed: true }),
+    raw('the client closes its side after the request: it is answered', one, taken, { end: true, closed: true }),
+    raw('the client closes its side after two requests', Buffer.concat([one, two]), [taken, taken], {
+      end: true,
+      closed: true,
+    }),
+    raw('the client closes its side without a request', [], [], { end: true, closed: true }),
     raw('empty lines before a request (RFC 9112 2.2)', Buffer.concat([Buffer.from('\r\n\r\n'), one]), taken),
     raw(
-      'a request, then rubbish: the request is answered',
+      'a request, then invalid data: the request is answered',
       Buffer.concat([one, Buffer.from('rubbish\r\n\r\n')]),
       takenAndClosed,
       { reached: [{ type: 'track' }] },
     ),
     raw(
-      'an upgrade to h2c is not taken up',
+      'an upgrade to h2c is ignored',
       post('/v1/t', {
         Connection: 'Upgrade, HTTP2-Settings',
         Upgrade: 'h2c',
@@ -65,7 +68,7 @@ describe('connections', () => {
       { reached: [{ body: '{}' }] },
     ),
     raw(
-      'an upgrade to a web socket neither',
+      'an upgrade to WebSocket is ignored',
       request('GET /openapi.json?', { Connection: 'Upgrade', Upgrade: 'websocket' }),
       { status: 200 },
     ),
@@ -81,7 +84,7 @@ describe('HTTP/1.0', () => {
       [taken, takenAndClosed],
     ),
     raw('needs no Host', ofHttp10('GET /v1/projects/KEY/settings'), { status: 200, close: true }),
-    raw('knows no expectations', ofHttp10('POST /v1/batch', 'Expect: 100-continue\r\n', '{}'), takenAndClosed, {
+    raw('ignores Expect', ofHttp10('POST /v1/batch', 'Expect: 100-continue\r\n', '{}'), takenAndClosed, {
       interim: [],
     }),
     raw('a refusal', ofHttp10('GET /nothing'), problem(404, 'not_found', { close: true })),
@@ -93,29 +96,29 @@ describe('expectations', () => {
     request('POST /v1/batch', { Expect: '100-continue', 'Content-Length': String(body.length), ...headers })
   rawCases([
     raw('100-continue: go on', [expecting({}), '{}'], taken, { interim: [100], reached: [{ body: '{}' }] }),
-    raw('in other letters', [expecting({ Expect: '100-Continue' }), '{}'], taken, { interim: [100] }),
+    raw('in upper and lower case', [expecting({ Expect: '100-Continue' }), '{}'], taken, { interim: [100] }),
     raw('in chunks', [chunkedHead('/v1/batch', { Expect: '100-continue' }), chunked('{}')], taken, {
       interim: [100],
       reached: [{ body: '{}' }],
     }),
-    raw('the body comes without waiting', request('POST /v1/batch', { Expect: '100-continue' }, '{}'), taken, {
+    raw('the body is sent without waiting', request('POST /v1/batch', { Expect: '100-continue' }, '{}'), taken, {
       interim: [100],
     }),
     raw('twice on a connection', [expecting({}), '{}', expecting({}), '[]'], [taken, taken], { interim: [100, 100] }),
     raw(
-      'too large: the body need not be sent',
+      'too large: the client need not send the body',
       expecting({ 'Content-Length': '65537' }),
       problem(413, 'payload_too_large', { close: true }),
       { interim: [] },
     ),
     raw(
-      'no such path',
+      'an unknown path',
       request('POST /nothing', { Expect: '100-continue', 'Content-Length': '2' }),
       problem(404, 'not_found', { close: true }),
       { interim: [] },
     ),
     raw(
-      'anything else',
+      'any other expectation',
       request('POST /v1/batch', { Expect: '200-ok' }, '{}'),
       problem(417, 'expectation_failed', { close: true }),
       { reached: [] },
@@ -123,7 +126,7 @@ describe('expectations', () => {
   ])
 })
 
-describe('a body that nobody wants', () => {
+describe('an unused request body', () => {
   const small = 'x'.repeat(60_000)
   const large = 'x'.repeat(300_000)
   rawCases([
@@ -139,7 +142,7 @@ describe('a body that nobody wants', () => {
     ),
     raw('a large one in chunks', [chunkedHead('/nothing'), chunked(large)], problem(404, 'not_found', { close: true })),
     raw(
-      'a large one of a method that is not there',
+      'a large one of an unsupported method',
       request('PUT /v1/batch', {}, large),
       problem(405, 'method_not_allowed', { close: true, headers: { allow: 'OPTIONS, POST' } }),
     ),
@@ -150,7 +153,7 @@ describe('a body that nobody wants', () => {
       problem(413, 'payload_too_large', { close: true }),
     ),
     raw(
-      'it breaks off',
+      'the client aborts it',
       [request('POST /nothing', { 'Content-Length': '300000' }), 'x'.repeat(1_000)],
       problem(404, 'not_found', { close: true }),
       { end: true },

@@ -21,7 +21,7 @@ const allowed = (headers = 'authorization, content-type, x-retry-count, x-write-
   },
 })
 
-describe('what a page asks before it sends', () => {
+describe('a preflight request', () => {
   rawCases([
     raw(
       'analytics.js: Authorization and X-Retry-Count',
@@ -47,25 +47,25 @@ describe('what a page asks before it sends', () => {
       allowed(undefined, 'GET, HEAD, OPTIONS'),
     ),
     raw(
-      'another method: it is told what there is',
+      'another method: the response lists the supported ones',
       ask('/v1/t', { 'Access-Control-Request-Method': 'DELETE' }),
       allowed(),
     ),
     raw(
-      'names that are none are not said back',
+      'invalid header names are not repeated',
       ask('/v1/t', { 'Access-Control-Request-Headers': 'a b;c' }),
       allowed(),
     ),
-    raw('a path that is not there', ask('/nothing'), problem(404, 'not_found', { headers: readable })),
+    raw('an unknown path', ask('/nothing'), problem(404, 'not_found', { headers: readable })),
     raw(
-      'with a body, which nobody wants',
+      'with a body, which is ignored',
       [request('OPTIONS /v1/t', { Origin, 'Access-Control-Request-Method': 'POST' }, '{}'), post('/v1/t')],
       [allowed(), taken],
     ),
   ])
 })
 
-describe('what a page may read', () => {
+describe('responses that a page may read', () => {
   rawCases([
     raw('success', post('/v1/t', { Origin, Authorization: basic('KEY') }), { ...taken, headers: readable }),
     raw(
@@ -73,7 +73,7 @@ describe('what a page may read', () => {
       post('/beacon/v1/batch?writeKey=K', { Origin, Cookie: 'a=b', 'Content-Type': 'text/plain;charset=UTF-8' }),
       { ...taken, headers: readable },
     ),
-    raw('a page without origin, such as a file', post('/v1/t', { Origin: 'null' }), {
+    raw('a page with a null origin, such as a file', post('/v1/t', { Origin: 'null' }), {
       ...taken,
       headers: { ...readable, 'access-control-allow-origin': 'null' },
     }),
@@ -82,19 +82,19 @@ describe('what a page may read', () => {
       request('GET /v1/t', { Origin }),
       problem(405, 'method_not_allowed', { headers: { ...readable, allow: 'OPTIONS, POST' } }),
     ),
-    raw('that there is nothing', post('/nothing', { Origin }), problem(404, 'not_found', { headers: readable })),
+    raw('a 404', post('/nothing', { Origin }), problem(404, 'not_found', { headers: readable })),
     raw(
-      'that it was too much',
+      'a 413',
       request('POST /v1/t', { Origin, 'Content-Length': '70000' }, 'x'.repeat(70_000)),
       problem(413, 'payload_too_large', { close: true, headers: readable }),
     ),
     raw(
-      'that its expectation is not met',
+      'a 417',
       request('POST /v1/t', { Origin, Expect: 'more', 'Content-Length': '2' }),
       problem(417, 'expectation_failed', { close: true, headers: readable }),
     ),
     raw('settings', request('GET /v1/projects/KEY/settings', { Origin }), { status: 200, headers: readable }),
-    raw('nothing for what is no origin', post('/v1/t', { Origin: 'https://a b' }), taken),
-    raw('nothing for those who are no page', post('/v1/t'), taken),
+    raw('no CORS headers for an invalid origin', post('/v1/t', { Origin: 'https://a b' }), taken),
+    raw('no CORS headers without an origin', post('/v1/t'), taken),
   ])
 })

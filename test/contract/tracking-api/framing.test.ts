@@ -16,7 +16,7 @@ describe('chunks', () => {
     }),
     raw('extensions', [chunkedHead(), '2;name=value;flag\r\n{}\r\n0\r\n\r\n'], taken, { reached: [{ body: '{}' }] }),
     raw(
-      'trailers, which nobody looks at',
+      'trailers, which are ignored',
       [chunkedHead(), '2\r\n{}\r\n0\r\nX-Write-Key: TRAILED\r\nDigest: x\r\n\r\n'],
       taken,
       { reached: [{ body: '{}', headerKey: undefined }] },
@@ -28,15 +28,15 @@ describe('chunks', () => {
       { reached: [{ body: '"😀"' }] },
     ),
     raw(
-      'Transfer-Encoding in other letters',
+      'Transfer-Encoding in upper and lower case',
       [request('POST /v1/batch', { 'TRANSFER-ENCODING': 'Chunked' }), chunked('{}')],
       taken,
       { reached: [{ body: '{}' }] },
     ),
-    raw('the connection is used again', [chunkedHead(), chunked('{}'), chunkedHead(), chunked('[]')], [taken, taken], {
+    raw('the connection is reused', [chunkedHead(), chunked('{}'), chunkedHead(), chunked('[]')], [taken, taken], {
       reached: [{ body: '{}' }, { body: '[]' }],
     }),
-    raw('a size that is no number', [chunkedHead(), 'xyz\r\n{}\r\n0\r\n\r\n'], malformed, { reached: [] }),
+    raw('a size that is not a number', [chunkedHead(), 'xyz\r\n{}\r\n0\r\n\r\n'], malformed, { reached: [] }),
     raw('a negative size', [chunkedHead(), '-2\r\n{}\r\n0\r\n\r\n'], malformed, { reached: [] }),
     raw('a size beyond 64 bits', [chunkedHead(), `${'f'.repeat(17)}\r\n{}\r\n`], malformed, { reached: [] }),
     raw('a chunk longer than its size', [chunkedHead(), '1\r\n{}\r\n0\r\n\r\n'], malformed, { reached: [] }),
@@ -50,8 +50,14 @@ describe('chunks', () => {
       problem(431, 'headers_too_large', { close: true }),
       { reached: [] },
     ),
-    raw('our side ends in the middle of a chunk', [chunkedHead(), '10\r\n{"ba'], malformed, { end: true, reached: [] }),
-    raw('our side ends before the last chunk', [chunkedHead(), chunk('{}')], malformed, { end: true, reached: [] }),
+    raw('the client closes its side within a chunk', [chunkedHead(), '10\r\n{"ba'], malformed, {
+      end: true,
+      reached: [],
+    }),
+    raw('the client closes its side before the last chunk', [chunkedHead(), chunk('{}')], malformed, {
+      end: true,
+      reached: [],
+    }),
     raw(
       'gzip as a transfer coding besides',
       [request('POST /v1/batch', { 'Transfer-Encoding': 'gzip, chunked' }), chunked('{}')],
@@ -71,7 +77,7 @@ describe('chunks', () => {
       { reached: [] },
     ),
     raw(
-      'chunked and Content-Length: two ways to end are one too many (RFC 9112 6.1)',
+      'chunked together with Content-Length (RFC 9112 6.1)',
       request('POST /v1/batch', { 'Transfer-Encoding': 'chunked', 'Content-Length': '2' }, '2\r\n{}\r\n0\r\n\r\n'),
       malformed,
       { reached: [] },
@@ -84,16 +90,18 @@ describe('Content-Length', () => {
     request('POST /v1/batch', { 'Content-Length': length }, body)
   rawCases([
     raw('with zeros before it', withLength('002'), taken, { reached: [{ body: '{}' }] }),
-    raw('shorter than the body: the rest is no request', withLength('1'), takenAndClosed, { reached: [{ body: '{' }] }),
-    raw('longer than the body, our side ends', withLength('9'), malformed, { end: true, reached: [] }),
+    raw('shorter than the body: the rest is an invalid request', withLength('1'), takenAndClosed, {
+      reached: [{ body: '{' }],
+    }),
+    raw('longer than the body, and the client closes its side', withLength('9'), malformed, { end: true, reached: [] }),
     raw('negative', withLength('-2'), malformed, { reached: [] }),
     raw('with a sign', withLength('+2'), malformed, { reached: [] }),
-    raw('no number', withLength('two'), malformed, { reached: [] }),
+    raw('not a number', withLength('two'), malformed, { reached: [] }),
     raw('hexadecimal', withLength('0x2'), malformed, { reached: [] }),
     raw('empty', withLength(''), malformed, { reached: [] }),
     raw('a fraction', withLength('2.0'), malformed, { reached: [] }),
     raw('a list', withLength('2, 2'), malformed, { reached: [] }),
-    raw('twice, the same', withLength(['2', '2']), malformed, { reached: [] }),
-    raw('twice, not the same: what a smuggler sends', withLength(['2', '3']), malformed, { reached: [] }),
+    raw('twice, with the same value', withLength(['2', '2']), malformed, { reached: [] }),
+    raw('twice, with different values (request smuggling)', withLength(['2', '3']), malformed, { reached: [] }),
   ])
 })

@@ -4,27 +4,27 @@ import { post } from '../../support/network/http-bytes.ts'
 
 const malformed = problem(400, 'malformed_request', { close: true })
 const tooMuch = problem(431, 'headers_too_large', { close: true })
-/** Node takes them for HTTP/1.0 with a strange method. */
+/** Node parses these as HTTP/1.0 with an unknown method. */
 const notAllowed = problem(405, 'method_not_allowed', { close: true, headers: { allow: 'OPTIONS, POST' } })
 const head = (...lines: readonly string[]): string => `${lines.join('\r\n')}\r\n\r\n`
 const refused = (name: string, send: string | Buffer, answer = malformed): RawCase =>
   raw(name, send, answer, { reached: [] })
-/** A handshake as a TLS client begins it. */
+/** The start of a TLS handshake. */
 const clientHello = Buffer.from('16030100f8010000f40303', 'hex')
 
-describe('what is no HTTP/1.1', () => {
+describe('data that is not HTTP/1.1', () => {
   rawCases([
     refused('text', 'hello\r\n\r\n'),
     refused('bytes', Buffer.from([0, 1, 2, 3, 255, 254, 13, 10, 13, 10])),
     refused('TLS', Buffer.concat([clientHello, Buffer.alloc(200, 7)])),
-    refused('HTTP/2 without asking', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
+    refused('HTTP/2 with prior knowledge', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
     refused('HTTP/0.9', 'GET /openapi.json\r\n\r\n'),
     refused('HTTP/3.0', head('GET /openapi.json HTTP/3.0', 'Host: a')),
     refused('HTTP/1.2', head('GET /openapi.json HTTP/1.2', 'Host: a')),
-    refused('a protocol of its own', head('GET /openapi.json FOO/1.1', 'Host: a')),
+    refused('another protocol', head('GET /openapi.json FOO/1.1', 'Host: a')),
     raw('ICE', head('SOURCE /v1/batch ICE/1.0', 'Host: a'), notAllowed, { reached: [] }),
     raw('RTSP', head('DESCRIBE /v1/batch RTSP/1.0', 'Host: a'), notAllowed, { reached: [] }),
-    refused('a method that nobody has', head('FROB /v1/batch HTTP/1.1', 'Host: a')),
+    refused('an unknown method', head('FROB /v1/batch HTTP/1.1', 'Host: a')),
     refused('a method in lower case', head('post /v1/batch HTTP/1.1', 'Host: a')),
     refused('no method', head(' /v1/batch HTTP/1.1', 'Host: a')),
     refused('no path', head('POST HTTP/1.1', 'Host: a')),
@@ -32,7 +32,7 @@ describe('what is no HTTP/1.1', () => {
     refused('a control character in the path', head('POST /v1/\x01batch HTTP/1.1', 'Host: a')),
     refused('line feeds alone', 'POST /v1/batch HTTP/1.1\nHost: a\nContent-Length: 2\n\n{}'),
     refused('a carriage return alone', 'POST /v1/batch HTTP/1.1\rHost: a\r\n\r\n'),
-    raw('our side ends in the head', 'POST /v1/batch HTTP/1.1\r\nHost: a\r\nContent-', malformed, {
+    raw('the client closes its side within the head', 'POST /v1/batch HTTP/1.1\r\nHost: a\r\nContent-', malformed, {
       end: true,
       reached: [],
     }),
@@ -46,16 +46,16 @@ describe('header fields', () => {
     refused('no name', withField(': value')),
     refused('a space in the name', withField('X Y: 1')),
     refused('a space before the colon (RFC 9112 5.1)', withField('X-Write-Key : KEY')),
-    refused('a line that goes on (obs-fold)', withField('X-Write-Key: KEY\r\n more')),
+    refused('a folded line (obs-fold)', withField('X-Write-Key: KEY\r\n more')),
     refused('the first line begins with a space', 'POST /v1/batch HTTP/1.1\r\n Host: a\r\n\r\n'),
     refused('NUL in a value', withField('X-Write-Key: K\x00Y')),
     refused('a control character in a value', withField('X-Write-Key: K\x07Y')),
     refused('a line feed in a value', withField('X-Write-Key: K\nY')),
-    refused('a name that is no ASCII', withField('X-W\xfc: 1')),
-    raw('a value that is no ASCII', post('/v1/batch', { 'X-Name': 'M\xfcller' }), taken),
+    refused('a name that is not ASCII', withField('X-W\xfc: 1')),
+    raw('a value that is not ASCII', post('/v1/batch', { 'X-Name': 'M\xfcller' }), taken),
     raw('an empty value', post('/v1/batch', { 'X-Empty': '' }), taken),
     raw(
-      'names that JavaScript knows',
+      'names of JavaScript object properties',
       post('/v1/batch', { ['__proto__x']: '1', constructor: '2', toString: '3' }),
       taken,
     ),
@@ -75,7 +75,7 @@ describe('Host (RFC 9112 3.2)', () => {
     }),
     raw('an empty one', post('/v1/batch', { Host: '' }), taken),
     raw('with a port', post('/v1/batch', { Host: 'collector.example:8080' }), taken),
-    raw('another than the one asked: any is right', post('/v1/batch', { Host: 'elsewhere.example' }), taken),
+    raw('another host name: any is accepted', post('/v1/batch', { Host: 'elsewhere.example' }), taken),
   ])
 })
 
@@ -85,9 +85,9 @@ describe('floods of header fields', () => {
   const fields = (count: number, value = '1'): Record<string, string> =>
     Object.fromEntries(Array.from({ length: count }, (_, index) => [`X-${index}`, value]))
   rawCases([
-    raw('198 of them and the two that must be', post('/v1/batch', fields(198)), taken),
+    raw('198 fields and the two required ones', post('/v1/batch', fields(198)), taken),
     raw(
-      '199 and the two',
+      '199 fields and the two required ones',
       [post('/v1/batch', fields(199)), post('/v1/t')],
       [problem(431, 'headers_too_large'), taken],
       { reached: [{ type: 'track' }] },
@@ -98,7 +98,7 @@ describe('floods of header fields', () => {
     refused('a name of 16 KB', head('POST /v1/batch HTTP/1.1', 'Host: a', `${'x'.repeat(16_384)}: 1`), tooMuch),
     refused('a path of 16 KB', head(`POST /v1/batch?${'x'.repeat(16_384)} HTTP/1.1`, 'Host: a'), tooMuch),
     refused(
-      'many that make 16 KB',
+      'many with 16 KB in total',
       head(
         'POST /v1/batch HTTP/1.1',
         'Host: a',
@@ -107,13 +107,13 @@ describe('floods of header fields', () => {
       tooMuch,
     ),
     raw(
-      'fields without end are read no further',
+      'endless fields are read only up to the limit',
       ['POST /v1/batch HTTP/1.1\r\nHost: a\r\n', ...Array.from({ length: 100 }, () => `X: ${'x'.repeat(1_000)}\r\n`)],
       tooMuch,
       { reached: [] },
     ),
     raw(
-      'a head of 15 KB in pieces of 100 bytes',
+      'a head of 15 KB in packets of 100 bytes',
       post('/v1/batch', { X: 'x'.repeat(15_000) })
         .toString('latin1')
         .match(/.{1,100}/gs) ?? [],

@@ -31,7 +31,7 @@ describe('docs/how-to/point-an-sdk-at-hookline.md', () => {
     ])
   })
 
-  it.each(blocks)('what it says about $name works', async ({ code }) => {
+  it.each(blocks)('has a working example for $name', async ({ code }) => {
     const words = ['--input-type=module', '-e', code.replaceAll('https://events.example.com', server.url)]
     await promisify(execFile)(process.execPath, words, { cwd: root.pathname, timeout: 150_000 })
     expect(collector.messages().at(-1)).toMatchObject({

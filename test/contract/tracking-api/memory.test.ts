@@ -22,24 +22,26 @@ const budget = (bytes: number) => (_: unknown, api: ScriptedTrackingApi) => {
 const busy = problem(503, 'unavailable', { close: true })
 const body = (bytes: number): string => 'x'.repeat(bytes)
 
-describe('memory that is not to be had: refused before more is read', () => {
+describe('refuses a request before more is read when no memory is available', () => {
   rawCases(
     [
       raw('none', [budget(0), post('/v1/batch', {}, body(100))], busy, { reached: [] }),
-      raw('enough, to the byte', [budget(100), post('/v1/batch', {}, body(100))], taken),
+      raw('exactly enough', [budget(100), post('/v1/batch', {}, body(100))], taken),
       raw('one byte short', [budget(99), post('/v1/batch', {}, body(100))], busy, { reached: [] }),
       raw('an empty body needs none', [budget(0), post('/v1/batch', {}, '')], taken),
-      raw('some, then no more', [budget(100_000), post('/v1/batch', {}, body(500_000))], busy, { reached: [] }),
+      raw('enough for a part of the body', [budget(100_000), post('/v1/batch', {}, body(500_000))], busy, {
+        reached: [],
+      }),
       raw('in chunks', [budget(100_000), chunkedHead, chunked(body(90_000), body(90_000))], busy, { reached: [] }),
       raw(
-        'for what gzip holds',
+        'for the content of gzip',
         [budget(50_000), post('/v1/batch', {}, gzipSync(body(500_000)))],
         problem(503, 'unavailable'),
         { reached: [] },
       ),
-      raw('no request that needs none is refused', [budget(0), request('GET /openapi.json')], { status: 200 }),
+      raw('a request without a body is not refused', [budget(0), request('GET /openapi.json')], { status: 200 }),
       raw(
-        'what is too large anyway is said to be so',
+        'a body that is too large gets 413 instead',
         [budget(0), request('POST /v1/batch', { 'Content-Length': '2000000' })],
         problem(413, 'payload_too_large', { close: true }),
       ),
@@ -48,7 +50,7 @@ describe('memory that is not to be had: refused before more is read', () => {
   )
 })
 
-describe('memory that is taken', () => {
+describe('reserved memory', () => {
   const api = new ScriptedTrackingApi()
   let collector: Awaited<ReturnType<typeof startCollector>>
   beforeAll(async () => {
@@ -58,23 +60,23 @@ describe('memory that is taken', () => {
   afterEach(() => expectHealthy(collector.url, api))
 
   it.each<[string, Buffer | Buffer[], number, number]>([
-    ['a body in one piece: what it has', post('/v1/batch', {}, body(1_000)), 1_000, 1_000],
-    ['a large one: no more than it has', post('/v1/batch', {}, body(900_000)), 900_000, 900_000],
-    ['a small one in chunks', [chunkedHead, chunked(body(1_000))], 1_000, 16_384],
+    ['a body in one chunk: its size', post('/v1/batch', {}, body(1_000)), 1_000, 1_000],
+    ['a large body: at most its size', post('/v1/batch', {}, body(900_000)), 900_000, 900_000],
+    ['a small body in chunks', [chunkedHead, chunked(body(1_000))], 1_000, 16_384],
     [
-      'a large one in chunks: at most a quarter more, or the limit',
+      'a large body in chunks: at most a quarter more, or the limit',
       [chunkedHead, chunked(...Array.from({ length: 90 }, () => body(10_000)))],
       900_000,
       limit,
     ],
     ['gzip: packed and unpacked', post('/v1/batch', {}, gzipSync(body(500_000))), 500_000, 640_000],
     [
-      'a bomb: never more than the limit and the packed bytes',
+      'a gzip bomb: at most the limit and the packed bytes',
       post('/v1/batch', {}, gzipSync(Buffer.alloc(32 * limit))),
       100_000,
       limit + 100_000,
     ],
-    ['as many pieces as bytes', [chunkedHead, chunked(...body(5_000))], 5_000, 16_384],
+    ['one chunk per byte', [chunkedHead, chunked(...body(5_000))], 5_000, 16_384],
   ])('%s', async (_, bytes, least, most) => {
     const wire = await connect(collector.url)
     for (const each of [bytes].flat()) await wire.send(each)
@@ -85,7 +87,7 @@ describe('memory that is taken', () => {
     wire.reset()
   })
 
-  it('a word about a large body takes nothing: memory is taken as the bytes come', async () => {
+  it('grows with the received bytes, not with the declared Content-Length', async () => {
     const wire = await connect(collector.url)
     await wire.send(request('POST /v1/batch', { 'Content-Length': '1000000', Expect: '100-continue' }))
     await wire.send(body(20_000))
@@ -94,7 +96,7 @@ describe('memory that is taken', () => {
     wire.reset()
   })
 
-  it('is kept until the API has answered', async () => {
+  it('is kept until the API has responded', async () => {
     const answer = Promise.withResolvers<typeof everythingTaken>()
     api.answer(() => answer.promise)
     const wire = await connect(collector.url)
@@ -112,7 +114,7 @@ describe('memory that is taken', () => {
     ['in a chunk', [chunkedHead, Buffer.from('fff\r\nabc')]],
     ['between chunks', [chunkedHead, chunk(body(40_000))]],
     ['in gzip', [request('POST /v1/batch', { 'Content-Length': '1000' }), gzipSync(body(500)).subarray(0, 15)]],
-  ])('is given back when the sender goes %s', async (_, pieces) => {
+  ])('is released when the client disconnects %s', async (_, pieces) => {
     const wire = await connect(collector.url)
     for (const piece of pieces) await wire.send(piece)
     await api.until(() => api.reserved > 0)
@@ -121,7 +123,7 @@ describe('memory that is taken', () => {
     expect(api.requests).toEqual([])
   })
 
-  it('a body in a million pieces of one byte ends early', async () => {
+  it('a body in a million chunks of one byte is refused early', async () => {
     const wire = await connect(collector.url)
     await wire.send(chunkedHead)
     const many = Buffer.from('1\r\nx\r\n'.repeat(70_000))
@@ -130,7 +132,7 @@ describe('memory that is taken', () => {
     wire.reset()
   })
 
-  it('a hundred senders at once', async () => {
+  it('a hundred concurrent clients', async () => {
     const wires = await Promise.all(Array.from({ length: 100 }, () => connect(collector.url)))
     const answers = wires.map(async (wire, index) => {
       await wire.send(post('/v1/batch', {}, index % 2 === 0 ? body(20_000 + index) : gzipSync(body(20_000 + index))))
@@ -145,8 +147,8 @@ describe('memory that is taken', () => {
   })
 })
 
-describe('who sends slowly', () => {
-  it('gives back what was taken when time is over', async () => {
+describe('a slow client', () => {
+  it('releases its memory at the timeout', async () => {
     const api = new ScriptedTrackingApi()
     const collector = await startCollector(api, {
       limits: { progress: { bytes: 100, within: durationMs(30) } },

@@ -15,7 +15,7 @@ interface Row {
   readonly headers?: Fields
 }
 
-describe('what is taken, as the event that it becomes', () => {
+describe('accepted messages and the events that they become', () => {
   it.each<Row>([
     { name: 'a batch', body: { batch: [page('a'), page('b')] }, messages: [{ messageId: 'a' }, { messageId: 'b' }] },
     { name: 'an empty batch', body: { batch: [] }, messages: [] },
@@ -110,7 +110,7 @@ describe('what is taken, as the event that it becomes', () => {
     expect(collector.messages()).toEqual(messages.map(each => expect.objectContaining(each)))
   })
 
-  it('a batch of 2,500 messages, 511,767 bytes, as Rust makes them', async () => {
+  it('a batch of 2,500 messages with 511,767 bytes, as the Rust SDK sends it', async () => {
     const batch = Array.from({ length: 2_500 }, (_, index) =>
       page(`m-${index}`, { properties: { x: 'y'.repeat(120) } }),
     )
@@ -119,7 +119,7 @@ describe('what is taken, as the event that it becomes', () => {
   })
 })
 
-describe('whose they are', () => {
+describe('the source of a message', () => {
   const one = { batch: [page('a')] }
   it.each<[string, Fields, string, object, string]>([
     ['Basic', asWeb, '/v1/batch', one, 'web'],
@@ -136,11 +136,11 @@ describe('whose they are', () => {
     ['the body', {}, '/v1/batch', { ...one, writeKey: 'KEY' }, 'web'],
     ['the body of one message', {}, '/v1/p', { userId: 'u', writeKey: 'KEY' }, 'web'],
     ['the query', {}, '/beacon/v1/batch?writeKey=KEY', one, 'web'],
-    ['a header beats the body, which Jitsu masks', asWeb, '/v1/batch', { ...one, writeKey: '***' }, 'web'],
-    ['a header beats the query', asWeb, '/v1/batch?writeKey=other', one, 'web'],
-    ['the body beats the query', {}, '/v1/batch?writeKey=other', { ...one, writeKey: 'KEY' }, 'web'],
+    ['a header before the body, in which Jitsu masks the key', asWeb, '/v1/batch', { ...one, writeKey: '***' }, 'web'],
+    ['a header before the query', asWeb, '/v1/batch?writeKey=other', one, 'web'],
+    ['the body before the query', {}, '/v1/batch?writeKey=other', { ...one, writeKey: 'KEY' }, 'web'],
     [
-      'a header that says nothing does not',
+      'the body, when the header has no key',
       { Authorization: 'Bearer token' },
       '/v1/batch',
       { ...one, writeKey: 'KEY' },
@@ -156,7 +156,7 @@ describe('whose they are', () => {
     ['no key at all', {}, '/v1/batch', one],
     ['an unknown key in a header', { Authorization: basic('nobody') }, '/v1/batch', one],
     [
-      'an unknown key in a header, though the body has a good one',
+      'an unknown key in a header, and a valid one in the body',
       { Authorization: basic('nobody') },
       '/v1/batch',
       { ...one, writeKey: 'KEY' },
@@ -164,9 +164,9 @@ describe('whose they are', () => {
     ['an unknown key in the body', {}, '/v1/batch', { ...one, writeKey: 'nobody' }],
     ['an unknown key in the query', {}, '/v1/batch?writeKey=nobody', one],
     ['a key in another case', { 'X-Write-Key': 'key' }, '/v1/batch', one],
-    ['a key that is no text', {}, '/v1/batch', { ...one, writeKey: 7 }],
-    ['a key that every object has', { 'X-Write-Key': 'constructor' }, '/v1/batch', one],
-  ])('nobody: %s', async (_, headers, path, body) => {
+    ['a key that is not a string', {}, '/v1/batch', { ...one, writeKey: 7 }],
+    ['the name of a JavaScript object property', { 'X-Write-Key': 'constructor' }, '/v1/batch', one],
+  ])('no source: %s', async (_, headers, path, body) => {
     const answer = await exchange(body, path, headers)
     expectAnswer(answer, noKey)
     expect(answer.body).not.toContain('nobody')

@@ -10,7 +10,7 @@ const calls = callTypes.flatMap(type =>
 const postAllow = { allow: 'OPTIONS, POST' }
 const getAllow = { allow: 'GET, HEAD, OPTIONS' }
 
-describe('paths that take a batch', () => {
+describe('paths that accept a batch', () => {
   rawCases(
     batches.flatMap((path): RawCase[] => [
       raw(`POST ${path}`, post(path), taken, { reached: [{ type: undefined, body: '{}' }] }),
@@ -19,34 +19,34 @@ describe('paths that take a batch', () => {
   )
 })
 
-describe('paths that take one message, which is what the path says', () => {
+describe('paths that accept one message, of the type in the path', () => {
   rawCases(calls.map(([path, type]) => raw(`POST ${path}`, post(path), taken, { reached: [{ type }] })))
 })
 
 describe('forms of a path', () => {
   rawCases([
-    raw('a slash at the end of a call', post('/v1/t/'), taken, { reached: [{ type: 'track' }] }),
-    raw('a host setting that ends in a slash makes two of them', post('//v1/batch'), taken),
+    raw('a slash at the end of a path', post('/v1/t/'), taken, { reached: [{ type: 'track' }] }),
+    raw('two slashes, from a host setting that ends in a slash', post('//v1/batch'), taken),
     raw('slashes in the middle', post('/v1///batch'), taken),
     raw('an absolute URL (RFC 9112 3.2.2)', post('http://collector:8080/v1/batch'), taken),
     raw('an absolute URL with a query', post('http://collector/v1/p?writeKey=K'), taken, {
       reached: [{ type: 'page', queryKey: 'K' }],
     }),
     raw('percent-encoded letters', post('/v1/%62atch'), taken),
-    raw('a query that means nothing', post('/v1/batch?verbose=1&x'), taken, { reached: [{ queryKey: undefined }] }),
+    raw('an unknown query', post('/v1/batch?verbose=1&x'), taken, { reached: [{ queryKey: undefined }] }),
     raw('a fragment, which no client should send', post('/v1/batch#top'), taken),
     raw('another case', post('/V1/Batch'), problem(404, 'not_found'), { reached: [] }),
     raw('the root', post('/'), problem(404, 'not_found')),
     raw('no version', post('/batch'), problem(404, 'not_found')),
-    raw('a call that SDKs cannot make: delete', post('/v1/delete'), problem(404, 'not_found'), { reached: [] }),
+    raw('a type that SDKs cannot send: delete', post('/v1/delete'), problem(404, 'not_found'), { reached: [] }),
     raw('a longer path', post('/v1/batch/more'), problem(404, 'not_found')),
-    raw('dots are no directories', post('/v1/x/../batch'), problem(404, 'not_found')),
+    raw('dot segments are not resolved', post('/v1/x/../batch'), problem(404, 'not_found')),
     raw('an encoded slash', post('/v1%2Fbatch'), problem(404, 'not_found')),
     raw('a path of 8,000 characters', post(`/${'a'.repeat(8_000)}`), problem(404, 'not_found')),
-    raw('no valid percent-encoding', post('/v1/%zz'), problem(400, 'malformed_request')),
-    raw('a half percent-encoding in the query', post('/v1/batch?writeKey=%'), taken),
-    raw('no valid UTF-8 behind it', post('/v1/projects/%ff/settings'), problem(400, 'malformed_request')),
-    raw('the operators’ paths are elsewhere', request('GET /metrics'), problem(404, 'not_found')),
+    raw('an invalid percent-encoding', post('/v1/%zz'), problem(400, 'malformed_request')),
+    raw('an incomplete percent-encoding in the query', post('/v1/batch?writeKey=%'), taken),
+    raw('a percent-encoding of invalid UTF-8', post('/v1/projects/%ff/settings'), problem(400, 'malformed_request')),
+    raw('the paths of the ops server are on another listener', request('GET /metrics'), problem(404, 'not_found')),
   ])
 })
 
@@ -68,7 +68,7 @@ describe('methods', () => {
       { reached: [{ body: '{}' }] },
     ),
     raw(
-      'HEAD where messages are sent',
+      'HEAD on a path for messages',
       request('HEAD /v1/batch'),
       problem(405, 'method_not_allowed', { headers: postAllow, method: 'HEAD' }),
     ),
@@ -83,23 +83,23 @@ describe('methods', () => {
       request('DELETE /v1/projects/KEY/settings'),
       problem(405, 'method_not_allowed', { headers: getAllow }),
     ),
-    raw('OPTIONS without a question tells the methods', request('OPTIONS /v1/batch'), {
+    raw('OPTIONS that is not a preflight lists the methods', request('OPTIONS /v1/batch'), {
       status: 204,
       headers: postAllow,
     }),
     raw('OPTIONS of the document', request('OPTIONS /openapi.json'), { status: 204, headers: getAllow }),
-    raw('OPTIONS of nothing', request('OPTIONS /nothing'), problem(404, 'not_found')),
+    raw('OPTIONS of an unknown path', request('OPTIONS /nothing'), problem(404, 'not_found')),
     raw('OPTIONS of the server', request('OPTIONS *'), { status: 204, headers: { allow: 'GET, HEAD, OPTIONS, POST' } }),
-    raw('an asterisk for anything else', request('POST *'), problem(404, 'not_found')),
+    raw('an asterisk with another method', request('POST *'), problem(404, 'not_found')),
     raw(
-      'CONNECT: this is no proxy',
+      'CONNECT is not supported',
       'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n',
       problem(405, 'method_not_allowed', { close: true, headers: { allow: 'GET, HEAD, OPTIONS, POST' } }),
     ),
   ])
 })
 
-describe('settings, without which SDKs for browsers and mobile apps send nothing', () => {
+describe('settings for browser and mobile SDKs', () => {
   const settings = (key: string) => ({ status: 200, body: `{"integrations":{"Segment.io":{"apiKey":"${key}"}}}` })
   rawCases(
     [
@@ -117,7 +117,7 @@ describe('settings, without which SDKs for browsers and mobile apps send nothing
         request(`GET /v1/projects/${'k'.repeat(501)}/settings`),
         problem(404, 'not_found'),
       ),
-      raw('of none', request('GET /v1/projects//settings'), problem(404, 'not_found')),
+      raw('of an empty key', request('GET /v1/projects//settings'), problem(404, 'not_found')),
       raw('HEAD has the same head', request('HEAD /v1/projects/KEY/settings'), { status: 200, method: 'HEAD' }),
       raw('a key that does not decode', request('GET /v1/projects/%ff/settings'), problem(400, 'malformed_request')),
     ],

@@ -12,7 +12,7 @@ const parsed = (text: string | undefined): Record<string, unknown> => (text === 
 const isOf = (call: Call) => (message: Message) =>
   message.type === call.type && (call.type !== 'track' || message.event === call.event)
 
-/** A message as its sender gave it to the SDK. */
+/** Expects the message that the test passed to the SDK. */
 function expectAsGiven(message: Message | undefined, call: Call, addsTo: Sdk['addsTo']): void {
   if (message === undefined) throw new Error(`no ${call.type} ${call.event ?? ''}`)
   for (const name of names) if (call[name] !== undefined) expect([name, message[name]]).toEqual([name, call[name]])
@@ -28,7 +28,7 @@ function expectAsGiven(message: Message | undefined, call: Call, addsTo: Sdk['ad
 
 type OnTheWire = Record<string, unknown> & { readonly messageId: string }
 
-/** A message as the SDK put it on the wire, with what its batch said for all. */
+/** Expects the message that the SDK sent, merged with the fields of its batch. */
 function expectAsSent(
   message: Message | undefined,
   { wire, batch }: { wire: OnTheWire; batch: Record<string, unknown> },
@@ -58,7 +58,7 @@ function onTheWire(body: string): { wire: OnTheWire; batch: Record<string, unkno
     : [{ wire: batch, batch: {} }]
 }
 
-describe('SDKs as they come from their registries, with their defaults', () => {
+describe('published SDKs with their default options', () => {
   const collector = new RecordingCollector({ web: 'KEY' })
   let server: Awaited<ReturnType<typeof startCollector>>
   beforeAll(async () => {
@@ -66,7 +66,7 @@ describe('SDKs as they come from their registries, with their defaults', () => {
   })
   afterAll(() => server.stop())
 
-  it.each(sdks)('$name: every call comes out as it was made and as it was sent', async ({ name, addsTo }) => {
+  it.each(sdks)('$name: each stored message equals the call and the request', async ({ name, addsTo }) => {
     collector.forget()
     const calls = await runSdk(name, { url: server.url, writeKey: 'KEY' })
     expect(calls.length).toBeGreaterThanOrEqual(4)
@@ -84,7 +84,7 @@ describe('SDKs as they come from their registries, with their defaults', () => {
     expect(collector.events().every(({ sourceId }) => sourceId === 'web')).toBe(true)
   })
 
-  it('and nothing that they asked for was refused', async () => {
+  it('no request of the SDKs was refused', async () => {
     expect(Object.keys(await server.answered()).sort()).toEqual(['ok', 'preflight'])
   })
 })

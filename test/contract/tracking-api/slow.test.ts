@@ -16,16 +16,16 @@ import { chunk, post, request } from '../../support/network/http-bytes.ts'
 import { connect, type Wire } from '../../support/network/wire.ts'
 
 const tooSlow = problem(408, 'request_timeout', { close: true })
-/** Long enough for a head that is sent at once, whatever else the machine does. */
+/** Long enough for a head that is sent in one write, however busy the machine is. */
 const limits = {
   headTimeout: durationMs(1_000),
   requestTimeout: durationMs(2_000),
   checkEvery: durationMs(20),
   progress: { bytes: 64, within: durationMs(120) },
 }
-/** Nothing more is sent: what comes next is the server's doing. */
+/** The client sends nothing more, so what follows is done by the server. */
 const stall = (wire: Wire): Promise<unknown> => wire.closed
-/** So many bytes, now and then, for as long as the server listens. */
+/** Sends this many bytes at intervals until the server closes the connection. */
 const drip =
   (bytes: string, everyMs: number) =>
   async (wire: Wire): Promise<void> => {
@@ -39,15 +39,15 @@ const drip =
     }
   }
 
-describe('a head that does not come', () => {
+describe('an incomplete head', () => {
   rawCases(
     [
-      raw('nothing is sent: browsers do so, and are told nothing', stall, [], { closed: true }),
-      raw('half a request line', ['POST /v1/ba', stall], tooSlow, { reached: [] }),
-      raw('half a head', ['POST /v1/batch HTTP/1.1\r\nHost: a\r\nX: ', stall], tooSlow, { reached: [] }),
-      raw('all but the last line', ['POST /v1/batch HTTP/1.1\r\nHost: a\r\n', stall], tooSlow, { reached: [] }),
-      raw('a field now and then', ['POST /v1/batch HTTP/1.1\r\n', drip('X: y\r\n', 20)], tooSlow, { reached: [] }),
-      raw('half a second one, after a good one', [post('/v1/t'), 'POST /v1/', stall], [taken, tooSlow], {
+      raw('nothing is sent, as by browsers: closed without a response', stall, [], { closed: true }),
+      raw('an incomplete request line', ['POST /v1/ba', stall], tooSlow, { reached: [] }),
+      raw('an incomplete head', ['POST /v1/batch HTTP/1.1\r\nHost: a\r\nX: ', stall], tooSlow, { reached: [] }),
+      raw('a head without its last line', ['POST /v1/batch HTTP/1.1\r\nHost: a\r\n', stall], tooSlow, { reached: [] }),
+      raw('a field at intervals', ['POST /v1/batch HTTP/1.1\r\n', drip('X: y\r\n', 20)], tooSlow, { reached: [] }),
+      raw('an incomplete second request after a complete one', [post('/v1/t'), 'POST /v1/', stall], [taken, tooSlow], {
         reached: [{ type: 'track' }],
       }),
     ],
@@ -55,7 +55,7 @@ describe('a head that does not come', () => {
   )
 })
 
-describe('a body that does not come', () => {
+describe('an incomplete body', () => {
   const hundred = request('POST /v1/batch', { 'Content-Length': '10000' })
   const chunkedHead = request('POST /v1/batch', { 'Transfer-Encoding': 'chunked' })
   rawCases(
@@ -63,7 +63,7 @@ describe('a body that does not come', () => {
       raw('none of it', [hundred, stall], tooSlow, { reached: [] }),
       raw('none of it, in chunks', [chunkedHead, stall], tooSlow, { reached: [] }),
       raw(
-        'none of it, after being told to go on',
+        'none of it, after 100 Continue',
         [request('POST /v1/batch', { 'Content-Length': '9', Expect: '100-continue' }), stall],
         tooSlow,
         { interim: [100], reached: [] },
@@ -74,13 +74,13 @@ describe('a body that does not come', () => {
       }),
       raw('the last chunk is missing', [chunkedHead, chunk('{}'), stall], tooSlow, { reached: [] }),
       raw('stopped within a chunk', [chunkedHead, '10\r\nabc', stall], tooSlow, { reached: [] }),
-      raw('a byte now and then', [hundred, drip('x', 20)], tooSlow, { reached: [] }),
-      raw('a chunk of one byte now and then', [chunkedHead, drip('1\r\nx\r\n', 20)], tooSlow, { reached: [] }),
-      raw('fast enough, but without end', [chunkedHead, drip(chunk('x'.repeat(64)).toString('latin1'), 20)], tooSlow, {
+      raw('a byte at intervals', [hundred, drip('x', 20)], tooSlow, { reached: [] }),
+      raw('a chunk of one byte at intervals', [chunkedHead, drip('1\r\nx\r\n', 20)], tooSlow, { reached: [] }),
+      raw('fast enough, but endless', [chunkedHead, drip(chunk('x'.repeat(64)).toString('latin1'), 20)], tooSlow, {
         reached: [],
       }),
       raw(
-        'of a request that nobody wants',
+        'of a request to an unknown path',
         [request('POST /nothing', { 'Content-Length': '10' }), stall],
         problem(404, 'not_found'),
         { closed: true },
@@ -90,12 +90,12 @@ describe('a body that does not come', () => {
   )
 })
 
-describe('a body that comes little by little', () => {
+describe('a slow body', () => {
   const { bytes } = limits.progress
 
   const sent = (...sizes: readonly number[]) => sentUnder(limits.progress, ...sizes)
 
-  /** Sends pieces of such sizes, with all the time between two of them that there is. */
+  /** Sends chunks of these sizes, with almost the whole period between two of them. */
   async function sentUnder(progress: HttpLimits['progress'], ...sizes: readonly number[]) {
     const { within } = progress
     const clock = new ManualClock()
@@ -107,7 +107,7 @@ describe('a body that comes little by little', () => {
     await wire.send(request('POST /v1/batch', { 'Transfer-Encoding': 'chunked', Connection: 'close' }))
     for (const size of sizes) {
       await wire.send(chunk('x'.repeat(size)))
-      // What came before this request has been read before its answer.
+      // The server has read the data before this request when it answers.
       await other.send(post('/v1/t'))
       expectAnswer(await other.answer(), taken)
       await clock.advance(within)
@@ -121,18 +121,18 @@ describe('a body that comes little by little', () => {
     return answer
   }
 
-  it('is waited for while each time brings what it must', async () => {
+  it('is accepted while each period brings enough bytes', async () => {
     expectAnswer(await sent(bytes, bytes, 3 * bytes, bytes), takenAndClosed)
   })
 
-  it('and no longer', async () => {
+  it('is refused when a period brings too few bytes', async () => {
     expectAnswer(await sent(bytes, 3 * bytes, bytes - 1), tooSlow)
   })
 
   it.each([
     ['a limit', { ...limits.progress, large: { above: 1_000, bytes: 500 } }],
-    ['the usual one', defaultLimits.progress],
-  ])('must come faster once it is large: %s', async (_, progress) => {
+    ['the default limit', defaultLimits.progress],
+  ])('must be faster once it is large: %s', async (_, progress) => {
     const { above, bytes: faster } = progress.large ?? { above: 0, bytes: 0 }
     expect(faster).toBeGreaterThan(5 * progress.bytes)
     expectAnswer(await sentUnder(progress, above + 1, faster), takenAndClosed)
@@ -140,11 +140,11 @@ describe('a body that comes little by little', () => {
   })
 })
 
-describe('a connection that is kept', () => {
+describe('a kept connection', () => {
   rawCases(
     [
       raw(
-        'is closed when nothing comes',
+        'is closed when no request arrives',
         [post('/v1/t'), stall],
         { ...taken, headers: { 'keep-alive': 'timeout=0' } },
         { closed: true },

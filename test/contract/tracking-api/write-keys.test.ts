@@ -10,7 +10,7 @@ const key = (
   queryKey?: string,
 ): RawCase => raw(name, post(path, headers), taken, { reached: [{ headerKey, queryKey }] })
 
-describe('where the write key is', () => {
+describe('the place of the write key', () => {
   rawCases([
     key('Basic, the password empty', { Authorization: basic('KEY') }, 'KEY'),
     key('Basic, with a password', { Authorization: basic('KEY', 'pass:word') }, 'KEY'),
@@ -19,18 +19,18 @@ describe('where the write key is', () => {
     key('Basic in the URL alphabet', { Authorization: `Basic ${Buffer.from('k?~>:').toString('base64url')}` }, 'k?~>'),
     key('the scheme in lower case', { authorization: `basic ${Buffer.from('KEY:').toString('base64')}` }, 'KEY'),
     key('the header in upper case', { AUTHORIZATION: basic('KEY') }, 'KEY'),
-    key('spaces around', { Authorization: `  ${basic('KEY')}  ` }, 'KEY'),
-    key('Basic and no user', { Authorization: basic('', 'secret') }, undefined),
-    key('Basic that is no base64', { Authorization: 'Basic ***' }, undefined),
+    key('with spaces around it', { Authorization: `  ${basic('KEY')}  ` }, 'KEY'),
+    key('Basic without a user', { Authorization: basic('', 'secret') }, undefined),
+    key('Basic that is not base64', { Authorization: 'Basic ***' }, undefined),
     key(
-      'Basic of bytes that are no UTF-8',
+      'Basic with bytes that are not UTF-8',
       { Authorization: `Basic ${Buffer.from([0xff, 0x3a]).toString('base64')}` },
       '\ufffd',
     ),
     key('Bearer, as of OAuth', { Authorization: 'Bearer abc' }, undefined),
     key('X-Write-Key', { 'X-Write-Key': 'KEY' }, 'KEY'),
     key('X-Write-Key in lower case', { 'x-write-key': 'KEY' }, 'KEY'),
-    key("X-Write-Key, Jitsu's key and secret: the keys tell", { 'X-Write-Key': 'KEY:secret' }, 'KEY:secret'),
+    key("X-Write-Key with Jitsu's key and secret", { 'X-Write-Key': 'KEY:secret' }, 'KEY:secret'),
     key('X-Write-Key, empty', { 'X-Write-Key': '' }, undefined),
     key('both headers: Authorization', { Authorization: basic('A'), 'X-Write-Key': 'X' }, 'A'),
     key('Authorization twice: the first', { Authorization: [basic('A'), basic('B')] }, 'A'),
@@ -41,9 +41,9 @@ describe('where the write key is', () => {
     key('the query, empty', {}, undefined, '/v1/t?writeKey=', undefined),
     key('the query in another case', {}, undefined, '/v1/t?writekey=KEY', undefined),
     key('header and query', { Authorization: basic('H') }, 'H', '/v1/t?writeKey=Q', 'Q'),
-    key('nowhere: the body may have it', {}, undefined),
+    key('nowhere: the body may have the key', {}, undefined),
     key('a key of 5,000 characters', { 'X-Write-Key': 'k'.repeat(5_000) }, 'k'.repeat(5_000)),
-    key('a name that JavaScript knows', {}, undefined, '/v1/t?__proto__=x&constructor=y&writeKey=KEY', 'KEY'),
+    key('a JavaScript property name', {}, undefined, '/v1/t?__proto__=x&constructor=y&writeKey=KEY', 'KEY'),
   ])
 })
 

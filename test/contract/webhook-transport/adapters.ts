@@ -16,7 +16,7 @@ import { type Script, type ScriptedReceiver, startReceiver } from '../../support
 
 export type CreateTransport = (deps: TransportDeps) => WebhookTransport
 
-/** Every transport goes through the whole suite. */
+/** The suite runs with each of these transports. */
 export const adapters: readonly (readonly [name: string, create: CreateTransport])[] = [
   ['got', createGotTransport],
   ['undici', createUndiciTransport],
@@ -31,14 +31,17 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0)) await cleanup()
 })
 
-/** A receiver that ends with the test. */
+/** Starts an endpoint that stops with the test. */
 export async function receiver(script: Script, security?: TlsOptions): Promise<ScriptedReceiver> {
   const started = await startReceiver(script, security)
   cleanups.push(() => started.close())
   return started
 }
 
-/** A resolver that knows what it is told and counts how often it is asked; `.invalid` and localhost are as ever. */
+/**
+ * A resolver with the given names that counts its lookups. `.invalid` and localhost behave as
+ * usual.
+ */
 export function scriptedResolver(
   answer: (name: string) => readonly LookupAddress[] | Promise<readonly LookupAddress[]>,
 ) {
@@ -56,13 +59,13 @@ export function scriptedResolver(
 
 interface Options {
   readonly network?: NetworkSettings | (() => NetworkSettings)
-  /** Long, where the deadline is not what is tested. */
+  /** A long deadline, for tests of other behaviour. */
   readonly timeoutMs?: number
   readonly resolver?: Resolver
   readonly clock?: Clock
 }
 
-/** A transport that ends with the test, and counts how often each call ended. */
+/** Creates a transport that closes with the test, and counts how often each request ended. */
 export function caller(create: CreateTransport, options: Options = {}) {
   const { network = loopbackOnly, timeoutMs = 10_000, resolver, clock = systemClock } = options
   const transport = create({
@@ -88,7 +91,10 @@ export function caller(create: CreateTransport, options: Options = {}) {
   return { post, transport, ends }
 }
 
-/** Awaits a connection's end. One that is left idle ends by itself after ten seconds: that is too late. */
+/**
+ * Waits until a connection ends. An idle connection ends by itself after ten seconds, which is too
+ * late for these tests.
+ */
 export async function soon(closed: Promise<void>): Promise<void> {
   const late = Promise.withResolvers<void>()
   const cancel = systemClock.after(durationMs(5_000), () => late.reject(new Error('the connection was not dropped')))
@@ -97,7 +103,10 @@ export async function soon(closed: Promise<void>): Promise<void> {
 
 export const answered = (status: number, retryAfter?: string): CallResult => ({ kind: 'answered', status, retryAfter })
 
-/** Makes each of the calls (`URL milliseconds`) twice in a process of its own; resolves when that has ended by itself. */
+/**
+ * Sends each of the requests (`URL milliseconds`) twice in a separate process. Resolves when that
+ * process has ended by itself.
+ */
 export async function callInProcess(name: string, calls: readonly string[], env: NodeJS.ProcessEnv = {}) {
   const program = join(import.meta.dirname, 'calling-process.ts')
   const child = spawn(process.execPath, [program, name, ...calls], {

@@ -24,12 +24,12 @@ describe.each(adapters)('%s: addresses', (_, create) => {
     ['[::]', '::'],
     ['10.1.2.3', '10.1.2.3'],
     ['169.254.169.254', '169.254.169.254'],
-  ])('a forbidden literal is refused without a connection: %s', async (host, address) => {
+  ])('a forbidden IP address is refused without a connection: %s', async (host, address) => {
     const target = await receiver(ok)
     const { post, ends } = caller(create, { network: nothingAllowed })
     const result = await post(target.url('/hook?token=hush', host), { Authorization: 'hush' })
     expect(result).toMatchObject({ kind: 'failed', phase: 'address', code: 'ERR_FORBIDDEN_ADDRESS' })
-    expect((result as { detail: string }).detail).toContain(`address ${address} is refused (`)
+    expect((result as { detail: string }).detail).toContain(`address ${address} is not allowed (`)
     expect((result as { detail: string }).detail).toContain('network.allow')
     expect(JSON.stringify(result)).not.toContain('hush')
     expect(classify(result)).toBe('blocked_address')
@@ -37,7 +37,7 @@ describe.each(adapters)('%s: addresses', (_, create) => {
     expect(target.connections()).toBe(0)
   })
 
-  it('a literal that is allowed is called', async () => {
+  it('a request to an allowed IP address is sent', async () => {
     const target = await receiver(ok)
     expect(await caller(create).post(target.url('/', '[::ffff:127.0.0.1]'))).toEqual(answered(200))
   })
@@ -50,12 +50,12 @@ describe.each(adapters)('%s: addresses', (_, create) => {
     ['an allowed and a forbidden address', [v4('127.0.0.1'), v4('10.0.0.1')], '10.0.0.1'],
     ['a metadata address', [v4('169.254.169.254')], '169.254.169.254'],
     ['an address with a zone', [v6('fe80::1%lo')], 'fe80::1%lo'],
-  ])('a name with %s is refused', async (_name, addresses, culprit) => {
+  ])('a host name with %s is refused', async (_name, addresses, culprit) => {
     const { resolver } = scriptedResolver(() => addresses)
     const target = await receiver(ok)
     const result = await caller(create, { resolver }).post(target.url('/', 'crm.example.com'))
     expect(result).toMatchObject({ kind: 'failed', phase: 'address', code: 'ERR_FORBIDDEN_ADDRESS' })
-    expect((result as { detail: string }).detail).toMatch(`crm.example.com: address ${culprit} is refused`)
+    expect((result as { detail: string }).detail).toMatch(`crm.example.com: address ${culprit} is not allowed`)
     expect(target.connections()).toBe(0)
   })
 
@@ -66,11 +66,11 @@ describe.each(adapters)('%s: addresses', (_, create) => {
     for (const url of ['http://169.254.169.254/', 'http://[::ffff:169.254.169.254]/', 'http://meta.example.com/']) {
       const result = await post(url)
       expect(result).toMatchObject({ kind: 'failed', phase: 'address' })
-      expect((result as { detail: string }).detail).toContain('network.allow cannot open it')
+      expect((result as { detail: string }).detail).toContain('network.allow cannot permit it')
     }
   })
 
-  it('the address that was checked is the one that is dialled: a name that changes at once gains nothing', async () => {
+  it('connects to the address that was checked, also when the name changes immediately (DNS rebinding)', async () => {
     const target = await receiver(ok)
     const answers = [[v4('127.0.0.1')], [v4('10.0.0.1')]]
     const { resolver, asked } = scriptedResolver(() => answers.shift() ?? [])
@@ -78,20 +78,20 @@ describe.each(adapters)('%s: addresses', (_, create) => {
     expect(asked).toEqual(['rebind.example.com'])
   })
 
-  it('of several allowed addresses one that answers is found', async () => {
+  it('finds the one of several allowed addresses that accepts connections', async () => {
     const target = await receiver(ok)
     const { resolver } = scriptedResolver(() => [v6('::1'), v4('127.0.0.2'), v4('127.0.0.1')])
     expect(await caller(create, { resolver }).post(target.url('/', 'crm.example.com'))).toEqual(answered(200))
   })
 
-  it('localhost means both families', async () => {
+  it('localhost has addresses of both families', async () => {
     const target = await receiver(ok)
     expect(await caller(create).post(target.url('/', 'localhost'))).toEqual(answered(200))
     const network = { ...loopbackOnly, allow: ['127.0.0.0/8'] }
     const result = await caller(create, { network }).post(target.url('/', 'localhost'))
     expect(result).toMatchObject({
       phase: 'address',
-      detail: expect.stringContaining('localhost: address ::1 is refused'),
+      detail: expect.stringContaining('localhost: address ::1 is not allowed'),
     })
   })
 })
@@ -101,7 +101,7 @@ describe.each(adapters)('%s: names and ports', (name, create) => {
     ['ENOTFOUND', 'dns'],
     ['ESERVFAIL', 'dns'],
     ['ETIMEOUT', 'dns'],
-  ])('a name that is not resolved: %s', async (code, outcome) => {
+  ])('a host name that is not resolved: %s', async (code, outcome) => {
     const { resolver } = scriptedResolver(() => Promise.reject(Object.assign(new Error(`queryA ${code}`), { code })))
     const result = await caller(create, { resolver }).post('http://crm.invalid.example/')
     expect(result).toMatchObject({ kind: 'failed', phase: 'dns' })
@@ -113,34 +113,34 @@ describe.each(adapters)('%s: names and ports', (name, create) => {
       kind: 'failed',
       phase: 'dns',
       code: 'ENOTFOUND',
-      detail: 'name crm.invalid could not be resolved: crm.invalid ENOTFOUND',
+      detail: 'host name crm.invalid could not be resolved: crm.invalid ENOTFOUND',
     })
   })
 
   it.each([
     ['below 1024', undefined, 25, '80, 443 and any from 1024'],
     ['not in network.ports', [443, 8443], 8080, '443, 8443'],
-  ])('a port %s is refused', async (_name, ports, port, open) => {
+  ])('a port %s is not allowed', async (_name, ports, port, open) => {
     expect(await caller(create, { network: { ...loopbackOnly, ports } }).post(`http://127.0.0.1:${port}/`)).toEqual({
       kind: 'failed',
       phase: 'address',
       code: 'ERR_FORBIDDEN_PORT',
-      detail: `port ${port} is refused: network.ports allows ${open}`,
+      detail: `port ${port} is not allowed: network.ports allows ${open}`,
     })
   })
 
   it.each([
     ['http://127.0.0.1/', 80],
     ['https://127.0.0.1/', 443],
-  ])('the port of %s is the scheme’s', async (url, port) => {
+  ])('the port of %s is the default of its scheme', async (url, port) => {
     const { post } = caller(create, { network: { ...loopbackOnly, ports: [9] } })
     expect(await post(url)).toMatchObject({
       phase: 'address',
-      detail: expect.stringContaining(`port ${port} is refused`),
+      detail: expect.stringContaining(`port ${port} is not allowed`),
     })
   })
 
-  it('proxies of the environment are ignored', async () => {
+  it('proxy settings in the environment are ignored', async () => {
     const proxy = await receiver(ok)
     const target = await receiver(answering(answer(202)))
     const names = ['HTTP_PROXY', 'http_proxy', 'HTTPS_PROXY', 'https_proxy', 'ALL_PROXY', 'all_proxy']

@@ -1,6 +1,7 @@
 /**
- * An HTTPS endpoint in a process of its own: it answers while the process of the transport is busy. Argument: the certificate and its
- * key as JSON. It sends its port, then for each message what it has counted.
+ * An HTTPS endpoint in a separate process, so that it responds while the process of the transport
+ * is busy. Argument: the certificate and its key as JSON. It sends its port, then its counts for
+ * each message.
  */
 import https from 'node:https'
 import type { AddressInfo } from 'node:net'

@@ -4,14 +4,15 @@ import { afterRequest, answer, answering } from '../../support/webhook/scripted-
 import { adapters, answered, body, caller, headers, receiver, soon } from './adapters.ts'
 
 describe.each(adapters)('%s: the request', (_, create) => {
-  it('carries the headers given, as written, and those of the connection; the body byte for byte', async () => {
+  it('has the given headers unchanged, those of the connection, and the exact body', async () => {
     const target = await receiver(answering(answer(204)))
     const { post } = caller(create)
     await post(target.url('/hook/%C3%BC?token=a%20b&x=1'), { 'X-Signature': 'abc', authorization: 'Bearer ÿ' })
 
     const [request] = target.requests
     expect(request).toMatchObject({ method: 'POST', path: '/hook/%C3%BC?token=a%20b&x=1', body: body.toString() })
-    // RFC 9110 5.1: a name means the same in any case. What was given keeps its own; the connection's are the client's to write.
+    // Header names are case-insensitive (RFC 9110 5.1). The given ones keep their case; the HTTP
+    // client writes those of the connection.
     const ofTheConnection = new Set(['host', 'content-length', 'connection'])
     const written = (request?.headers ?? []).map(([name, value]) => {
       const lower = name.toLowerCase()
@@ -46,7 +47,7 @@ describe.each(adapters)('%s: the request', (_, create) => {
 
 const statuses = [200, 201, 204, 299, 300, 301, 304, 400, 401, 404, 408, 410, 429, 451, 500, 503, 599, 600, 999]
 
-describe.each(adapters)('%s: an answer', (_, create) => {
+describe.each(adapters)('%s: a response', (_, create) => {
   it.each(statuses)('status %i is passed on', async status => {
     const target = await receiver(answering(answer(status)))
     expect(await caller(create).post(target.url())).toEqual(answered(status))
@@ -61,7 +62,7 @@ describe.each(adapters)('%s: an answer', (_, create) => {
     expect(await caller(create).post(target.url())).toEqual(answered(503, value))
   })
 
-  it('of several Retry-After the first counts', async () => {
+  it('the first of several Retry-After headers is used', async () => {
     const target = await receiver(
       answering('HTTP/1.1 503 Busy\r\nRetry-After: 7\r\nretry-after: 9\r\nContent-Length: 0\r\n\r\n'),
     )
@@ -77,20 +78,20 @@ describe.each(adapters)('%s: an answer', (_, create) => {
 
   it.each([
     [
-      '100 and 103 before the answer',
+      '100 and 103 before the response',
       `HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: <x>\r\n\r\n${answer(200)}`,
       200,
     ],
     ['103 before 100', `HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n${answer(200)}`, 200],
-    ['32 interim answers', `${'HTTP/1.1 102 Processing\r\n\r\n'.repeat(32)}${answer(200)}`, 200],
-    ['a long interim answer', `HTTP/1.1 103 Early Hints\r\nLink: ${'a'.repeat(15_000)}\r\n\r\n${answer(200)}`, 200],
+    ['32 interim responses', `${'HTTP/1.1 102 Processing\r\n\r\n'.repeat(32)}${answer(200)}`, 200],
+    ['a long interim response', `HTTP/1.1 103 Early Hints\r\nLink: ${'a'.repeat(15_000)}\r\n\r\n${answer(200)}`, 200],
     ['HTTP/1.0', 'HTTP/1.0 200 OK\r\n\r\nuntil the end', 200],
     ['no reason phrase', 'HTTP/1.1 202\r\nContent-Length: 0\r\n\r\n', 202],
     ['a final 101', 'HTTP/1.1 101 Switching\r\n\r\n', 101],
     ['a 101 that switches', 'HTTP/1.1 101 Switching\r\nConnection: upgrade\r\nUpgrade: chat\r\n\r\nhello', 101],
-    ['rubbish after the answer', `${answer(200)}rubbish`, 200],
-    ['a second answer after the first', `${answer(200)}${answer(500)}`, 200],
-    ['broken chunks', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nno size\r\n', 200],
+    ['invalid data after the response', `${answer(200)}rubbish`, 200],
+    ['a second response after the first', `${answer(200)}${answer(500)}`, 200],
+    ['malformed chunks', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nno size\r\n', 200],
   ])('%s', async (_name, text, status) => {
     const target = await receiver(
       afterRequest(peer => {
@@ -104,11 +105,11 @@ describe.each(adapters)('%s: an answer', (_, create) => {
   })
 })
 
-describe.each(adapters)('%s: an answer in pieces', (_, create) => {
+describe.each(adapters)('%s: a response in several packets', (_, create) => {
   it.each([
     ['alone', answer(200)],
     ['after interim ones', `HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: <x>\r\n\r\n${answer(200)}`],
-  ])('comes byte by byte: %s', async (_name, text) => {
+  ])('is read byte by byte: %s', async (_name, text) => {
     const target = await receiver(async peer => {
       while ((await peer.request()) !== undefined) {
         for (const byte of text) await new Promise(resolve => peer.socket.write(byte, resolve))
@@ -121,10 +122,10 @@ describe.each(adapters)('%s: an answer in pieces', (_, create) => {
   })
 })
 
-describe.each(adapters)('%s: an answer that costs the connection', (_, create) => {
+describe.each(adapters)('%s: a response that closes the connection', (_, create) => {
   it.each([
     ['to another protocol', 'HTTP/1.1 101 Switching\r\nConnection: upgrade\r\nUpgrade: chat\r\n\r\nhello'],
-    ['to nobody knows what', 'HTTP/1.1 101 Switching\r\n\r\n'],
+    ['without naming a protocol', 'HTTP/1.1 101 Switching\r\n\r\n'],
   ])('101, when it switches %s', async (_name, text) => {
     const closed = Promise.withResolvers<void>()
     const target = await receiver(
@@ -134,12 +135,12 @@ describe.each(adapters)('%s: an answer that costs the connection', (_, create) =
         closed.resolve()
       }),
     )
-    // Without a deadline: it is not that which ends the call.
+    // No deadline, so that it does not end the request.
     expect(await caller(create, { clock: new ManualClock() }).post(target.url())).toEqual(answered(101))
     await soon(closed.promise)
   })
 
-  it('one that comes before the request has been read', async () => {
+  it('a response that arrives before the request was read', async () => {
     const closed = Promise.withResolvers<void>()
     const target = await receiver(async peer => {
       peer.socket.pause()
@@ -150,7 +151,7 @@ describe.each(adapters)('%s: an answer that costs the connection', (_, create) =
       closed.resolve()
     })
     const { transport } = caller(create)
-    // More than the kernel takes on for a reader that does not read.
+    // More than the kernel buffers for a peer that does not read.
     const large = Buffer.alloc(32 * 1_024 * 1_024, 'a')
     const call = new Promise(resolve => transport.post({ url: target.url(), headers, body: large }, resolve))
     expect(await call).toEqual(answered(413))

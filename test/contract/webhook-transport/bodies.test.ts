@@ -7,13 +7,13 @@ const kib = 1_024
 const chunked = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n'
 const chunk = (bytes: number): string => `${bytes.toString(16)}\r\n${'a'.repeat(bytes)}\r\n`
 
-describe.each(adapters)('%s: the body of an answer', (_, create) => {
+describe.each(adapters)('%s: the body of a response', (_, create) => {
   it.each([
     ['none', answer(200)],
     ['64 KiB', answer(200, {}, 'a'.repeat(64 * kib))],
     ['64 KiB in chunks', `${chunked}${chunk(32 * kib)}${chunk(32 * kib)}0\r\n\r\n`],
     ['with trailers', `${chunked}${chunk(10)}0\r\nX-Sum: 1\r\n\r\n`],
-  ])('is read and the connection used again: %s', async (_name, text) => {
+  ])('is read, and the connection is reused: %s', async (_name, text) => {
     const target = await receiver(answering(text))
     const { post } = caller(create)
     for (let call = 0; call < 3; call++) expect(await post(target.url())).toEqual(answered(200))
@@ -21,10 +21,10 @@ describe.each(adapters)('%s: the body of an answer', (_, create) => {
   })
 
   it.each([
-    ['announced as longer', answer(200, {}, 'a'.repeat(64 * kib + 1))],
+    ['with a larger Content-Length', answer(200, {}, 'a'.repeat(64 * kib + 1))],
     ['longer in chunks', `${chunked}${chunk(64 * kib)}${chunk(1)}0\r\n\r\n`],
     ['until the end of the connection', 'HTTP/1.1 200 OK\r\n\r\na'],
-  ])('costs the connection when it is over 64 KiB or has no end: %s', async (_name, text) => {
+  ])('closes the connection when it is over 64 KiB or endless: %s', async (_name, text) => {
     const target = await receiver(
       afterRequest((peer: Peer) => {
         peer.send(text)
@@ -37,7 +37,7 @@ describe.each(adapters)('%s: the body of an answer', (_, create) => {
     expect(target.connections()).toBe(2)
   })
 
-  it('announced as huge is given up at the head', async () => {
+  it('is not read when Content-Length is huge', async () => {
     const closed = Promise.withResolvers<void>()
     const target = await receiver(
       afterRequest(async peer => {
@@ -56,17 +56,17 @@ describe.each(adapters)('%s: the body of an answer', (_, create) => {
     ['in chunks of one byte', flood(chunked, chunk(1).repeat(1_000))],
     ['in the extension of a chunk', flood(`${chunked}1;x=`, 'a'.repeat(16 * kib))],
     ['in a trailer', flood(`${chunked}${chunk(1)}0\r\nX-Flood: `, 'a'.repeat(16 * kib))],
-  ])('without end is cut off, and little of it is taken: %s', async (_name, script) => {
+  ])('is cut off early when it is endless: %s', async (_name, script) => {
     const sent = Promise.withResolvers<number>()
     const target = await receiver(script(sent.resolve))
     const { post, ends } = caller(create)
     expect(await post(target.url())).toEqual(answered(200))
-    // What the kernel holds for both sides comes on top of what was read.
+    // The kernel buffers of both sides add to what was read.
     expect(await sent.promise).toBeLessThan(16 * kib * kib)
     expect(ends).toEqual([[answered(200)]])
   })
 
-  it('that is compressed is not unpacked', async () => {
+  it('is not unpacked when it is compressed', async () => {
     const bomb = gzipSync(Buffer.alloc(32 * kib * kib))
     expect(bomb.length).toBeLessThan(64 * kib)
     const target = await receiver(async peer => {
@@ -80,12 +80,12 @@ describe.each(adapters)('%s: the body of an answer', (_, create) => {
     const before = process.memoryUsage()
     for (let call = 0; call < 5; call++) expect(await post(target.url())).toEqual(answered(200))
     const after = process.memoryUsage()
-    // Kept, as its 32 KiB were all read; unpacked it would have been 160 MiB.
+    // The connection is kept, because all 32 KiB were read. Unpacked, they would have been 160 MiB.
     expect(target.connections()).toBe(1)
     expect(after.rss - before.rss).toBeLessThan(32 * kib * kib)
   })
 
-  it('that is compressed counts as it comes', async () => {
+  it('is limited by its compressed size', async () => {
     const bomb = gzipSync(Buffer.alloc(32 * kib * kib))
     const half = Promise.withResolvers<void>()
     const go = Promise.withResolvers<void>()
@@ -102,7 +102,7 @@ describe.each(adapters)('%s: the body of an answer', (_, create) => {
     const call = post(target.url())
     await half.promise
     for (let fence = 0; fence < 5; fence++) await post(other.url())
-    // Unpacked, its half would have been 16 MiB: far over what is read.
+    // Half of it would have been 16 MiB unpacked, which is far over the limit.
     expect(ends[0]).toEqual([])
     go.resolve()
     expect(await call).toEqual(answered(200))
@@ -110,7 +110,7 @@ describe.each(adapters)('%s: the body of an answer', (_, create) => {
     expect(target.connections()).toBe(1)
   })
 
-  it('that says it is compressed and is not changes nothing', async () => {
+  it('makes no difference when its Content-Encoding is wrong', async () => {
     const target = await receiver(answering(answer(200, { 'Content-Encoding': 'br' }, 'not brotli')))
     expect(await caller(create).post(target.url())).toEqual(answered(200))
   })
@@ -118,7 +118,7 @@ describe.each(adapters)('%s: the body of an answer', (_, create) => {
   it.each([
     ['reset', (peer: Peer) => peer.reset()],
     ['ended early', (peer: Peer) => peer.end()],
-  ])('that is %s changes nothing', async (_name, finish) => {
+  ])('makes no difference when it is %s', async (_name, finish) => {
     const target = await receiver(
       afterRequest(async peer => {
         await new Promise(resolve =>

@@ -34,18 +34,18 @@ async function answeringProcess() {
   }
 }
 
-/** Keeps the event loop from turning, as handshakes do and the garbage collector. */
+/** Blocks the event loop, as TLS handshakes and garbage collection do. */
 function block(ms: number): void {
   const until = performance.now() + ms
   while (performance.now() < until);
 }
 
 describe.each(adapters)('%s: while the event loop is busy', (_, create) => {
-  it('keeps an HTTPS connection whose answer is there before the request is known to be sent', async () => {
+  it('keeps an HTTPS connection whose response arrives before the write is confirmed', async () => {
     const target = await answeringProcess()
     const { post } = caller(create, { network })
     for (let call = 0; call < 100; call++) {
-      // What is written here is confirmed a turn later: by then the answer has come.
+      // Node confirms this write one event loop iteration later. By then the response has arrived.
       await turn()
       const result = post(target.url)
       await turn()
@@ -55,7 +55,7 @@ describe.each(adapters)('%s: while the event loop is busy', (_, create) => {
     expect(await target.counted()).toEqual({ connections: 1, fullHandshakes: 1, requests: 100 })
   })
 
-  it('opens no more HTTPS connections than there are calls in progress', async () => {
+  it('opens no more HTTPS connections than there are requests in progress', async () => {
     const target = await answeringProcess()
     const { post } = caller(create, { network })
     const inProgress = 16
@@ -71,10 +71,11 @@ describe.each(adapters)('%s: while the event loop is busy', (_, create) => {
     expect(connections).toBeLessThanOrEqual(2 * inProgress)
   })
 
-  it('reaches a host that has connected while nobody looked, and whose other address is dead', async () => {
+  it('reaches a host that connected while the event loop was blocked, and whose other address is dead', async () => {
     const target = await receiver(answering(answer(200)))
     const { resolver } = scriptedResolver(() => {
-      // Its name is known, its first address is being dialled: then the process is busy.
+      // The name is resolved and the first address is being connected to. Then the process is
+      // blocked.
       setImmediate(block, 900)
       return [
         { address: '127.0.0.1', family: 4 },

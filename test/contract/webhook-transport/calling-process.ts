@@ -1,6 +1,7 @@
 /**
- * A process of its own, for what a test runner hides: the environment, and what keeps a process alive.
- * Arguments: the adapter, then pairs of a URL and a deadline. Makes all calls at once, closes, prints the results.
+ * A separate process, for what a test runner hides: the environment, and what keeps a process
+ * alive. Arguments: the adapter, then pairs of a URL and a deadline. It sends all requests
+ * concurrently, closes the transport, and prints the results.
  */
 import type { CallResult } from '../../../src/core/ports.ts'
 import { transportByName } from './transport-by-name.ts'
@@ -18,7 +19,7 @@ const results = await Promise.all(
           resolve(result)
         }),
       )
-    // The second one goes over a connection that was kept, if the first one left any.
+    // The second request reuses a connection if the first one left any.
     const both = [await post(), await post()]
     await transport.close()
     return both

@@ -1,6 +1,7 @@
 /**
- * A process of its own with `--expose-gc`: what calls leave in the old space, where it stays until that is collected itself.
- * Arguments: the adapter, a URL. Prints the bytes of a call.
+ * A separate process with `--expose-gc` that measures how many bytes each request leaves in V8's
+ * old generation, where they stay until a full collection. Arguments: the adapter, a URL. Prints
+ * the bytes per request.
  */
 import v8 from 'node:v8'
 import { median } from '../../tools/bench/statistics.ts'
@@ -10,7 +11,7 @@ const [, , name, url = ''] = process.argv
 const transport = await transportByName(name, 10_000)
 const collectYoung = (): unknown => (globalThis as unknown as { gc(of: object): void }).gc({ type: 'minor' })
 const callsInRound = 100
-/** What is compiled and connected for good is so after these. */
+/** After these requests, all permanent code and connections exist. */
 const firstRounds = 5
 const rounds = 15
 
@@ -23,7 +24,7 @@ async function bytesOfCall(): Promise<number> {
     await Promise.all(Array.from({ length: 10 }, post))
     collectYoung()
   }
-  // What is alive the second time is old.
+  // Objects that survive a second collection are in the old generation.
   collectYoung()
   collectYoung()
   return (oldBytes() - before) / callsInRound

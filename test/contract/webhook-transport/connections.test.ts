@@ -10,7 +10,10 @@ const leaf = authority.issue()
 const security = { http: undefined, https: leaf }
 const network = { ...loopbackOnly, ca: authority.cert }
 
-/** The first connection answers once and then does as told when it is used again; all others answer. */
+/**
+ * An endpoint whose first connection responds once, then behaves as given when it is reused. All
+ * other connections respond.
+ */
 const goesStale =
   (finish: (peer: Peer) => unknown): Script =>
   async peer => {
@@ -25,7 +28,7 @@ const goesStale =
   }
 
 describe.each(adapters)('%s: connections', (_, create) => {
-  it.each(Object.entries(security))('are kept and used again: %s', async (_scheme, tls) => {
+  it.each(Object.entries(security))('are kept and reused: %s', async (_scheme, tls) => {
     const target = await receiver(answering(answer(200)), tls)
     const { post } = caller(create, { network })
     for (let call = 0; call < 20; call++) expect(await post(target.url())).toEqual(answered(200))
@@ -33,7 +36,7 @@ describe.each(adapters)('%s: connections', (_, create) => {
     expect(target.requests).toHaveLength(20)
   })
 
-  it('200 calls at once all end, each once, and leave connections for the next 200', async () => {
+  it('serve 200 concurrent requests, which all end once, and the next 200', async () => {
     const target = await receiver(answering(answer(200)))
     const { post, ends } = caller(create)
     const burst = () => Promise.all(Array.from({ length: 200 }, () => post(target.url())))
@@ -49,26 +52,26 @@ describe.each(adapters)('%s: connections', (_, create) => {
   })
 
   it.each([
-    ['the server says so', answer(200, { Connection: 'close' })],
-    ['the server keeps them for a second only', answer(200, { 'Keep-Alive': 'timeout=1' })],
-    ['the server speaks HTTP/1.0', 'HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n'],
-    ['rubbish follows the answer', `${answer(200)}rubbish`],
-    ['a second answer follows', `${answer(200)}${answer(500)}`],
-  ])('are not used again when %s', async (_name, text) => {
+    ['the server sends Connection: close', answer(200, { Connection: 'close' })],
+    ['the server keeps them for only a second', answer(200, { 'Keep-Alive': 'timeout=1' })],
+    ['the server uses HTTP/1.0', 'HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n'],
+    ['invalid data follows the response', `${answer(200)}rubbish`],
+    ['a second response follows', `${answer(200)}${answer(500)}`],
+  ])('are not reused when %s', async (_name, text) => {
     const target = await receiver(answering(text))
     const { post } = caller(create)
     for (let call = 0; call < 3; call++) expect(await post(target.url())).toEqual(answered(200))
     expect(target.connections()).toBe(3)
   })
 
-  it('are not used again once they are five minutes old', async () => {
+  it('are not reused when they are five minutes old', async () => {
     const clock = new ManualClock()
     const target = await receiver(answering(answer(200)))
     const { post } = caller(create, { clock })
     await post(target.url())
     await clock.advance(299_999)
     await post(target.url())
-    // Taken while it was young; when it was to be put back it was too old.
+    // The connection was young enough when it was taken, but too old when the request ended.
     await post(target.url())
     await clock.advance(1)
     await post(target.url())
@@ -76,7 +79,7 @@ describe.each(adapters)('%s: connections', (_, create) => {
     expect(target.requests.map(({ connection }) => connection)).toEqual([1, 1, 1, 1, 2])
   })
 
-  it('on which something comes unasked are not used again: it would be taken for the next answer', async () => {
+  it('are not reused after unsolicited data, which would be read as the next response', async () => {
     const go = Promise.withResolvers<void>()
     const closed = Promise.withResolvers<void>()
     const target = await receiver(async peer => {
@@ -96,7 +99,7 @@ describe.each(adapters)('%s: connections', (_, create) => {
     expect(target.connections()).toBe(2)
   })
 
-  it('resume the TLS session of the ones before', async () => {
+  it('resume the TLS session of earlier connections', async () => {
     const resumed: boolean[] = []
     const target = await receiver(
       afterRequest(peer => {
@@ -110,7 +113,7 @@ describe.each(adapters)('%s: connections', (_, create) => {
     expect(resumed).toEqual([false, true, true])
   })
 
-  it('that the server has closed while idle are replaced', async () => {
+  it('are replaced when the server closed them while idle', async () => {
     const target = await receiver(async peer => {
       await peer.request()
       peer.send(answer(200))
@@ -126,7 +129,7 @@ describe.each(adapters)('%s: a kept connection that breaks', (_, create) => {
     it.each([
       ['is destroyed', (peer: Peer) => peer.socket.destroy()],
       ['ends', (peer: Peer) => peer.end()],
-    ])('before a byte of the answer and %s: one more try on a new one', async (_name, finish) => {
+    ])('is replaced by a new one when it %s before a byte of the response', async (_name, finish) => {
       const target = await receiver(goesStale(finish), tls)
       const { post, ends } = caller(create, { network })
       expect(await post(target.url())).toEqual(answered(200))
@@ -138,7 +141,7 @@ describe.each(adapters)('%s: a kept connection that breaks', (_, create) => {
     })
   })
 
-  it('after some bytes of the answer is not tried again', async () => {
+  it('is not replaced after some bytes of the response', async () => {
     const target = await receiver(
       goesStale(async peer => {
         await new Promise(resolve => peer.socket.write('HTTP/1.1 2', resolve))
@@ -151,7 +154,7 @@ describe.each(adapters)('%s: a kept connection that breaks', (_, create) => {
     expect(target.connections()).toBe(1)
   })
 
-  it('is tried again once only', async () => {
+  it('is replaced only once', async () => {
     const target = await receiver(async peer => {
       await peer.request()
       if (peer.number === 1) {
@@ -166,12 +169,12 @@ describe.each(adapters)('%s: a kept connection that breaks', (_, create) => {
     expect(target.connections()).toBe(2)
   })
 
-  it('is tried again without taking another idle one', async () => {
+  it('is replaced by a new connection, not by another idle one', async () => {
     const target = await receiver(async peer => {
       await peer.request()
       await target.received(2)
       peer.send(answer(200))
-      // Both kept connections break when they are used again; only a third one answers.
+      // Both kept connections break when they are reused; only a third one responds.
       if (peer.number > 2) return
       await peer.request()
       peer.reset()
@@ -184,8 +187,8 @@ describe.each(adapters)('%s: a kept connection that breaks', (_, create) => {
   })
 })
 
-describe.each(adapters)('%s: a name', (_, create) => {
-  it('is asked for once by many new connections', async () => {
+describe.each(adapters)('%s: a host name', (_, create) => {
+  it('is resolved once for many new connections', async () => {
     const { resolver, asked } = scriptedResolver(() => [{ address: '127.0.0.1', family: 4 }])
     const target = await receiver(answering(answer(200)))
     const { post } = caller(create, { resolver })

@@ -8,19 +8,22 @@ import { adapters, answered, type CreateTransport, caller, receiver, scriptedRes
 
 const timeoutMs = 250
 
-/** Time passes only when a test says so: no machine is too slow for a call, and none so fast that its deadline does not come. */
+/** A manual clock, so that the speed of the machine makes no difference to deadlines. */
 function timed(create: CreateTransport, options: Omit<Parameters<typeof caller>[1], 'clock'> = {}) {
   const clock = new ManualClock()
   return { clock, ...caller(create, { timeoutMs, clock, ...options }) }
 }
 
-/** Resolves when whatever had been sent before has been read: what comes in the second of these calls came later. */
+/**
+ * Resolves when all data that was sent before the call has been read. Data that arrives in the
+ * second call arrived later.
+ */
 async function read({ post }: Pick<ReturnType<typeof caller>, 'post'>): Promise<void> {
   const other = await receiver(answering(answer(200)))
   for (let fence = 0; fence < 2; fence++) expect(await post(other.url())).toEqual(answered(200))
 }
 
-/** Sends one character every few milliseconds until the other side has gone. */
+/** Sends one character every few milliseconds until the peer closes the connection. */
 const trickle = (text: string, first = '') =>
   afterRequest(peer => {
     if (first !== '') peer.send(first)
@@ -33,7 +36,10 @@ const trickle = (text: string, first = '') =>
     next()
   })
 
-/** A call to a server that keeps to a script, in the moment of its deadline: a millisecond before it had not ended. */
+/**
+ * The result of a request to a scripted server, at its deadline. One millisecond earlier the
+ * request had not ended.
+ */
 async function atDeadline(create: CreateTransport, script: Script) {
   const closed = Promise.withResolvers<void>()
   const target = await receiver(peer => {
@@ -53,17 +59,17 @@ async function atDeadline(create: CreateTransport, script: Script) {
 
 const over = { kind: 'failed', phase: 'deadline', code: 'ETIMEDOUT' }
 
-describe.each(adapters)('%s: one deadline for the whole call', (_, create) => {
+describe.each(adapters)('%s: one deadline for the whole request', (_, create) => {
   it.each([
-    ['accepts and never answers', () => {}],
+    ['accepts and never responds', () => {}],
     ['stops within the head', afterRequest(peer => peer.send('HTTP/1.1 200 OK\r\nContent-Le'))],
     ['sends its head byte by byte', trickle(`HTTP/1.1 200 OK\r\nX: ${'a'.repeat(1_000)}`)],
-    ['says 103 and no more', afterRequest(peer => peer.send('HTTP/1.1 103 Early Hints\r\n\r\n'))],
-    ['says 103 over and over', trickle('HTTP/1.1 103 Early Hints\r\n\r\n')],
+    ['sends only a 103', afterRequest(peer => peer.send('HTTP/1.1 103 Early Hints\r\n\r\n'))],
+    ['sends 103 repeatedly', trickle('HTTP/1.1 103 Early Hints\r\n\r\n')],
   ])('a server that %s', async (_name, script) => {
     const { posted, closed, ends } = await atDeadline(create, script)
     const result = await posted
-    expect(result).toEqual({ ...over, detail: '250ms were over before the head of its answer was complete' })
+    expect(result).toEqual({ ...over, detail: 'timed out after 250ms while waiting for the response headers' })
     await closed
     expect(ends[0]).toEqual([result])
   })
@@ -72,14 +78,14 @@ describe.each(adapters)('%s: one deadline for the whole call', (_, create) => {
     ['sends no body', afterRequest(peer => peer.send('HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n'))],
     ['sends its body byte by byte', trickle('a', 'HTTP/1.1 200 OK\r\nContent-Length: 10000\r\n\r\n')],
     ['ends neither body nor connection', afterRequest(peer => peer.send('HTTP/1.1 200 OK\r\n\r\nbody'))],
-  ])('a server that answers and %s has answered; the connection is dropped at the deadline', async (_name, script) => {
+  ])('a server that responds and %s counts as a response, and the connection closes', async (_name, script) => {
     const { posted, closed, ends } = await atDeadline(create, script)
     expect(await posted).toEqual(answered(200))
     await closed
     expect(ends[0]).toEqual([answered(200)])
   })
 
-  it('a name that is not resolved in time', async () => {
+  it('a host name that is not resolved in time', async () => {
     const asked = Promise.withResolvers<void>()
     const { resolver } = scriptedResolver(() => {
       asked.resolve()
@@ -91,10 +97,10 @@ describe.each(adapters)('%s: one deadline for the whole call', (_, create) => {
     await asked.promise
     await read(transport)
     await clock.advance(timeoutMs)
-    expect(await posted).toEqual({ ...over, detail: '250ms were over before its name was resolved' })
+    expect(await posted).toEqual({ ...over, detail: 'timed out after 250ms while resolving the host name' })
   })
 
-  it('a name that is resolved when the time is over is not dialled any more', async () => {
+  it('a host name that is resolved after the deadline is not connected to', async () => {
     const [asked, late] = [Promise.withResolvers<void>(), Promise.withResolvers<LookupAddress[]>()]
     const { resolver } = scriptedResolver(() => {
       asked.resolve()
@@ -109,12 +115,12 @@ describe.each(adapters)('%s: one deadline for the whole call', (_, create) => {
     await clock.advance(timeoutMs)
     expect(await posted).toMatchObject(over)
     late.resolve([{ address: '127.0.0.1', family: 4 }])
-    // By the second of these a connection that had been dialled before them would have been accepted.
+    // When the second request has ended, a connection that was opened earlier has been accepted.
     for (let fence = 0; fence < 2; fence++) expect(await post(target.url())).toEqual(answered(200))
     expect(target.connections()).toBe(1)
   })
 
-  it('a TLS handshake that is not done in time', async () => {
+  it('a TLS handshake that is not complete in time', async () => {
     const [begun, closed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const target = await receiver(peer => {
       peer.socket.once('data', () => begun.resolve())
@@ -124,11 +130,11 @@ describe.each(adapters)('%s: one deadline for the whole call', (_, create) => {
     const posted = post(target.url().replace('http:', 'https:'))
     await begun.promise
     await clock.advance(timeoutMs)
-    expect(await posted).toEqual({ ...over, detail: '250ms were over before the TLS handshake was done' })
+    expect(await posted).toEqual({ ...over, detail: 'timed out after 250ms during the TLS handshake' })
     await closed.promise
   })
 
-  it('a call that ended is not ended again when its time is over', async () => {
+  it('a request that ended does not end again at its deadline', async () => {
     const target = await receiver(answering(answer(200)))
     const transport = timed(create)
     await transport.post(target.url())
@@ -137,18 +143,19 @@ describe.each(adapters)('%s: one deadline for the whole call', (_, create) => {
     expect(transport.ends.map(ended => ended.length)).toEqual([1, 1, 1])
   })
 
-  it('an answer that came while this process stood still counts', async () => {
+  it('a response that arrived while the process was blocked counts', async () => {
     const target = await receiver(answering(answer(200)))
     const { clock, post } = timed(create)
     const result = post(target.url())
     await target.received(1)
-    // The answer is in the socket by now. Timers run before sockets are read: the deadline comes before anybody has read it.
+    // The response is in the socket by now. Node runs timers before it reads sockets, so the
+    // deadline passes before the response is read.
     await new Promise(resolve => setTimeout(resolve))
     await clock.advance(timeoutMs)
     expect(await result).toEqual(answered(200))
   })
 
-  it('a stale connection is repeated within the same deadline', async () => {
+  it('a request on a stale connection is repeated within the same deadline', async () => {
     const [again, reset] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const target = await receiver(async peer => {
       if (peer.number > 1) return

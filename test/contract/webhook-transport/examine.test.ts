@@ -13,7 +13,10 @@ const authority = createAuthority()
 const dayMs = 86_400_000
 const never = new Promise<never>(() => {})
 
-/** `hooks.test` is this machine, `inside.test` another one in the same network, `hangs.test` is never answered. */
+/**
+ * The resolver: `hooks.test` is this machine, `inside.test` is another one in the same network, and
+ * `hangs.test` is never resolved.
+ */
 const names: Readonly<Record<string, readonly string[]>> = { 'hooks.test': ['127.0.0.1'], 'inside.test': ['10.0.0.7'] }
 const resolver: Resolver = {
   close: () => {},
@@ -33,7 +36,7 @@ async function serving(script: Script, leaf?: Leaf) {
   return closing(await startReceiver(script, leaf && { cert: leaf.cert, key: leaf.key }))
 }
 
-describe('an endpoint is dialled as a call would, and gets nothing', () => {
+describe('connects to an endpoint as a delivery does, and sends nothing', () => {
   it('over TCP', async () => {
     const receiver = await serving(answering(answer(200)))
     expect(await dial(receiver.url('/', 'hooks.test'))).toEqual({
@@ -43,7 +46,7 @@ describe('an endpoint is dialled as a call would, and gets nothing', () => {
     expect(receiver.bytes()).toBe(0)
   })
 
-  it('over TLS, with a certificate of an authority of the configuration: until when it is good', async () => {
+  it('over TLS, with a certificate of a configured authority, and reports its expiry', async () => {
     const receiver = await serving(answering(answer(200)), authority.issue({ names: ['hooks.test'], validTo: 20 }))
     const dialled = await dial(receiver.url('/', 'hooks.test'))
     expect(dialled).toMatchObject({ kind: 'connected', tls: { protocol: 'TLSv1.3' } })
@@ -57,7 +60,7 @@ describe('an endpoint is dialled as a call would, and gets nothing', () => {
     ['expired', () => authority.issue({ names: ['hooks.test'], validFrom: -9, validTo: -1 }), 'CERT_HAS_EXPIRED'],
     ['for another name', () => authority.issue({ names: ['other.test'] }), 'ERR_TLS_CERT_ALTNAME_INVALID'],
     [
-      'of nobody known',
+      'of an unknown authority',
       () => createAuthority('nobody').issue({ names: ['hooks.test'] }),
       'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
     ],
@@ -66,19 +69,19 @@ describe('an endpoint is dialled as a call would, and gets nothing', () => {
     expect(await dial(receiver.url('/', 'hooks.test'))).toMatchObject({ kind: 'failed', phase: 'tls', code })
   })
 
-  it('no TLS where TLS should be', async () => {
+  it('reports an endpoint without TLS', async () => {
     const receiver = await serving(peer => peer.send('HTTP/1.1 400 Bad Request\r\n\r\n'))
     expect(await dial(`https://hooks.test:${receiver.port}/`)).toMatchObject({ kind: 'failed', phase: 'tls' })
   })
 
-  it('a closed port', async () => {
+  it('reports a closed port', async () => {
     const receiver = await startReceiver(() => {})
     await receiver.close()
     expect(await dial(receiver.url('/', 'hooks.test'))).toMatchObject({ phase: 'connect', code: 'ECONNREFUSED' })
   })
 
   it.each([
-    ['a name that nobody has', 'http://nobody.test/', { phase: 'dns', code: 'ENOTFOUND' }],
+    ['an unknown host name', 'http://nobody.test/', { phase: 'dns', code: 'ENOTFOUND' }],
     ['a name for a private address', 'https://inside.test/', { phase: 'address', code: 'ERR_FORBIDDEN_ADDRESS' }],
     ['a private address', 'http://10.0.0.7/', { phase: 'address', code: 'ERR_FORBIDDEN_ADDRESS' }],
     ['a private address of the other family', 'http://[fd00::7]/', { phase: 'address', code: 'ERR_FORBIDDEN_ADDRESS' }],
@@ -87,16 +90,16 @@ describe('an endpoint is dialled as a call would, and gets nothing', () => {
     expect(await dial(url)).toMatchObject({ kind: 'failed', ...expected })
   })
 
-  it('what hangs ends at the deadline, and says where', async () => {
+  it('ends at the deadline, and reports the step that took too long', async () => {
     const mute = await serving(() => {})
     const [noName, noHandshake] = await Promise.all([
       dial('https://hangs.test/', 1_000),
       dial(`https://hooks.test:${mute.port}/`, 1_000),
     ])
-    expect(noName).toMatchObject({ phase: 'deadline', detail: '1s were over before its name was resolved' })
+    expect(noName).toMatchObject({ phase: 'deadline', detail: 'timed out after 1s while resolving the host name' })
     expect(noHandshake).toMatchObject({
       phase: 'deadline',
-      detail: '1s were over before the TLS handshake was done',
+      detail: 'timed out after 1s during the TLS handshake',
     })
   })
 })

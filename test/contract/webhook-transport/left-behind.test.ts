@@ -7,11 +7,12 @@ import { receiver } from './adapters.ts'
 
 const program = join(import.meta.dirname, 'collecting-process.ts')
 
-// got's streams leave some 13,000 bytes (docs/decisions/0018): its private fields are not touched.
+// got's streams leave about 13,000 bytes (docs/decisions/0018), because its private fields are not
+// touched.
 it.each([
   ['got', 20_000],
   ['undici', 1_000],
-])('%s: a call leaves no more than %i bytes among what is old', async (name, most) => {
+])('%s: a request leaves at most %i bytes in the old generation', async (name, most) => {
   const target = await receiver(answering(answer(200)))
   const args = ['--expose-gc', '--no-allocation-site-pretenuring', program, name, target.url()]
   const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 60_000 })

@@ -19,7 +19,7 @@ const leaf = authority.issue()
 const network = { ...loopbackOnly, ca: authority.cert }
 
 describe.each(adapters)('%s: live settings', (_, create) => {
-  it('a change of network drops idle connections and rules new ones', async () => {
+  it('a change of network closes idle connections and applies to new ones', async () => {
     let current: NetworkSettings = loopbackOnly
     const closed = Promise.withResolvers<void>()
     const target = await receiver(peer => {
@@ -43,7 +43,7 @@ describe.each(adapters)('%s: live settings', (_, create) => {
     expect(target.connections()).toBe(2)
   })
 
-  it('a connection in use outlives the change, and is not kept', async () => {
+  it('a connection in use stays open during the change, and is closed afterwards', async () => {
     let current: NetworkSettings = loopbackOnly
     const go = Promise.withResolvers<void>()
     const closed = Promise.withResolvers<void>()
@@ -65,7 +65,7 @@ describe.each(adapters)('%s: live settings', (_, create) => {
     await soon(closed.promise)
   })
 
-  it('a private authority that is taken out is not trusted any more, also not by a resumed session', async () => {
+  it('a private authority that is removed is not trusted, also not with a resumed session', async () => {
     let current: NetworkSettings = network
     const target = await receiver(answering(answer(200, { Connection: 'close' })), leaf)
     const { post } = caller(create, { network: () => current })
@@ -76,7 +76,7 @@ describe.each(adapters)('%s: live settings', (_, create) => {
 })
 
 describe.each(adapters)('%s: close', (name, create) => {
-  it('waits for the calls under way and drops what is idle', async () => {
+  it('waits for requests in progress and closes idle connections', async () => {
     const go = Promise.withResolvers<void>()
     const closed = Promise.withResolvers<void>()
     const target = await receiver(async peer => {
@@ -97,7 +97,7 @@ describe.each(adapters)('%s: close', (name, create) => {
     await soon(closed.promise)
   })
 
-  it('gives up questions to name servers', async () => {
+  it('cancels DNS queries', async () => {
     const { resolver } = scriptedResolver(() => [])
     let closes = 0
     const { transport } = caller(create, { resolver: { ...resolver, close: () => void closes++ } })
@@ -108,7 +108,7 @@ describe.each(adapters)('%s: close', (name, create) => {
   it.each([
     ['the same', loopbackOnly],
     ['changed', { ...loopbackOnly, allow: ['127.0.0.1'] }],
-  ])('keeps no connection of a call that comes later, with settings that are %s', async (_name, later) => {
+  ])('keeps no connection of a later request, with settings that are %s', async (_name, later) => {
     let current: NetworkSettings = loopbackOnly
     const closed = Promise.withResolvers<void>()
     const target = await receiver(
@@ -125,7 +125,7 @@ describe.each(adapters)('%s: close', (name, create) => {
     await soon(closed.promise)
   })
 
-  it('does not wait for the deadline of a call that has ended', async () => {
+  it('does not wait for the deadline of a request that has ended', async () => {
     const clock = new ManualClock()
     const target = await receiver(answering(answer(200)))
     const { post, transport } = caller(create, { clock })
@@ -136,7 +136,7 @@ describe.each(adapters)('%s: close', (name, create) => {
     expect(clock.timers).toBe(0)
   })
 
-  it('leaves nothing that keeps the process alive, however calls have ended', async () => {
+  it('leaves nothing that keeps the process alive, however requests have ended', async () => {
     const target = await receiver(answering(answer(200)))
     const silent = await receiver(() => {})
     const { code, results } = await callInProcess(name, [
@@ -152,8 +152,8 @@ describe.each(adapters)('%s: close', (name, create) => {
   })
 })
 
-describe.each(adapters)('%s: what onEnd throws', name => {
-  it('is a bug, and ends the process', async () => {
+describe.each(adapters)('%s: an error thrown by onEnd', name => {
+  it('ends the process', async () => {
     const target = await receiver(answering(answer(200)))
     const { code, errors } = await callInProcess(name, [`${target.url()} 10000`], { THROW: 'thrown by onEnd' })
     expect({ code, errors }).toEqual({ code: 1, errors: expect.stringContaining('thrown by onEnd') })

@@ -5,7 +5,7 @@ import { adapters, answered, caller, receiver } from './adapters.ts'
 
 const head = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n'
 
-describe.each(adapters)('%s: no answer', (_, create) => {
+describe.each(adapters)('%s: no valid response', (_, create) => {
   it.each([
     ['an SSH banner', 'SSH-2.0-OpenSSH_9.6\r\n', 'bad_response'],
     ['bytes', Buffer.from([0x16, 0x03, 0x01, 0x00, 0xff, 0x00]), 'bad_response'],
@@ -13,16 +13,16 @@ describe.each(adapters)('%s: no answer', (_, create) => {
     ['a head over 16 KiB', `${head}X-Flood: ${'a'.repeat(17_000)}\r\n\r\n`, 'bad_response'],
     ['a head of many lines over 16 KiB', `${head}${'X-Flood: aaaaaaaaaa\r\n'.repeat(1_000)}\r\n`, 'bad_response'],
     ['two lengths', 'HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab', 'bad_response'],
-    ['33 interim answers', `${'HTTP/1.1 102 Processing\r\n\r\n'.repeat(33)}${answer(200)}`, 'bad_response'],
+    ['33 interim responses', `${'HTTP/1.1 102 Processing\r\n\r\n'.repeat(33)}${answer(200)}`, 'bad_response'],
     [
-      'an interim answer over 16 KiB',
+      'an interim response over 16 KiB',
       `HTTP/1.1 103 Early Hints\r\nLink: ${'a'.repeat(17_000)}\r\n\r\n`,
       'bad_response',
     ],
-    ['half an interim head, then the end', 'HTTP/1.1 103 Early', 'reset'],
-    ['half a head, then the end', 'HTTP/1.1 200 OK\r\nContent-Le', 'reset'],
-    ['half a status line, then the end', 'HTTP/1.', 'reset'],
-    ['the end at once', '', 'reset'],
+    ['an incomplete interim head, then the end', 'HTTP/1.1 103 Early', 'reset'],
+    ['an incomplete head, then the end', 'HTTP/1.1 200 OK\r\nContent-Le', 'reset'],
+    ['an incomplete status line, then the end', 'HTTP/1.', 'reset'],
+    ['an immediate end', '', 'reset'],
   ])('%s', async (_name, bytes, outcome) => {
     const target = await receiver(
       afterRequest(peer => {
@@ -42,20 +42,20 @@ describe.each(adapters)('%s: no answer', (_, create) => {
   it.each([
     ['reason phrase', flood('HTTP/1.1 200 ', 'a'.repeat(16 * 1_024))],
     ['header', flood(`${head}X-Flood: `, 'a'.repeat(16 * 1_024))],
-    ['row of interim answers', flood('', 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(500))],
-  ])('a %s without end is cut off, and little of it is taken', async (_name, script) => {
+    ['series of interim responses', flood('', 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(500))],
+  ])('an endless %s is cut off early', async (_name, script) => {
     const sent = Promise.withResolvers<number>()
     const target = await receiver(script(sent.resolve))
     const { post, ends } = caller(create)
     const result = await post(target.url())
     expect(result).toMatchObject({ kind: 'failed', phase: 'exchange', code: 'HPE_HEADER_OVERFLOW' })
     expect(classify(result)).toBe('bad_response')
-    // What the kernel holds for both sides comes on top of what was read.
+    // The kernel buffers of both sides add to what was read.
     expect(await sent.promise).toBeLessThan(16 * 1_024 * 1_024)
     expect(ends).toEqual([[result]])
   })
 
-  it('a head of just under 16 KiB is an answer', async () => {
+  it('a head of just under 16 KiB is valid', async () => {
     const target = await receiver(answering(`${head}X-Flood: ${'a'.repeat(16_000)}\r\n\r\n`))
     expect(await caller(create).post(target.url())).toEqual(answered(200))
   })
@@ -86,7 +86,7 @@ describe.each(adapters)('%s: no answer', (_, create) => {
     })
   })
 
-  it('what is no URL or header fails without a connection, as a fault of our own', async () => {
+  it('an invalid URL or header fails without a connection, as an internal error', async () => {
     const { post } = caller(create)
     expect(classify(await post('no url'))).toBe('internal')
     expect(classify(await post('http://127.0.0.1:9/', { 'a\nb': 'c' }))).toBe('internal')

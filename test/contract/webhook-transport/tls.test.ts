@@ -14,12 +14,12 @@ const ok = answering(answer(200))
 
 const untrusted = [
   ['is self-signed (A5)', selfSigned(), 'DEPTH_ZERO_SELF_SIGNED_CERT'],
-  ['is of an unknown authority', stranger.issue(), 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
-  ['comes with its unknown authority', withChain(stranger), 'SELF_SIGNED_CERT_IN_CHAIN'],
+  ['is signed by an unknown authority', stranger.issue(), 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
+  ['is sent with its unknown authority', withChain(stranger), 'SELF_SIGNED_CERT_IN_CHAIN'],
   ['has expired', authority.issue({ validFrom: -3, validTo: -2 }), 'CERT_HAS_EXPIRED'],
   ['is not valid yet', authority.issue({ validFrom: 2, validTo: 3 }), 'CERT_NOT_YET_VALID'],
   ['is for another host', authority.issue({ names: ['example.com'] }), 'ERR_TLS_CERT_ALTNAME_INVALID'],
-  ['is for a part of the host', authority.issue({ names: ['*.0.0.1'] }), 'ERR_TLS_CERT_ALTNAME_INVALID'],
+  ['is for a part of the host name', authority.issue({ names: ['*.0.0.1'] }), 'ERR_TLS_CERT_ALTNAME_INVALID'],
 ] as const
 
 function withChain(of: typeof authority) {
@@ -29,7 +29,7 @@ function withChain(of: typeof authority) {
 
 describe.each(adapters)('%s: TLS', (name, create) => {
   it.each(untrusted)(
-    'a certificate that %s is refused before a byte of the request has left',
+    'a certificate that %s is refused before a byte of the request is sent',
     async (_case, own, code) => {
       for (const maxVersion of ['TLSv1.2', 'TLSv1.3'] as const) {
         const target = await receiver(ok, { ...own, maxVersion })
@@ -39,7 +39,7 @@ describe.each(adapters)('%s: TLS', (name, create) => {
         expect(classify(result)).toBe('tls_untrusted')
         expect(JSON.stringify(result)).not.toMatch(/hush|\\n/)
         expect(ends).toEqual([[result]])
-        // Nor on a later try: a session that was taken up again would not be checked anew.
+        // Later requests fail too: a resumed session would skip the check.
         const later = await Promise.all([post(target.url()), post(target.url())])
         expect(later).toMatchObject([
           { phase: 'tls', code },
@@ -51,7 +51,7 @@ describe.each(adapters)('%s: TLS', (name, create) => {
     },
   )
 
-  it('no switch of the environment turns verification off', async () => {
+  it('no environment variable turns verification off', async () => {
     const target = await receiver(ok, selfSigned())
     const env = { NODE_TLS_REJECT_UNAUTHORIZED: '0' }
     const { results } = await callInProcess(name, [`${target.url()} 10000`], env)
@@ -75,7 +75,7 @@ describe.each(adapters)('%s: TLS', (name, create) => {
     expect(await caller(create, { network: both }).post(target.url())).toEqual(answered(200))
   })
 
-  it('a private authority is trusted beside the public ones, not instead of them', async () => {
+  it('a private authority is trusted in addition to the public ones', async () => {
     const target = await receiver(ok, stranger.issue())
     const publicOnes = tls.getCACertificates('default')
     tls.setDefaultCACertificates([stranger.cert])
@@ -87,7 +87,7 @@ describe.each(adapters)('%s: TLS', (name, create) => {
     expect(await caller(create, { network }).post(target.url())).toMatchObject({ kind: 'failed', phase: 'tls' })
   })
 
-  it('the name is sent (SNI), and is what the certificate must be for', async () => {
+  it('the host name is sent (SNI), and the certificate must be valid for it', async () => {
     const asked: string[] = []
     const target = await receiver(ok, {
       ...authority.issue({ names: ['crm.example.com'] }),
@@ -107,7 +107,7 @@ describe.each(adapters)('%s: TLS', (name, create) => {
   })
 
   it.each([
-    ['a certificate of the client wanted', { ...leaf, requestCert: true, rejectUnauthorized: true }],
+    ['the server requires a client certificate', { ...leaf, requestCert: true, rejectUnauthorized: true }],
     ['no cipher in common', { ...leaf, maxVersion: 'TLSv1.2', ciphers: 'ECDHE-ECDSA-AES128-GCM-SHA256' }],
   ] as const)('a handshake that fails for another reason than trust: %s', async (_name, security) => {
     const target = await receiver(ok, security)
@@ -117,13 +117,13 @@ describe.each(adapters)('%s: TLS', (name, create) => {
     expect(target.requests).toEqual([])
   })
 
-  it('TLS 1.1 is refused, whatever the process allows', async () => {
+  it('TLS 1.1 is refused, also when the process allows it', async () => {
     const old = { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const
     const target = await receiver(ok, { ...leaf, ...old })
     const { DEFAULT_CIPHERS, DEFAULT_MIN_VERSION } = tls
     Object.assign(tls, { DEFAULT_CIPHERS: old.ciphers, DEFAULT_MIN_VERSION: old.minVersion })
     try {
-      // The server is as meant: a client that takes 1.1 gets it.
+      // The server itself works: a client that accepts TLS 1.1 connects.
       const control = tls.connect({ port: target.port, host: '127.0.0.1', ca: authority.cert })
       await once(control, 'secureConnect')
       expect(control.getProtocol()).toBe('TLSv1.1')

@@ -15,7 +15,10 @@ const faults = [first, ...others].flatMap(play => play.faults)
 const scripted = faults.flatMap(fault => Object.keys(fault.alerts))
 const outcomes = new Outcomes(scripted)
 
-/** Each wait has a limit of its own, which says more; a fault may have to wait for those of the rounds before. */
+/**
+ * Each wait has its own, shorter limit with a better error. A fault can wait for all earlier
+ * rounds.
+ */
 const limitMs = 900_000
 
 let prometheus: LivePrometheus
@@ -26,7 +29,8 @@ beforeAll(async () => {
   prometheus = await startPrometheus()
   watch = new AlertWatch(prometheus)
   const stage = { prometheus, watch, outcomes }
-  // HooklineDown says that nothing at all is scraped: until its turn is over only the first installation may be.
+  // HooklineDown fires when no target is scraped. So the other installations are scraped only after
+  // it has cleared.
   const isOver = outcomes.of('HooklineDown').cleared.promise.catch(() => undefined)
   const scrape: LivePrometheus['scrape'] = target => isOver.then(() => prometheus.scrape(target))
   const later = { ...stage, prometheus: { ...prometheus, scrape } }

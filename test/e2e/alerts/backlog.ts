@@ -11,7 +11,7 @@ import { ChangingEndpoint } from '../../support/webhook/changing-endpoint.ts'
 import type { Fault, Installation } from './fault.ts'
 
 const job = 'backlog'
-/** More than half of the seven days that the events topic keeps records for. */
+/** More than half of the seven-day retention of the events topic. */
 const agoMs = 4 * 86_400_000
 
 interface Parts {
@@ -26,7 +26,7 @@ const configuration = (parts: Parts): Change => ({
   destinations: Object.entries(parts).map(([id, { url }]) => ({ id, sources: [id], webhooks: [{ url }] })),
 })
 
-/** One process at whose events topic records arrive that were written long ago. */
+/** A process whose events topic receives records that are days old. */
 class Backlog {
   readonly pipeline: Pipeline
   readonly #parts: Parts
@@ -46,7 +46,7 @@ class Backlog {
     parts.failing.status = 500
     const pipeline = await startPipeline(configuration(parts))
     const admin = await createAdminClient()
-    // The records come from another cluster, where they have waited: a mirror keeps their time.
+    // Like a mirror of another cluster, which keeps the original record times.
     await admin.setTopicConfig(pipeline.topics.events, { 'message.timestamp.type': 'CreateTime' })
     await prometheus.scrape({ instance: job, job, address: opsOf(await pipeline.run()) })
     const started = new Backlog(pipeline, parts, admin)
@@ -65,7 +65,7 @@ class Backlog {
     await this.pipeline.configure({ ...configuration(this.#parts), destinationsFrom: 'more' })
   }
 
-  /** One for each partition, at least. */
+  /** Writes at least one old record to each partition. */
   async mirror(source: keyof Parts): Promise<void> {
     const kafka = new kafkajs.Kafka({
       brokers: (process.env['KAFKA_BROKERS'] ?? '').split(','),
@@ -81,7 +81,10 @@ class Backlog {
     await producer.disconnect()
   }
 
-  /** What cannot be given up stays where it is: new records in the retry topic, old ones in the events topic. */
+  /**
+   * Makes the dead-letter topic reject records. Deliveries that fail stay in their topic: new
+   * records in the retry topic, old ones in the events topic.
+   */
   async block(): Promise<void> {
     await this.#admin.setTopicConfig(this.pipeline.topics.deadLetter, { 'max.message.bytes': '10' })
     await Promise.all([this.pipeline.send(eventsOf('failing', 4)), this.mirror('refusing')])
@@ -155,10 +158,10 @@ const badDirectory: Fault<Backlog> = {
   end: backlog => backlog.configure(),
 }
 
-/** What befalls records on their way through Kafka. */
+/** Faults of records in Kafka. */
 export const backlog: Installation<Backlog> = {
   job,
-  // Both change the configuration file.
+  // `faults` and `badDirectory` change the configuration file, so they are in different rounds.
   rounds: [faults, [badDirectory]],
   open: prometheus => Backlog.started(prometheus),
 }

@@ -8,14 +8,16 @@ import { ChangingEndpoint } from '../../support/webhook/changing-endpoint.ts'
 import type { Fault, Installation } from './fault.ts'
 
 const job = 'crowded'
-/** With five webhooks each, all of them called: more labels than a process has series for. */
+/** With five webhooks per destination, this exceeds the series limit of a process. */
 const many = 1_300
 const few = 2
-/** Much to show, and later a process that stands still most of the time: seconds between two scrapes. */
+/**
+ * Seconds between two scrapes. The process has many series and is later stopped most of the time.
+ */
 const every = 5
 
 const configuration = ({ url }: ChangingEndpoint, destinations: number): Change => ({
-  // Room for all webhooks of each destination at their one host.
+  // Permits for all webhooks of each destination at their common host.
   delivery: { perHost: 8_192, transport: 'undici' },
   destinations: Array.from({ length: destinations }, (_, destination) => ({
     id: `d${destination}`,
@@ -24,7 +26,7 @@ const configuration = ({ url }: ChangingEndpoint, destinations: number): Change 
   })),
 })
 
-/** One process, and destinations without end. */
+/** One process with a very large number of destinations. */
 class Crowded {
   readonly #pipeline: Pipeline
   readonly #endpoint: ChangingEndpoint
@@ -45,14 +47,14 @@ class Crowded {
     return crowded
   }
 
-  /** One message for each destination is enough. */
+  /** Sends one message to each destination. */
   async crowd(): Promise<void> {
     await this.#pipeline.configure(configuration(this.#endpoint, many))
     await this.#takenOver(many)
     await this.#pipeline.send(trackEvents(1))
   }
 
-  /** What is folded stays folded as long as the process lives. */
+  /** Folded series stay folded until the process restarts. */
   async thin(): Promise<void> {
     await this.#pipeline.configure(configuration(this.#endpoint, few))
     await this.#service?.stop()
@@ -86,7 +88,7 @@ class Crowded {
   }
 }
 
-/** What befalls a process that has too much to do, or to show. */
+/** Faults of a process with too much work or too many series. */
 export const crowded: Installation<Crowded> = {
   job,
   rounds: [

@@ -15,12 +15,14 @@ interface Parts {
   readonly gone: ChangingEndpoint
   readonly refusing: ChangingEndpoint
   readonly heart: ChangingEndpoint
-  /** Well, but calls to it may break on their way. */
+  /** A working endpoint behind a proxy that can break requests. */
   readonly beyond: ChangingEndpoint
   readonly untrusted: ChangingEndpoint
 }
 
-/** One process with endpoints that are well, under a steady load; each goes wrong in its own way. */
+/**
+ * One process under a steady load with working endpoints. Each endpoint then fails in its own way.
+ */
 class Endpoints {
   readonly all: Parts
   readonly #pipeline: Pipeline
@@ -46,17 +48,19 @@ class Endpoints {
     })
     await prometheus.scrape({ instance: job, job, address: opsOf(service) })
     const started = new Endpoints(all, pipeline)
-    // Heartbeats begin some seconds after the start.
+    // Canary messages begin some seconds after the start.
     await Promise.all([all.gone.delivers(3), all.heart.delivers(1)])
     return started
   }
 
-  /** The destination whose certificate nobody has signed is added; or it is trusted too. */
+  /**
+   * Adds the destination with a self-signed certificate. `network` can make the process trust it.
+   */
   async configure(network: object): Promise<void> {
     await this.#pipeline.configure(configuration(this.all, [...wellAtFirst, 'untrusted'], network))
   }
 
-  /** Calls to an endpoint that is well break within the process. */
+  /** Breaks requests to a working endpoint before they leave the process. */
   async breakCalls(areBroken: boolean): Promise<void> {
     const file = brokenAddressFile(this.#pipeline)
     if (areBroken) await writeFile(file, new URL(this.all.beyond.url).host)
@@ -89,13 +93,13 @@ const configuration = (all: Parts, ids: readonly (keyof Parts)[], network: objec
   sources: ['web', 'none'].map(id => ({ id, writeKey: `${id}-key` })),
   destinations: ids.map(id => ({
     ...{ id, webhooks: [{ url: all[id].url }] },
-    // Heartbeats are for one destination, whatever else it gets.
+    // Canary messages are for one destination, whatever else it gets.
     sources: [id === 'heart' ? 'none' : 'web'],
   })),
   canary: { destination: 'heart', every: '1s' },
 })
 
-/** From now on it answers otherwise. */
+/** Changes the responses of an endpoint. */
 const answers =
   (which: keyof Parts, status: number) =>
   async ({ all }: Endpoints): Promise<void> => {
@@ -118,7 +122,7 @@ const faults: readonly Fault<Endpoints>[] = [
     end: answers('refusing', 200),
   },
   {
-    cause: 'the endpoint of the heartbeats has moved',
+    cause: 'the endpoint of the canary messages has moved',
     cure: 'it is back',
     alerts: { HooklineHeartbeatsLost: {} },
     begin: answers('heart', 404),
@@ -147,7 +151,7 @@ const faults: readonly Fault<Endpoints>[] = [
   },
 ]
 
-/** What endpoints and senders do wrong. */
+/** Faults of endpoints and senders. */
 export const endpoints: Installation<Endpoints> = {
   job,
   rounds: [faults],

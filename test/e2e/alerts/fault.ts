@@ -1,33 +1,33 @@
 import type { AlertWatch, Sought } from '../../support/prometheus/alert-watch.ts'
 import type { LivePrometheus } from '../../support/prometheus/server.ts'
 
-/** Something that goes wrong at an installation, and what must be heard of it. */
+/** A fault of an installation, and the alerts that must fire. */
 export interface Fault<Site> {
   readonly cause: string
   readonly cure: string
-  /** By name; with labels that tell what is meant, where more than one of that name may fire. */
+  /** Expected alerts by name, with labels where several of one name can fire. */
   readonly alerts: Readonly<Record<string, Readonly<Record<string, string>>>>
   begin(site: Site): Promise<void>
   end(site: Site): Promise<void>
 }
 
-/** An installation with its faults. */
+/** An installation and its faults. */
 export interface Installation<Site extends { close(): Promise<void> }> {
-  /** By which Prometheus tells it from the others. */
+  /** Job label of the installation in Prometheus. */
   readonly job: string
-  /** What is in one round goes wrong at once; the next one begins when all of it is over. */
+  /** The faults of one round happen concurrently. The next round starts when they are over. */
   readonly rounds: readonly (readonly Fault<Site>[])[]
-  /** Starts it, well, and has it scraped. */
+  /** Starts the installation without faults, and adds it to Prometheus's targets. */
   open(prometheus: LivePrometheus): Promise<Site>
 }
 
-/** When an alert has done what it has to; rejected when it does not. */
+/** Resolves when an alert has fired or cleared; rejects when it does not. */
 interface Outcome {
   readonly fired: PromiseWithResolvers<void>
   readonly cleared: PromiseWithResolvers<void>
 }
 
-/** What a test waits for, of each alert by its name. */
+/** The outcomes that tests wait for, by alert. */
 export class Outcomes {
   readonly #outcomes: ReadonlyMap<string, Outcome>
 
@@ -35,7 +35,7 @@ export class Outcomes {
     this.#outcomes = new Map(
       alerts.map(alert => [alert, { fired: Promise.withResolvers<void>(), cleared: Promise.withResolvers<void>() }]),
     )
-    // Some fail long before their test asks for them.
+    // A promise can be rejected long before its test awaits it.
     for (const { fired, cleared } of this.#outcomes.values())
       for (const { promise } of [fired, cleared]) promise.catch(() => undefined)
   }
@@ -46,12 +46,12 @@ export class Outcomes {
     return outcome
   }
 
-  /** As the deed ends. What has not fired has not cleared either. */
+  /** Settles an outcome like `deed`. When an alert has not fired, it cannot clear either. */
   async settle(alert: string, what: keyof Outcome, deed: Promise<void>): Promise<void> {
     await deed.then(this.of(alert)[what].resolve, error => this.fail([alert], error))
   }
 
-  /** What has not ended by now never will. */
+  /** Rejects all outcomes that are still pending. */
   fail(alerts: readonly string[], error: unknown): void {
     for (const { fired, cleared } of alerts.map(alert => this.of(alert)))
       for (const { reject } of [fired, cleared]) reject(error)
@@ -64,10 +64,13 @@ export interface Stage {
   readonly outcomes: Outcomes
 }
 
-/** An installation whose own parts nobody else needs to know. */
+/** An installation with its faults, without the type of its parts. */
 export interface Play {
   readonly faults: readonly Pick<Fault<never>, 'cause' | 'cure' | 'alerts'>[]
-  /** Starts the installation, lets it suffer all faults, round by round, and ends it. Never rejects: the outcomes say what went wrong. */
+  /**
+   * Starts the installation, runs all rounds of faults and stops it. Never rejects: errors go to
+   * the outcomes.
+   */
   run(stage: Stage): Promise<void>
 }
 
@@ -92,7 +95,10 @@ export function playOf<Site extends { close(): Promise<void> }>({ job, rounds, o
   }
 }
 
-/** All is quiet; the fault begins; when all that it is to cause has fired it ends, and all of that must clear. */
+/**
+ * Waits until no alert fires, causes the fault, waits for its alerts, ends the fault, and waits
+ * until the alerts clear.
+ */
 async function suffer<Site>(fault: Fault<Site>, site: Site, job: string, { watch, outcomes }: Stage): Promise<void> {
   const all: Sought[] = Object.entries(fault.alerts).map(([alert, labels]) => ({ alert, job, labels }))
   try {

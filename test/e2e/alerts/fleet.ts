@@ -11,7 +11,7 @@ const configuration = (userAgent: string): Change => ({ payload: { userAgent } }
 // biome-ignore lint/suspicious/noTemplateCurlyInString: the configuration puts the environment's value in.
 const fromEnvironment = '${TEST_AGENT:-Hookline}'
 
-/** Two processes of one configuration. */
+/** Two processes with one configuration. */
 class Fleet {
   readonly #pipeline: Pipeline
   readonly #prometheus: LivePrometheus
@@ -29,18 +29,24 @@ class Fleet {
     return fleet
   }
 
-  /** The second process comes back with another environment. */
+  /** Restarts the second process with another environment. */
   async diverge(): Promise<void> {
     await this.#services[1]?.stop()
     await this.#start(1, { TEST_AGENT: 'Another' })
   }
 
-  /** No environment says anything any more: both take that over while they run. */
+  /**
+   * Replaces the environment variable in the configuration with a fixed value. Both processes
+   * reload it.
+   */
   async agree(): Promise<void> {
     await this.#pipeline.configure(configuration('Hookline'))
   }
 
-  /** Both: on a slow machine one does not live and die so often that it shows within what the alert looks at. */
+  /**
+   * Restarts both processes. On a slow machine, one alone would not restart often enough in the
+   * alert's window.
+   */
   async keepRestarting(): Promise<void> {
     for (const index of [0, 1]) this.#restarts.push(startLoad(() => this.#dieAndComeBack(index)))
   }
@@ -66,7 +72,7 @@ class Fleet {
     await this.#prometheus.scrape({ instance: `${job}-${index}`, job, address: opsOf(service) })
   }
 
-  /** The one that runs now: a life that nobody has seen is not counted. */
+  /** Waits until the current process is scraped; a restart between two scrapes is not counted. */
   async #isScraped(index: number): Promise<void> {
     const name = 'process_start_time_seconds'
     const startedAt = (await this.#services[index]?.metrics())?.get(name)
@@ -77,7 +83,7 @@ class Fleet {
   }
 }
 
-/** What befalls processes that should be alike. */
+/** Faults of processes that must have the same configuration. */
 export const fleet: Installation<Fleet> = {
   job,
   rounds: [

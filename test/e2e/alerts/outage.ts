@@ -14,13 +14,16 @@ import type { Fault, Installation } from './fault.ts'
 const job = 'outage'
 const partitions = [0, 1, 2, 3]
 const offsetsTopic = '__consumer_offsets'
-/** What it is created with; the broker takes no change of a topic's configuration but a whole new one. */
+/**
+ * The topic's original configuration. A change replaces the whole configuration, so it must be
+ * repeated.
+ */
 const offsetsConfig = { 'cleanup.policy': 'compact' }
 const setsClock = new URL('sets-clock.mjs', import.meta.url).href
-/** What a virtual machine may be paused for. */
+/** How long a virtual machine may be paused. */
 const pauseMs = 600_000
 
-/** One process at a broker of its own, which may be spoilt as a whole. */
+/** One process on its own broker, which tests can break as a whole. */
 class Outage {
   readonly endpoint: ChangingEndpoint
   readonly pipeline: Pipeline
@@ -67,7 +70,7 @@ class Outage {
     await this.#service?.kill()
   }
 
-  /** Sets the machine's clock of this process and of each that starts after it. */
+  /** Sets the machine's clock for this process and for each that starts later. */
   async setClock(aheadMs: number): Promise<void> {
     await writeFile(this.#clockFile, String(aheadMs))
   }
@@ -80,7 +83,7 @@ class Outage {
     this.#broker = await startBroker(this.#place)
   }
 
-  /** What is on the events topic and was not read. */
+  /** Deletes unread records of the events topic. */
   async loseRecords(): Promise<void> {
     await this.pipeline.send(trackEvents(20, 'lost'))
     await this.#asAdmin(admin => admin.deleteRecords(this.pipeline.topics.events, partitions))
@@ -102,7 +105,7 @@ class Outage {
     return join(dirname(this.pipeline.configFile), 'clock-ahead')
   }
 
-  /** More than four calls of two seconds can take; and what is meant to fail does: nobody waits for it. */
+  /** Sends five events and three requests. During a fault they can fail, so nothing is awaited. */
   async #round(): Promise<void> {
     void this.pipeline.send(trackEvents(5, `m-${performance.now()}`)).catch(() => undefined)
     for (let count = 0; count < 3; count++) void post(`${this.#service?.collector}/v1/track`).catch(() => undefined)
@@ -183,7 +186,7 @@ const faults = {
   },
 } satisfies Record<string, Fault<Outage>>
 
-/** What befalls a whole process, or all of Kafka. */
+/** Faults of a whole process or of all of Kafka. */
 export const outage: Installation<Outage> = {
   job,
   rounds: [[faults.down], [faults.lost], [faults.slow, faults.commits], [faults.broker], [faults.clock]],

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { createEventCodec, eventSchema } from '../../../src/adapters/avro/avro.ts'
+import { createEventCodec, eventSchema } from '../../../src/adapters/avro/event-codec.ts'
 import { createRegistry } from '../../../src/adapters/avro/schema-registry.ts'
 import { systemClock } from '../../../src/adapters/clock/clock.ts'
 import { createKafka } from '../../../src/adapters/kafka/kafkajs/client.ts'
@@ -14,7 +14,7 @@ import { smallConfiguration } from '../../support/config/small-configuration.ts'
 import { runCommand } from '../../support/process/command-io.ts'
 import { silent } from '../../support/telemetry/silent-logger.ts'
 
-/** The commands of a first deployment, one after the other, on a real Kafka and registry. */
+/** Runs the commands of a first deployment in order, on a real Kafka and registry. */
 const prefix = `first-${randomUUID()}`
 const eventsTopic = `${prefix}.events`
 const kafka = createKafka(
@@ -30,7 +30,7 @@ async function configOf(forPrefix: string): Promise<string> {
 }
 
 beforeAll(async () => {
-  // The configuration names another broker and registry: these beat it.
+  // The environment's addresses replace those of the configuration.
   for (const name of ['KAFKA_BROKERS', 'SCHEMA_REGISTRY_URL']) env[name] = process.env[name] as string
   env['HOOKLINE_CONFIG'] = await configOf(prefix)
 })
@@ -63,7 +63,7 @@ describe('a first deployment', () => {
     expect(JSON.parse(out).topics.map(({ result }: { result: string }) => result)).toEqual(Array(11).fill('exists'))
     const { code, out: checked } = await hookline('topics check')
     expect(code).toBe(0)
-    expect(checked).toMatch(/^note \* topics\.replicationFactor is 1.*\n11 topics are fit for use\n$/)
+    expect(checked).toMatch(/^note \* topics\.replicationFactor is 1.*\n11 topics are ready\n$/)
   })
 
   it('creates them as specified', async () => {
@@ -82,7 +82,7 @@ describe('a first deployment', () => {
 
   const subjects = ['events', 'audience-input', 'audience-memberships'].map(topic => `${prefix}.${topic}-value`)
 
-  it('has no schema to produce with', async () => {
+  it('fails to produce without a schema', async () => {
     expect(await hookline('schemas check')).toMatchObject({
       code: 1,
       out: subjects.map(subject => `${subject} absent: no version is registered\n`).join(''),
@@ -119,7 +119,7 @@ describe('a first deployment', () => {
     }
   })
 
-  it('produces what comes on stdin', async () => {
+  it('produces the events from stdin', async () => {
     const message = {
       type: 'track',
       userId: 'u-1',
@@ -133,13 +133,13 @@ describe('a first deployment', () => {
   })
 })
 
-describe('what else may be found', () => {
+describe('other states of the registry and the topics', () => {
   it.each([
-    ['register', 'refuses the schema of'],
-    ['check', 'the registry holds a schema that this version cannot follow'],
+    ['register', 'rejected the schema of'],
+    ['check', 'the registry has an incompatible schema'],
   ])('a schema under our subject that ours cannot follow: schemas %s', async (command, message) => {
     const other = `other-${randomUUID()}`
-    await registry.requireBackwardTransitive(`${other}.events-value`)
+    await registry.setBackwardTransitive(`${other}.events-value`)
     const theirs = { type: 'record', name: 'Event', namespace: 'hookline', fields: [{ name: 'text', type: 'string' }] }
     await registry.register(`${other}.events-value`, JSON.stringify(theirs))
     const { code, err } = await runCommand(['schemas', command], {
@@ -149,7 +149,7 @@ describe('what else may be found', () => {
     expect(err).toContain(message)
   })
 
-  it('a schema that the registry protects against nothing; register protects it', async () => {
+  it('a schema without a compatibility level: register sets it', async () => {
     const other = `other-${randomUUID()}`
     const under = { env: { ...env, HOOKLINE_CONFIG: await configOf(other) } }
     await registry.register(`${other}.events-value`, eventSchema)
@@ -160,13 +160,13 @@ describe('what else may be found', () => {
     expect((await runCommand(['schemas', 'check'], under)).code).toBe(0)
   })
 
-  it('a Kafka that is not there', async () => {
+  it('an unreachable Kafka', async () => {
     const { code, out, err } = await runCommand(['topics', 'check'], { env: { ...env, KAFKA_BROKERS: '127.0.0.1:1' } })
     expect({ code, out }).toEqual({ code: 1, out: '' })
-    expect(err).toMatch(/^hookline: topics cannot be .*ECONNREFUSED.*\n$/)
+    expect(err).toMatch(/^hookline: cannot describe topics: .*ECONNREFUSED.*\n$/)
   })
 
-  it('a registry that is not there', async () => {
+  it('an unreachable registry', async () => {
     const { code, err } = await runCommand(['schemas', 'check'], {
       env: { ...env, SCHEMA_REGISTRY_URL: 'http://127.0.0.1:1' },
     })

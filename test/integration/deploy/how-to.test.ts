@@ -4,7 +4,10 @@ import { describe, expect, it } from '@jest/globals'
 import { parse } from 'yaml'
 import { rendered } from '../../support/deploy/manifests/renderings.ts'
 
-/* The pages about deploying: what they name is there, and their values are taken by the chart. */
+/*
+ * Checks the deployment pages: everything that they name exists, and the chart accepts their
+ * values.
+ */
 
 const checkout = resolve(import.meta.dirname, '../../..')
 const read = (file: string): string => readFileSync(join(checkout, file), 'utf8')
@@ -13,15 +16,15 @@ const found = (text: string, pattern: RegExp): readonly string[] =>
   [...text.matchAll(pattern)].map(([, name = '']) => name)
 
 describe.each(pages)('docs/how-to/%s.md', (_, text) => {
-  it('shows values that the chart takes', async () => {
+  it('shows values that the chart accepts', async () => {
     for (const block of found(text, /^```yaml\n(.*?)^```$/gms))
       expect((await rendered(parse(block))).length).toBeGreaterThan(4)
   })
 
-  it('names values that there are', () => {
+  it('names only existing values', () => {
     const values = parse(read('deploy/helm/hookline/values.yaml'))
     const keys = parse(JSON.stringify(parse(read('schemas/config.schema.json')).properties))
-    // Of the chart, or of the configuration; some of the latter stand without `config.` before them.
+    // Keys of the chart or of the configuration. Some of the latter appear without `config.`.
     const named = found(text, /`((?:config\.)?[a-z]\w+(?:\.[a-zA-Z]\w+)+)(?::[^`]*)?`/g).filter(
       name => !/\.(md|ts|pem)$/.test(name),
     )
@@ -30,7 +33,7 @@ describe.each(pages)('docs/how-to/%s.md', (_, text) => {
     expect(named.filter(name => !isThere(name))).toEqual([])
   })
 
-  it('names files, metrics and alerts that there are', () => {
+  it('names only existing files, metrics and alerts', () => {
     const files = found(text, /\b((?:docs|deploy)\/[\w/.-]+\w)/g).filter(path => !path.includes('…'))
     expect(files.filter(path => !existsSync(join(checkout, path)) && !path.startsWith('deploy/hookline-'))).toEqual([])
     const metrics = found(read('schemas/metrics.yaml'), /^ +- name: (\w+)$/gm)
@@ -40,7 +43,7 @@ describe.each(pages)('docs/how-to/%s.md', (_, text) => {
   })
 })
 
-it('the pages name enough for this to mean something', () => {
+it('the pages contain enough names for these tests', () => {
   const all = pages.map(([, text]) => text).join('\n')
   expect(found(all, /^```yaml\n(.*?)^```$/gms).length).toBeGreaterThan(1)
   expect(found(all, /`(hookline_\w+)`/g).length).toBeGreaterThan(2)

@@ -12,8 +12,9 @@ import { type Pipeline, startPipeline, trackEvents } from '../../support/process
 import { Ledger } from '../../support/webhook/ledger.ts'
 
 /*
- * The steps of deploy/image/Dockerfile, carried out here, and the image that they make: read-only, as its own user, stopped as Kubernetes
- * stops it. The base images are stand-ins; an engine's own storage and network are not in it.
+ * Executes the steps of deploy/image/Dockerfile and runs the image: read-only, as its own user,
+ * stopped as Kubernetes stops it. The base images are replacements, and the storage and network of
+ * a container engine are not tested.
  */
 
 const closing = closingAfterEach()
@@ -27,7 +28,10 @@ if (whyNot === undefined) {
 }
 const onlyHere = whyNot === undefined ? describe : describe.skip
 
-/** An installation whose configuration lies in a folder as Kubernetes mounts it: readable by everyone, through a link that is exchanged. */
+/**
+ * An installation whose configuration is mounted as in Kubernetes: readable by everyone, behind a
+ * symbolic link that is replaced.
+ */
 async function installation(ledger: Ledger): Promise<Pipeline & { readonly mounted: string }> {
   const pipeline = closing(
     await startPipeline({
@@ -44,7 +48,7 @@ async function installation(ledger: Ledger): Promise<Pipeline & { readonly mount
 }
 
 onlyHere('what is in the image', () => {
-  it('holds what runs, and nothing of what builds or tests it', () => {
+  it('contains the program, and no build or test files', () => {
     const has = (path: string): boolean => existsSync(join(image.root, 'app', path))
     for (const path of ['bin/hookline', 'dist/src/main.js', 'schemas', 'LICENSE', 'sbom.cdx.json'])
       expect([path, has(path)]).toEqual([path, true])
@@ -60,7 +64,7 @@ onlyHere('what is in the image', () => {
       expect([path, has(path)]).toEqual([path, false])
   })
 
-  it('lists every package that it holds', () => {
+  it('lists every package that it contains', () => {
     const bom = JSON.parse(readFileSync(join(image.root, 'app/sbom.cdx.json'), 'utf8')) as {
       components: { name: string; version: string }[]
     }
@@ -75,7 +79,7 @@ onlyHere('what is in the image', () => {
     expect(new Set(bom.components.map(({ name, version }) => `${name} ${version}`))).toEqual(new Set(held))
   })
 
-  it('says what it is', () => {
+  it('has labels that describe it', () => {
     expect(image.labels.get('org.opencontainers.image.version')).toBe('9.8.7')
     expect(image).toMatchObject({
       user: '65532:65532',
@@ -86,11 +90,11 @@ onlyHere('what is in the image', () => {
   })
 })
 
-/** Of a package itself, not one of the small ones inside it that say how its files are to be read. */
+/** The package.json of a package, not a nested one that only sets the module type. */
 const isManifest = (file: string): boolean => /(^|node_modules\/)(@[^/]+\/)?[^/]+\/package\.json$/.test(file)
 
 onlyHere('a container of it', () => {
-  it('is confined: its own user, no capability, nothing to write to', async () => {
+  it('is confined: its own user, no capabilities, a read-only file system', async () => {
     const pipeline = await installation(closing(await Ledger.started()))
     const probe = `
       const { writeFileSync, readFileSync } = require('node:fs')
@@ -110,13 +114,13 @@ onlyHere('a container of it', () => {
     })
   })
 
-  it('has the command, as `kubectl exec` would call it', async () => {
+  it('has the command for `kubectl exec`', async () => {
     const pipeline = await installation(closing(await Ledger.started()))
     const { code, stdout } = await runInContainer(image, pipeline.mounted, ['hookline', 'topics', 'check'])
-    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('topics are fit for use') })
+    expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('topics are ready') })
   })
 
-  it('runs as process 1, takes messages in, delivers, and drains on SIGTERM: nothing is lost and nothing comes twice', async () => {
+  it('runs as process 1, accepts and delivers messages, and on SIGTERM loses and repeats nothing', async () => {
     const ledger = closing(await Ledger.started({ latency: durationMs(300) }))
     const pipeline = await installation(ledger)
     const first: Container = closing(await startContainer(image, pipeline.mounted))
@@ -135,7 +139,7 @@ onlyHere('a container of it', () => {
     await ledger.until(() => ledger.requests.length >= 40)
     const { code, milliseconds } = await first.stop()
     expect(code).toBe(0)
-    // deploy/helm leaves 25 s for this.
+    // The chart gives the process 25 s to stop.
     expect(milliseconds).toBeLessThan(25_000)
     const second = closing(await startContainer(image, pipeline.mounted))
     await ledger.untilDelivered(201)
@@ -143,7 +147,7 @@ onlyHere('a container of it', () => {
     expect(ledger.duplicates).toBe(0)
   })
 
-  it('ends with 2 and the place when the configuration is wrong', async () => {
+  it('exits with 2 and the position of the error when the configuration is invalid', async () => {
     const { mounted } = await installation(closing(await Ledger.started()))
     writeFileSync(join(mounted, '..2026/hookline.yaml'), 'kafka: { brokers: [127.0.0.1:9092] }\nregistrie: {}\n')
     const { code, stderr } = await runInContainer(image, mounted, [...image.entrypoint, ...image.command])

@@ -7,13 +7,13 @@ import { durationMs } from '../../../src/core/units.ts'
 import { rendered, switches } from '../../support/deploy/manifests/renderings.ts'
 import { isWorkload, ofKind } from '../../support/deploy/manifests/workloads.ts'
 
-/* What each service gets of secrets and of Kafka's rights, and the Job: what it needs, and nothing of another. */
+/* Checks that each service and the Job get exactly the secrets and Kafka rights that they need. */
 
-/** The part that a workload is: a service, or the Job. */
+/** The part to which a workload belongs: a service or the Job. */
 const partOf = ({ metadata }: Manifest): string =>
   (metadata['labels'] as Record<string, string>)['app.kubernetes.io/component'] ?? ''
 
-/** By part, the names of the Secrets that its pods mount as `volume`. */
+/** The names of the Secrets that the pods of each part mount as `volume`. */
 function secretsOf(manifests: readonly Manifest[], volume: 'secrets' | 'kafka'): Record<string, unknown> {
   return Object.fromEntries(
     manifests.filter(isWorkload).map(workload => {
@@ -28,7 +28,7 @@ function secretsOf(manifests: readonly Manifest[], volume: 'secrets' | 'kafka'):
 }
 
 describe('secrets', () => {
-  it('are those of one Secret unless a part has its own', async () => {
+  it('come from one Secret, unless a part has its own', async () => {
     const all = { collector: 'hookline', dispatcher: 'hookline', audiences: 'hookline', prepare: 'hookline' }
     expect(secretsOf(await rendered(), 'secrets')).toEqual(all)
     expect(secretsOf(await rendered(switches['secrets of each service']), 'secrets')).toEqual({
@@ -36,7 +36,7 @@ describe('secrets', () => {
     })
   })
 
-  it('are made by external-secrets, each from its own place', async () => {
+  it('are created by external-secrets, each from its own source', async () => {
     const external = { externalSecrets: { enabled: true, store: { name: 'vault' } } }
     const madeWith = async (values: object) =>
       ofKind(await rendered({ ...external, ...values }), 'ExternalSecret').map(({ metadata, spec }) => {
@@ -51,7 +51,7 @@ describe('secrets', () => {
       ['hookline-prepare', 'of-job', 'c'],
     ])
     await expect(madeWith({ services: { audiences: { secret: { name: 'x' } } } })).rejects.toThrow(
-      'the secret.key of audiences is needed',
+      'secret.key of audiences is required',
     )
   })
 })
@@ -84,7 +84,7 @@ const configurations: readonly [string, object, { [what in 'hasOperator' | 'hasA
   ['the operator API', { operator: { keys: [key] } }, { hasOperator: true }],
   ['its deprecated key', { collector: { operatorKeyFile: '../secrets/ada' } }, { hasOperator: true }],
   ['attempts', { delivery: { attemptsTopic: true } }, { hasAttempts: true }],
-  ['heartbeats', { canary: { destination: 'crm', every: '30s' } }, { hasCanary: true }],
+  ['canary messages', { canary: { destination: 'crm', every: '30s' } }, { hasCanary: true }],
 ]
 
 describe('users of Kafka', () => {
@@ -103,7 +103,7 @@ describe('users of Kafka', () => {
     }
   })
 
-  it('are mounted by their part alone, and named by its environment', async () => {
+  it('are mounted only by their part, and named by its environment', async () => {
     const manifests = await rendered(switches['user of Strimzi'])
     const parts = [...serviceNames, 'prepare']
     expect(secretsOf(manifests, 'kafka')).toEqual(
@@ -118,7 +118,7 @@ describe('users of Kafka', () => {
     expect(names.sort()).toEqual([...parts, 'operator'].map(part => `hookline-kafka-${part}`).sort())
   })
 
-  it('only that of the Job creates topics, and only where Strimzi does not', async () => {
+  it('only the Job may create topics, and only without Strimzi', async () => {
     const creating = async (strimzi: object) => {
       const users = ofKind(
         await rendered({ strimzi: { cluster: 'kafka', user: { enabled: true }, ...strimzi } }),

@@ -3,7 +3,7 @@ import { policies } from '../../support/deploy/manifests/policies.ts'
 import { everything, rendered } from '../../support/deploy/manifests/renderings.ts'
 import { at, inContainer, inPod, plus, type Spoil, without } from '../../support/deploy/manifests/spoilt.ts'
 
-/** Policy, what is wrong, and how it comes about. */
+/** Policy, expected violation, and the change that causes it. */
 const rows: readonly [string, string, Spoil][] = [
   ['run-as-non-root', 'nothing said', inPod('Deployment', 'securityContext.runAsNonRoot', undefined)],
   ['run-as-non-root', 'root', inPod('Job', 'securityContext.runAsUser', 0)],
@@ -92,7 +92,7 @@ const rows: readonly [string, string, Spoil][] = [
   ['unique-names', 'two Services', manifests => [...manifests, ...manifests.filter(({ kind }) => kind === 'Service')]],
 ]
 
-/** The Deployment that takes requests in. */
+/** Changes the collector's Deployment. */
 const collector: (...args: [Parameters<Spoil>[0], string, unknown]) => ReturnType<Spoil> = (manifests, path, value) => {
   const [first, others] = [true, false].map(wanted =>
     manifests.filter(({ metadata }) => /-collector$/.test(metadata.name) === wanted),

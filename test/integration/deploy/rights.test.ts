@@ -21,7 +21,7 @@ const closing = closingAfterEach()
 const userOf = (part: string): string => `hookline-kafka-${part}`
 const password = 'password-of-all'
 
-/** A broker whose second port asks for a user, and lets each do what rules allow, nothing else. */
+/** A broker with a second port that authenticates users and permits only what their ACLs allow. */
 async function startStrictBroker() {
   const port = await freePorts(3)
   const [controllerPort, closedPort] = [port + 1, port + 2]
@@ -43,7 +43,7 @@ async function startStrictBroker() {
   return { open: broker.address, closed: `127.0.0.1:${closedPort}` }
 }
 
-/** Gives the users of the chart the rights that it says. */
+/** Gives the chart's users the rights that the chart lists. */
 async function grant(values: object, broker: string): Promise<void> {
   const { AclResourceTypes, ResourcePatternTypes, AclOperationTypes, AclPermissionTypes } = kafkajs
   const operations: Readonly<Record<string, number>> = {
@@ -75,7 +75,10 @@ interface Rule {
   readonly operations: readonly string[]
 }
 
-/** Endpoints by their path: `/good`, `/late` (refuses the first time), `/never` (refuses for good). Tells what they took. */
+/**
+ * Endpoints by path: `/good`; `/late` rejects the first attempt; `/never` rejects all. Returns what
+ * they accepted.
+ */
 async function startEndpoints() {
   const taken: string[] = []
   let refusals = 0
@@ -94,7 +97,7 @@ async function startEndpoints() {
   return { taken, url }
 }
 
-it('each service does all of its work with its own rights and secret files alone', async () => {
+it('each service works with only its own rights and secret files', async () => {
   const [{ open, closed }, endpoints] = [await startStrictBroker(), await startEndpoints()]
   const folder = await configFolder({
     'collector/web': 'write-key-of-web-1',
@@ -155,7 +158,8 @@ it('each service does all of its work with its own rights and secret files alone
   const hashes = await Promise.all(services.map(async service => [...(await service.metrics()).keys()]))
   expect(new Set(hashes.flat().filter(series => series.startsWith('hookline_config_info{'))).size).toBe(1)
   const complaints = (await pipeline.log()).filter(({ level }) => level === 'warn' || level === 'error')
-  // A coordinator that has just started may still be loading its groups: that says nothing about rights.
+  // A coordinator that has just started can still load its groups. This is not an error about
+  // rights.
   const unrelated = /without TLS|coordinator is loading|^kafkajs: Restarting the consumer/
   expect(complaints.map(({ msg }) => String(msg)).filter(text => !unrelated.test(text))).toEqual([])
 }, 120_000)

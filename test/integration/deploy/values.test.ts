@@ -16,7 +16,10 @@ import { networkPeers, rendered } from '../../support/deploy/manifests/rendering
 import { deploymentsIn, ofKind } from '../../support/deploy/manifests/workloads.ts'
 import { createAuthority } from '../../support/network/certificates.ts'
 
-/* What the chart says and the code says too is the same; and what the code would refuse, the chart refuses. */
+/*
+ * Checks that values which the chart repeats from the code are equal, and that the chart rejects
+ * what the code rejects.
+ */
 
 const checkout = resolve(import.meta.dirname, '../../..')
 const read = (file: string): string => readFileSync(join(checkout, file), 'utf8')
@@ -29,7 +32,7 @@ const configurationIn = (manifests: readonly Manifest[]): string =>
 const operatorKey = (name: string) => ({ name, role: 'operate', keyFile: `../secrets/${name}` })
 
 describe('one place', () => {
-  it('the version is that of the package', () => {
+  it('the version equals that of the package', () => {
     const { version } = JSON.parse(read('package.json'))
     expect(parse(read(`${chart}/Chart.yaml`))).toMatchObject({ version, appVersion: version })
   })
@@ -45,7 +48,7 @@ describe('one place', () => {
     expect(words).toEqual([...serviceNames].sort().map(name => ['run', '--services', name]))
   })
 
-  it('with undici the containers start Node with the flags for undici, otherwise as the image does', async () => {
+  it('with undici the containers start Node with the flags for undici, otherwise with those of the image', async () => {
     const commands = async (config: object) =>
       deploymentsIn(await rendered({ config })).map(
         ({ spec }) => (spec.template.spec.containers[0] as unknown as { command?: string[] }).command,
@@ -56,7 +59,7 @@ describe('one place', () => {
     expect(await commands({})).toEqual(serviceNames.map(() => undefined))
   })
 
-  it('ports are where the code listens', async () => {
+  it('ports equal those on which the code listens', async () => {
     const ports = deploymentsIn(await rendered()).flatMap(({ spec }) =>
       spec.template.spec.containers.flatMap(({ ports: own = [] }) => own),
     )
@@ -69,7 +72,7 @@ describe('one place', () => {
     })
   })
 
-  it('the operator API has a port and a Service of its own once it has a key, and never a public one', async () => {
+  it('the operator API has its own port and Service when it has a key, and is never public', async () => {
     const keys = [operatorKey('ada')]
     const servicesOf = async (values: object): Promise<readonly string[]> =>
       ofKind(await rendered(values), 'Service')
@@ -87,7 +90,7 @@ describe('one place', () => {
     expect(ports.flat().filter(port => port?.name === 'operator')).toEqual([{ name: 'operator', containerPort: 8090 }])
   })
 
-  it('user and place of the configuration are those of the image', async () => {
+  it('user and configuration path are those of the image', async () => {
     const dockerfile = read('deploy/image/Dockerfile')
     const pod = deploymentsIn(await rendered())[0]?.spec.template.spec
     expect(dockerfile).toContain(`USER ${pod?.securityContext?.['runAsUser']}:${pod?.securityContext?.['runAsGroup']}`)
@@ -95,7 +98,7 @@ describe('one place', () => {
     expect(dockerfile).toContain(`HOOKLINE_CONFIG=${mounted}/hookline.yaml`)
   })
 
-  it('KEDA asks for the group and the topic of the dispatcher', async () => {
+  it('KEDA uses the group and the topic of the dispatcher', async () => {
     const config = { kafka: { brokers: ['a:1', 'b:2'] }, topics: { prefix: 'acme', partitions: 30 } }
     const names = topicNames('acme')
     expect(specOf(await rendered({ config, keda: { enabled: true } }), 'ScaledObject')).toMatchObject([
@@ -132,10 +135,10 @@ describe('one place', () => {
 
   it.each(['kafka', 'registry'])('network policies need the peers of %s', async name => {
     const networkPolicy = { enabled: true, ...networkPeers, [name]: { to: [] } }
-    await expect(rendered({ networkPolicy })).rejects.toThrow(`networkPolicy.${name}.to is needed`)
+    await expect(rendered({ networkPolicy })).rejects.toThrow(`networkPolicy.${name}.to is required`)
   })
 
-  it('every block that the network policy keeps out is one that the code refuses to call', async () => {
+  it('every block that the network policy forbids is also forbidden by the code', async () => {
     const [policy] = ofKind(
       await rendered({ networkPolicy: { enabled: true, ...networkPeers } }),
       'NetworkPolicy',
@@ -196,7 +199,7 @@ describe('the configuration', () => {
     canary: { destination: 'crm', every: '30s' },
     operator: { keys: [operatorKey('ada'), operatorKey('bob')] },
   }
-  // The first key makes the API listen, for which pods are rolled.
+  // With the first key the API starts to listen, so the pods are restarted.
   const before: Readonly<Record<string, unknown>> = { operator: { keys: [operatorKey('ada')] } }
   it.each(Object.entries(changes))(
     '%s: pods are rolled only for what running processes do not take over',
@@ -212,17 +215,17 @@ describe('the configuration', () => {
     },
   )
 
-  it('every key that is live has been tried', () => {
+  it('the test covers every live key', () => {
     expect(liveKeys.filter(key => !(key in changes))).toEqual([])
   })
 
-  it('another image is another Job: the old one cannot be changed', async () => {
+  it('another image creates another Job, because a Job cannot be changed', async () => {
     const [before, after] = await Promise.all([rendered(), rendered({ image: { tag: '9.9.9' } })])
     expect(ofKind(after, 'Job')[0]?.metadata.name).not.toBe(ofKind(before, 'Job')[0]?.metadata.name)
   })
 })
 
-describe('refused', () => {
+describe('rejected values', () => {
   const cluster = { cluster: 'kafka' }
   const rows: readonly [string, object, string][] = [
     ['a value that there is not', { replicaCount: 3 }, 'replicaCount'],
@@ -242,19 +245,19 @@ describe('refused', () => {
     ['less time than a drain takes', { terminationGracePeriodSeconds: 10 }, '/terminationGracePeriodSeconds'],
     ['the whole memory as heap', { heapPercent: 100 }, '/heapPercent'],
     ['a secret by reference', { extraEnv: [{ name: 'K', valueFrom: {} }] }, '/extraEnv/0'],
-    ['topics of no cluster', { strimzi: { topics: { enabled: true } } }, 'strimzi.cluster is needed'],
+    ['topics of no cluster', { strimzi: { topics: { enabled: true } } }, 'strimzi.cluster is required'],
     [
       'a Secret that pods cannot mount',
       { strimzi: { ...cluster, namespace: 'kafka', user: { enabled: true } } },
-      'leave strimzi.namespace empty',
+      'needs an empty strimzi.namespace',
     ],
     [
       'a wait that is not written out',
       { config: { delivery: { schedule: [`\${WAIT}`] } }, strimzi: { ...cluster, topics: { enabled: true } } },
-      'has to be written out',
+      'must be a plain duration',
     ],
-    ['no store', { externalSecrets: { enabled: true } }, 'externalSecrets.store.name is needed'],
-    ['no account', { serviceAccount: { create: false } }, 'serviceAccount.name is needed'],
+    ['no store', { externalSecrets: { enabled: true } }, 'externalSecrets.store.name is required'],
+    ['no account', { serviceAccount: { create: false } }, 'serviceAccount.name is required'],
   ]
   it.each(rows)('%s', async (_, values, words) => {
     await expect(rendered(values)).rejects.toThrow(words)

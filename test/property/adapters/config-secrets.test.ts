@@ -9,7 +9,7 @@ import {
   installed,
 } from '../../support/config/example-configurations.ts'
 
-/** Unlike every key and every id, as secrets are. */
+/** A marker that no key or id contains. */
 const marker = 'zQ7x9Kw3JvP5uY2m'
 const full = configurations['full'] as string
 
@@ -20,13 +20,13 @@ beforeAll(async () => {
 
 type Tree = Record<string, unknown> | unknown[]
 
-/** Every mapping and list of a document. */
+/** All mappings and lists of a document. */
 function nodesOf(value: unknown): readonly Tree[] {
   if (typeof value !== 'object' || value === null) return []
   return [value as Tree, ...Object.values(value).flatMap(nodesOf)]
 }
 
-/** The marker as a key, as a value, or as the name of a key that there is. */
+/** Inserts the marker as a key, as a value, or as a suffix of an existing key. */
 function planted(at: number, place: number, how: 'key' | 'value' | 'renamed' | 'mapping'): string {
   const tree: unknown = parse(full)
   const nodes = nodesOf(tree)
@@ -51,7 +51,7 @@ function planted(at: number, place: number, how: 'key' | 'value' | 'renamed' | '
   return stringify(tree)
 }
 
-/** What a slip of the hand puts around a secret. */
+/** Typing errors around a secret. */
 const wrappings = [
   '',
   ' ',
@@ -86,7 +86,7 @@ const changes = fc.oneof(
     .map(([at, before, after]) => `${full.slice(0, at)}${before}${marker}${after}${full.slice(at)}`),
 )
 
-it('no problem repeats a secret, wherever in the configuration it stands', async () => {
+it('no problem repeats a secret, at any place in the configuration', async () => {
   let refused = 0
   await fc.assert(
     fc.asyncProperty(changes, async text => {

@@ -3,9 +3,9 @@ import fc from 'fast-check'
 import { type Loaded, loadConfigFile } from '../../../src/adapters/config-file/config-file.ts'
 import { watchConfigFile } from '../../../src/adapters/config-file/watch.ts'
 import type { LogLevel } from '../../../src/adapters/logger.ts'
-import { reloading } from '../../../src/app/reload.ts'
+import { reloadHandlers } from '../../../src/app/reload.ts'
 import type { ConfigurationFile } from '../../../src/core/health.ts'
-import { loggable } from '../../../src/core/logging/log-text.ts'
+import { loggable } from '../../../src/core/logging/log-fields.ts'
 import { liveKeys } from '../../../src/core/settings/differences.ts'
 import type { Settings } from '../../../src/core/settings/settings.ts'
 import { Secret } from '../../../src/core/units.ts'
@@ -30,7 +30,7 @@ beforeAll(async () => {
   start = (await loadConfigFile(installation.path, environment)) as Loaded
 })
 
-/** A running process as far as its configuration goes: the real watch of the file, and what the real `run` does with what it sees. */
+/** Starts the real watch of the configuration file, with the real reload of `run`. */
 async function started() {
   const { settings } = start
   const counts = new Map<string, number>()
@@ -47,7 +47,7 @@ async function started() {
   }
   const clock = new ManualClock()
   const { path } = installation
-  const watch = watchConfigFile({ path, env: environment, clock, start, ...reloading(composition, logger) })
+  const watch = watchConfigFile({ path, env: environment, clock, start, ...reloadHandlers(composition, logger) })
   await installation.write(original)
   await watch.check()
   await watch.check()
@@ -55,7 +55,7 @@ async function started() {
 }
 type Running = Awaited<ReturnType<typeof started>>
 
-/** With every secret to be seen, in the order of its keys. */
+/** The configuration with visible secrets and sorted keys. */
 function revealed(value: unknown): unknown {
   if (value instanceof Secret) return { secret: value.reveal() }
   if (Array.isArray(value)) return value.map(revealed)
@@ -63,7 +63,7 @@ function revealed(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, revealed(each)]))
 }
 
-/** What two looks at a content make of it: at the second one it is taken up. */
+/** Reloads a content. The watch applies it when two checks in a row have read the same. */
 async function reload({ watch, state, logger, count }: Running, content: Content): Promise<'taken' | 'refused'> {
   const before = { ...state, refused: count('configReloads{refused}'), applied: count('configReloads{applied}') }
   logger.lines.length = 0
@@ -91,11 +91,11 @@ async function reload({ watch, state, logger, count }: Running, content: Content
   return 'taken'
 }
 
-/** One line, in which each problem has file, line, column, path, reason and hint, as it is written to the log. */
+/** Expects log lines in which each problem has file, line, column, path, reason and hint. */
 function judgeLines(lines: readonly Line[]): void {
   expect(lines).toHaveLength(1)
   const [{ level, line, fields }] = lines as [Line]
-  expect([level, line]).toEqual(['error', 'configuration refused; the last good one stays'])
+  expect([level, line]).toEqual(['error', 'configuration refused; the last valid one stays in use'])
   const problems = loggable(fields)['problems'] as readonly string[]
   expect(problems.length).toBeGreaterThan(0)
   for (const problem of problems) {
@@ -104,7 +104,7 @@ function judgeLines(lines: readonly Line[]): void {
   }
 }
 
-it('through any sequence of files the process has the last good one, and tells of each bad one once', async () => {
+it('through any sequence of files, the process uses the last valid one and logs each invalid one once', async () => {
   const counts = { taken: 0, refused: 0 }
   const base = fc.constantFrom('full' as const, 'development' as const, 'environment' as const)
   const files = fc.array(fc.tuple(base, fc.option(changes, { freq: 8 })), { minLength: 1, maxLength: 6 })
@@ -115,7 +115,7 @@ it('through any sequence of files the process has the last good one, and tells o
       for (const [name, change] of edits) {
         const text = configurations[name] as string
         const content = change === null ? text : changed(text, change)
-        // What reads the same as before is no new file.
+        // An unchanged text is not a new configuration.
         if (textOf(content) === last) continue
         last = textOf(content)
         counts[await reload(running, content)]++

@@ -9,7 +9,7 @@ import { settled } from '../../support/client/sender-harness.ts'
 
 const replies: readonly Reply[] = ['stored', failure('PASSES', true), failure('FINAL', false), new Error('a bug')]
 
-it('whatever Kafka answers: each message is settled once, nothing that is stored is written again', async () => {
+it('for any responses of Kafka, settles each message once and writes no stored message again', async () => {
   const scenario = fc.record({
     answers: fc.array(fc.constantFrom(...replies), { minLength: 1, maxLength: 12 }),
     openings: fc.array(fc.constantFrom(failure('registry_unavailable'), failure('schema_not_registered')), {
@@ -57,7 +57,7 @@ it('whatever Kafka answers: each message is settled once, nothing that is stored
   )
 })
 
-it('a record holds exactly what a collector makes of the same message', async () => {
+it('a record equals the one that a collector writes for the same message', async () => {
   const properties = fc.dictionary(fc.string({ unit: 'grapheme' }), fc.jsonValue(), { maxKeys: 5 })
   const call = fc.record(
     { properties, context: properties, integrations: properties, userId: fc.string({ minLength: 1, unit: 'binary' }) },

@@ -36,7 +36,9 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ do: 'flush' as const }) },
 )
 
-/** An endpoint that is in one mood after the other, for ever round. `landed` is what it has taken. */
+/**
+ * An endpoint that cycles through a list of behaviours. `landed` has the messages that it accepted.
+ */
 function moody(list: readonly Mood[], later: (ms: number) => Promise<void>): { respond: Respond; landed: string[] } {
   const landed: string[] = []
   let turn = 0
@@ -76,7 +78,7 @@ const balance = ({ counts }: Sender): number =>
   counts.queued - counts.sent - counts.failed - counts.dropped - counts.waiting
 
 describe('accounting', () => {
-  it('is exact at every moment, whatever the endpoint does; each message is settled once, in order', async () => {
+  it('are exact at every moment for any endpoint; each message is settled once, in order', async () => {
     const scenario = fc.record({
       moods: fc.array(fc.constantFrom(...moods), { minLength: 1, maxLength: 6 }),
       steps: fc.array(step, { maxLength: 25 }),
@@ -122,7 +124,8 @@ describe('accounting', () => {
         expect(sender.counts.failed + sender.counts.dropped).toBe(failed.length)
         expect(sent).toEqual([...sent].sort((a, b) => Number(a.slice(1)) - Number(b.slice(1))))
         const late = failures.filter(({ reason }) => reason === 'out_of_time').flatMap(({ messageIds }) => messageIds)
-        // What was under way when time ran out may have landed; nothing else is sent without being counted.
+        // A message in progress at the time limit may have been accepted. Every other accepted
+        // message counts as sent.
         expect(landed.filter(id => !late.includes(id))).toEqual(sent)
         expect({ timers: clock.timers, holds: clock.holds }).toEqual({ timers: 0, holds: 0 })
         expect(harness.tries.every(({ messageIds }) => messageIds.length <= 2_500)).toBe(true)
@@ -172,7 +175,7 @@ describe('accounting', () => {
 })
 
 describe('the queue', () => {
-  it('is a list with a sum, whatever is done to it', () => {
+  it('behaves like a list with a sum, for any operations', () => {
     const bytes = fc.integer({ min: 1, max: 1_000 })
     const action = fc.oneof(
       bytes.map(size => ({ do: 'push' as const, size })),

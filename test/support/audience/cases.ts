@@ -11,7 +11,9 @@ export const audienceCases = [
 ] as const
 export type AudienceCase = (typeof audienceCases)[number]
 
-/** Most copies arrive at once; the rest is trouble. */
+/**
+ * What happens to a copy of an event, weighted: most copies arrive immediately, the others fail.
+ */
 export const fates: readonly Fate[] = [
   ...Array<Fate>(6).fill('arrives'),
   'arrives_twice_reported',
@@ -24,7 +26,7 @@ export const fates: readonly Fate[] = [
   'vanishes',
 ]
 
-/** What may happen, and how often. */
+/** The commands of the model and their weights. */
 export const commandWeights = {
   begin: 6,
   observe: 26,
@@ -47,13 +49,13 @@ export const rareCommands: ReadonlySet<CommandName> = new Set(['leap', 'connect'
 
 export const pick = <T>(list: readonly T[], choice: number): T => list[choice % list.length] as T
 
-/** Of all users; undefined: at all destinations. */
+/** Membership keys of all users; `only` limits them to one destination. */
 export const keysOf = (audience: string, only: string | undefined): readonly string[] =>
   (only === undefined ? destinations : [only]).flatMap(destination =>
     userNames.map(userId => membershipKey({ audience, userId, destination })),
   )
 
-/** The audiences as configured, each with the destinations that a list has for its name. */
+/** The configured audiences, each with its list of destinations. */
 export function directoryOf(lists: ReadonlyMap<string, ReadonlySet<string>>): AudienceDirectory {
   const list = audienceCases.map(({ name, kind }) => ({ name, kind, destinations: [...(lists.get(name) ?? [])] }))
   return audienceDirectory({

@@ -31,10 +31,10 @@ sources: [{ id: web, writeKey: secret-key }]
   'nobody.txt': '\n',
 })
 export const shoppers = ['--name', 'First time shopper']
-/** Of a sync that began at 2026-03-01T00:00:00Z. */
+/** Id of a sync that began at 2026-03-01T00:00:00Z. */
 export const firstId = Date.parse('2026-03-01') * 1_024
 
-/** `hookline audience …` on an installation in memory, with the files of `folder`. */
+/** Runs `hookline audience …` on an in-memory installation, with the files of `folder`. */
 export class AudienceCommandHarness extends OperatorHarness {
   run(argv: readonly string[], given: Parameters<typeof runCommand>[1] = {}, config = 'hookline.yaml') {
     const load = async () => (io: CommandIo) => audienceCommand(io, () => this.access())

@@ -8,8 +8,9 @@ const weekOfIds = 7 * 24 * 3_600_000 * 1024
 const dayOfIds = 24 * 3_600_000 * 1024
 
 /**
- * What holds after a log of inputs, by the plain meaning of the words: the value that the newest sync gave each user, by
- * `<audience>/<user>`; undefined: the absent one. `deletedAt`: when users were deleted last.
+ * Computes the expected values from a log of inputs: the value from each user's newest sync, by
+ * `<audience>/<user>`. `undefined` is the absent value. `deletedAt`: the last deletion of each
+ * user.
  */
 export function truthOf(log: InputLog, deletedAt: ReadonlyMap<string, EpochMs>): ReadonlyMap<string, string> {
   const said = new Map<string, { readonly value: string; readonly sync: number }>()

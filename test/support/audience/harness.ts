@@ -1,7 +1,7 @@
+import { valueIn } from '../../../src/core/audience/changes.ts'
 import { type AudienceDirectory, audienceDirectory } from '../../../src/core/audience/directory.ts'
 import { type AudienceInput, inputUser } from '../../../src/core/audience/input.ts'
 import type { MembershipRecord } from '../../../src/core/audience/record.ts'
-import { valueIn } from '../../../src/core/audience/transition.ts'
 import { SuppressionIndex } from '../../../src/core/deletion/suppressions.ts'
 import type { Event } from '../../../src/core/message/event.ts'
 import type { ChangeResult } from '../../../src/core/message/own-event.ts'
@@ -32,7 +32,7 @@ interface Write {
   readonly onAck: Parameters<LogProducer['append']>[2]
 }
 
-/** How the dispatcher reports an identify; `silent`: not at all. */
+/** What the dispatcher reports about an identify. `silent`: nothing. */
 export type Fate = ChangeResult | 'silent'
 
 export interface Sent {
@@ -49,7 +49,10 @@ interface Options {
   readonly tracer?: Tracer
 }
 
-/** The real audiences service on a log in memory and a manual clock; Kafka takes one write at a time, between any two it can be killed. */
+/**
+ * The real audiences service on an in-memory log and a manual clock. Kafka accepts one write at a
+ * time, and the process can be killed between any two writes.
+ */
 export class AudiencesHarness {
   readonly clock = new ManualClock(start)
   readonly log: MemoryLog
@@ -61,16 +64,16 @@ export class AudiencesHarness {
   readonly memberships = new JsonValueCodec<MembershipRecord>()
   readonly events = new JsonValueCodec<Event>()
   destinations = ['crm']
-  /** Of the inputs that are written. */
+  /** Headers of the inputs that are written. */
   headers: RecordHeaders = {}
   emitPerSecond: number
-  /** Of the memberships topic. */
+  /** Reader of the memberships topic. */
   reader: PartitionReader
-  /** The topics that each write went to, in order. */
+  /** The topics of all writes, in order. */
   readonly written: string[] = []
-  /** What is written stays queued in the producer. */
+  /** Whether writes stay queued in the producer. */
   isFrozen = false
-  /** Writes that are taken before the process is killed. */
+  /** Writes that Kafka accepts before the process is killed. */
   writesLeft = Number.POSITIVE_INFINITY
   readonly #fate: (sent: Sent) => Fate
   readonly #emitted: Event[] = []
@@ -107,7 +110,7 @@ export class AudiencesHarness {
     return this.writesLeft <= 0
   }
 
-  /** Another process starts, after a kill or without one: nothing is drained or committed. */
+  /** Starts another process, after a kill or without one. Nothing is drained or committed. */
   async restart(): Promise<void> {
     this.#pending = []
     this.writesLeft = Number.POSITIVE_INFINITY
@@ -127,12 +130,12 @@ export class AudiencesHarness {
     }
   }
 
-  /** Lets time pass; everything that follows from it happens. */
+  /** Advances the clock and runs all timers that fall due. */
   advance(duration: DurationMs | number): Promise<void> {
     return this.clock.advance(duration, () => this.#settle())
   }
 
-  /** All identify messages on the events topic, in the order in which they came there. */
+  /** All identify messages of the events topic, in the order of their writes. */
   sent(): readonly Sent[] {
     return this.#emitted.map(sentBy)
   }
@@ -190,7 +193,10 @@ export class AudiencesHarness {
     }
   }
 
-  /** Takes one write, unless the process is dead by then; its answer is lost when it dies of it. */
+  /**
+   * Accepts one write, unless the process is dead. The write that kills the process stays without a
+   * response.
+   */
   #takeWrite(): boolean {
     const write = this.isDead || this.isFrozen ? undefined : this.#pending.shift()
     if (write === undefined) return false
@@ -213,7 +219,7 @@ export class AudiencesHarness {
     if (topic === this.topics.events) this.#emitted.push(JSON.parse(String(value)) as Event)
   }
 
-  /** What the dispatcher has delivered since, it reports. */
+  /** Writes the dispatcher's reports about new deliveries. */
   #report(): void {
     const events = this.#emitted.slice(this.#reported)
     this.#reported += events.length

@@ -11,7 +11,10 @@ export interface AudienceInstallation {
   readonly pipeline: Pipeline
   readonly receivers: ReadonlyMap<string, AudienceReceiver>
   run(): Promise<RunningService>
-  /** Writes a full list; resolves when all of it is on the topic, or with `wait` when everything that it changed has ended. */
+  /**
+   * Writes a full list. Resolves when the topic has all of it; with `wait`, when all resulting
+   * changes have ended.
+   */
   sync(members: Iterable<string>, options?: { readonly wait?: boolean }): Promise<void>
   close(): Promise<void>
 }

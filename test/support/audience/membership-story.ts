@@ -1,23 +1,24 @@
 import { type Membership, type MembershipInput, step } from '../../../src/core/audience/membership.ts'
-import { type AudienceMark, noMark, syncId } from '../../../src/core/audience/sync.ts'
+import { type AudienceWatermark, emptyWatermark, syncId } from '../../../src/core/audience/sync.ts'
 import { durationMs, epochMs, type JsonText } from '../../../src/core/units.ts'
 import { duration } from '../dispatcher/deliveries.ts'
 
-/** What a line of a story says, and what then happens. */
+/** The result of one line of a story. */
 export interface Told {
   readonly state: Membership | undefined
   readonly lines: readonly string[]
 }
 
 /**
- * Tells what becomes of one membership: each event in the words below → what `step` answers. Outcomes name a change by its version.
- * `10 true` sync 10 says true · `end 20` the full sync 20 ends · `ok 11 true`, `lost 11 true` it was delivered, or not · `resend` · `reset` ·
- * `sweep 20/7` syncs up to 20 are closed, versions up to 7 (or 20) · `forget` · `again …` the same offset once more · `wait 5h` · `off`, `on` the list ·
- * `removed` from the configuration.
+ * Runs a story of one membership: maps each event to the answer of `step`. The words: `10 true`:
+ * sync 10 contains true. `end 20`: full sync 20 ends. `ok 11 true`, `lost 11 true`: the change of
+ * version 11 was delivered, or was not. `resend`, `reset`. `sweep 20/7`: syncs up to 20 are closed,
+ * with versions up to 7 (default 20). `forget`. `again …`: the same offset again. `wait 5h`. `off`,
+ * `on`: the destination leaves or joins the list. `removed`: the configuration no longer has it.
  */
 export function tell(story: string, absent = 'false'): Told {
   let state: Membership | undefined
-  let mark: AudienceMark = noMark
+  let mark: AudienceWatermark = emptyWatermark
   let [position, time, isConnected, isRemoved] = [0, 0, true, false]
   const lines = story.split(',').map(text => {
     const words = text.trim().split(' ')
@@ -43,7 +44,7 @@ export function tell(story: string, absent = 'false'): Told {
     if (result.kind === 'unchanged') return '-'
     state = result.kind === 'changed' ? result.state : undefined
     if (result.kind === 'removed') return 'gone'
-    return result.emit === undefined ? 'kept' : `sends ${result.emit.value} ${result.emit.version}`
+    return result.update === undefined ? 'kept' : `sends ${result.update.value} ${result.update.version}`
   })
   return { state, lines: lines.filter(Boolean) }
 }
@@ -74,7 +75,7 @@ function inputOf(word: string, first: string, second: string): MembershipInput |
   }
 }
 
-function markOf(text: string): AudienceMark {
+function markOf(text: string): AudienceWatermark {
   const [closed, floor = closed] = text.split('/').map(Number)
-  return { ...noMark, closed: syncId(closed ?? 0), floor: floor ?? 0 }
+  return { ...emptyWatermark, closed: syncId(closed ?? 0), floor: floor ?? 0 }
 }

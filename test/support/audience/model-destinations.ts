@@ -2,7 +2,7 @@ import type { OutcomeInput } from '../../../src/core/audience/input.ts'
 import type { SuppressionIndex } from '../../../src/core/deletion/suppressions.ts'
 import type { Event } from '../../../src/core/message/event.ts'
 import type { EpochMs } from '../../../src/core/units.ts'
-import { type DeliveryEnd, reportOf } from '../../../src/services/dispatcher/report.ts'
+import { type DeliveryResult, reportOf } from '../../../src/services/dispatcher/report.ts'
 import { expiry } from './model-service.ts'
 
 /** What can happen to a copy of an event on its way. */
@@ -25,19 +25,19 @@ interface Sent {
   isFailed: boolean
 }
 
-/** What was sent for one audience, user and destination. */
+/** The identifies sent for one audience, user and destination. */
 interface Sendings {
   readonly sent: Sent[]
-  /** Each one justifies one repetition of the value that was sent last. */
+  /** Number of causes since the last identify. Each permits one repetition of the last value. */
   causes: number
   repetitions: number
 }
 
 /**
- * A model of the dispatcher and the destinations at their worst. Copies are sent and arrive in any order
- * and more than once, and a report can differ from what happened. Only three things are certain: every
- * attempted copy is reported, destinations drop message ids that they know, and no copy is older than
- * 7 days.
+ * A worst-case model of the dispatcher and the destinations. Copies are sent and arrive in any
+ * order and more than once, and a report can differ from what happened. Only three things are
+ * certain: every attempted copy is reported, destinations drop message ids that they know, and no
+ * copy is older than 7 days.
  */
 export class ModelDestinations {
   readonly #now: () => EpochMs
@@ -55,12 +55,12 @@ export class ModelDestinations {
     this.#report = deps.report
   }
 
-  /** Different changes so far. */
+  /** Number of different changes so far. */
   get changes(): number {
     return this.#known.size
   }
 
-  /** What a destination has of a user; undefined: nothing. */
+  /** The value of a user at the destination; `undefined` when it has none. */
   valueOf(key: string): string | undefined {
     return this.#values.get(key)
   }
@@ -71,12 +71,12 @@ export class ModelDestinations {
     return last === undefined || (last.isDelivered && !last.isFailed)
   }
 
-  /** What was last sent under these keys may be sent once more. */
+  /** Permits one repetition of the last value for each of these keys. */
   trouble(keys: readonly string[]): void {
     for (const key of keys) this.#sendingsOf(key).causes++
   }
 
-  /** The events topic takes an identify: checks its id, and that it has a cause. */
+  /** Appends an identify to the events topic, and checks its id and that it has a cause. */
   take(event: Event): void {
     const { messageId, traits = '' } = event.message
     const key = keyOf(event)
@@ -85,12 +85,12 @@ export class ModelDestinations {
     if (before !== undefined && before !== change) throw new Error(`one id for two changes: ${before} and ${change}`)
     this.#known.set(messageId, change)
     this.#copies.push(event)
-    // What was under way when the user was deleted goes no further.
+    // A deletion stops the copies that are in progress.
     const isStopped = this.#marks.stops({ ...event, ...event.message }, this.#now()) !== undefined
     if (before === undefined && !isStopped) this.#checkCause(event, key)
   }
 
-  /** Something happens to one of the copies. */
+  /** Applies a fate to one of the copies. */
   happen(fate: Fate, choice: number): void {
     const copy = this.#copies[choice % this.#copies.length]
     if (copy === undefined) return
@@ -105,11 +105,12 @@ export class ModelDestinations {
         this.#tell(copy, 'delivered')
         return this.#end(copy, 'delivered')
       case 'arrives_unreported':
-        // The process dies before it is done: it comes again.
+        // The process dies before the delivery is done, so the copy is read again.
         this.#arrive(copy)
         return this.#tell(copy, 'delivered')
       case 'times_out':
-        // The destination has it but the dispatcher does not know: it retries, or dead-letters it.
+        // The destination has the copy but the dispatcher got no response: it retries, or
+        // dead-letters it.
         return this.#arrive(copy)
       case 'given_up':
         return this.#end(copy, 'retries_exhausted')
@@ -121,30 +122,30 @@ export class ModelDestinations {
     }
   }
 
-  /** All copies arrive and are reported. False: there are none. */
+  /** Delivers and reports all copies. Returns false when there are none. */
   deliverAll(): boolean {
     const count = this.#copies.length
     for (let left = count; left > 0; left--) this.happen('arrives', 0)
     return count > 0
   }
 
-  /** Dead-letters what was attempted and is past its retry window; the rest waits. */
+  /** Dead-letters attempted copies that are past their retry window; other copies keep waiting. */
   giveUpAttempted(): void {
     for (const copy of this.#copies) if (this.#seen.has(copy.message.messageId)) this.#end(copy, 'retry_window_over')
   }
 
-  /** Retention: drops what nobody has admitted in this time. */
+  /** Applies retention: drops copies that were not admitted in this time. */
   vanishAll(): void {
     for (const copy of this.#copies) this.#vanish(copy)
   }
 
-  /** A delete arrives everywhere. */
+  /** Delivers a delete to every destination. */
   forget(userId: string): void {
     for (const key of this.#values.keys()) if (userOf(key) === userId) this.#values.delete(key)
     for (const [key, sendings] of this.#sendings) if (userOf(key) === userId) sendings.sent.length = 0
   }
 
-  /** Drops a copy without a report. Only a copy that was never attempted ends like this. */
+  /** Drops a copy without a report. Only copies that were never attempted are dropped. */
   #vanish(copy: Event): void {
     if (this.#seen.has(copy.message.messageId)) return
     this.#copies = this.#copies.filter(other => other !== copy)
@@ -157,12 +158,12 @@ export class ModelDestinations {
     this.#values.set(keyOf(copy), valueIn(copy))
   }
 
-  #end(copy: Event, end: DeliveryEnd): void {
+  #end(copy: Event, end: DeliveryResult): void {
     this.#copies = this.#copies.filter(other => other !== copy)
     this.#tell(copy, end)
   }
 
-  #tell(copy: Event, end: DeliveryEnd): void {
+  #tell(copy: Event, end: DeliveryResult): void {
     const report = reportOf(copy, copy.destinationId ?? '', end)
     if (report?.kind !== 'audience') throw new Error('no report')
     const sendings = this.#sendingsOf(keyOf(copy))
@@ -212,5 +213,5 @@ const keyOf = ({ origin, message, destinationId }: Event): string =>
 
 const userOf = (key: string): string => JSON.parse(key)[1]
 
-/** Traits in these tests are called so. */
+/** The absent value of the traits in these tests. */
 const absentOf = (key: string): string => (JSON.parse(key)[0] === 'Score' ? 'null' : 'false')

@@ -19,7 +19,7 @@ interface Deps {
   readonly now: () => EpochMs
   readonly directory: () => AudienceDirectory
   readonly marks: SuppressionIndex
-  /** The events topic takes an identify. */
+  /** Appends an identify to the events topic. */
   readonly emit: (event: Event) => void
 }
 
@@ -27,11 +27,13 @@ interface Work {
   readonly offset: number
   readonly user: string | undefined
   readonly isFence: boolean
-  /** Does one write at each step. */
+  /** Does one write per step. */
   readonly writes: Iterator<void>
 }
 
-/** A record of the memberships topic. A tombstone is 'null', and has the position of its header. */
+/**
+ * A record of the memberships topic. A tombstone is 'null' and has the position from its header.
+ */
 type Entry = readonly [key: string, record: string, position?: number]
 
 /**
@@ -58,7 +60,10 @@ export class ModelService {
     this.input.push({ input, at: this.#deps.now() })
   }
 
-  /** Takes the next input up, or does one write of one under way; `choice` picks. False: there is nothing to do. */
+  /**
+   * Starts the next input, or does one write of an input in progress; `choice` picks. Returns false
+   * when there is nothing to do.
+   */
   advance(choice: number): boolean {
     const ready = this.#underWay.filter((work, index) => this.#mayGoOn(work, index))
     const canTakeUp = this.#next < this.input.length && this.#underWay.length < 8
@@ -85,7 +90,9 @@ export class ModelService {
     this.#committed = { offset, ahead: new Set([...this.#done].filter(each => each > offset)) }
   }
 
-  /** Dies, and another one takes over; the cleaner may have been at the topic. */
+  /**
+   * Kills the process and starts another one. `isCompacted`: the topic was compacted in between.
+   */
   crash({ isCompacted }: { isCompacted: boolean }): void {
     if (isCompacted) this.#topic = this.#last()
     this.#underWay = []
@@ -96,7 +103,7 @@ export class ModelService {
     this.#partition = this.#restored()
   }
 
-  /** Memberships that a compacted topic keeps, by their keys. */
+  /** The memberships that remain after compaction, by key. */
   kept(): ReadonlyMap<string, MembershipRecord> {
     return new Map(this.#last().map(([key, record]) => [key, JSON.parse(record) as MembershipRecord]))
   }
@@ -126,7 +133,10 @@ export class ModelService {
     return partition
   }
 
-  /** An input waits for those before it of the same user; a fence for all before it, and all after it for the fence. */
+  /**
+   * An input waits for earlier inputs of the same user. A fence waits for all earlier inputs, and
+   * all later ones wait for the fence.
+   */
   #mayGoOn(work: Work, index: number): boolean {
     const before = this.#underWay.slice(0, index)
     return work.isFence ? before.length === 0 : !before.some(other => other.isFence || other.user === work.user)

@@ -22,7 +22,10 @@ import { ModelService } from './model-service.ts'
 
 const hour = 3_600_000
 
-/** One partition of audiences, everything around it, and what may happen there. Two numbers choose whatever there is to choose. */
+/**
+ * One partition of the audiences service, with its surroundings and the commands of the test. Two
+ * numbers make all choices of a command.
+ */
 export class AudienceModel {
   #now = start
   readonly #marks = new SuppressionIndex()
@@ -32,12 +35,18 @@ export class AudienceModel {
   readonly #receivers: ModelDestinations
   readonly #service: ModelService
   #syncs: { readonly audience: AudienceCase; readonly part: SyncPart }[] = []
-  /** Audiences of which a destination was off the list for a while, or that were reset: the next sync tells what it does not know. */
+  /**
+   * Audiences with a destination that was off the list for a while, or that were reset. The next
+   * sync sends the values that the destination missed.
+   */
   readonly #missed = new Set<string>()
   readonly #users: readonly string[]
   readonly #isCalm: boolean
 
-  /** With few users more happens to each. `isCalm`: without the rare commands, after which one has to look less closely. */
+  /**
+   * With few users, more happens to each one. `isCalm`: without the rare commands that weaken what
+   * can be checked.
+   */
   constructor({ users, isCalm }: { users: number; isCalm: boolean }) {
     this.#users = userNames.slice(0, users)
     this.#isCalm = isCalm
@@ -64,7 +73,7 @@ export class AudienceModel {
     this.#now = epochMs(this.#now + ms)
   }
 
-  /** Runs until nothing is in progress; every copy arrives. */
+  /** Runs until nothing is in progress. Every copy arrives. */
   settle(): void {
     let choice = 0
     do while (this.#service.advance(choice++)) this.pass(1)
@@ -87,8 +96,8 @@ export class AudienceModel {
   }
 
   /**
-   * Where a destination has something else than the truth. `beforeSync`: without what only the next sync can mend, because the last change
-   * was given up or the destination got none.
+   * Members whose value at a destination is wrong. `beforeSync`: except those that only the next
+   * sync can correct, because the last change was dead-lettered or the destination got none.
    */
   wrong({ beforeSync = false } = {}): readonly string[] {
     const truth = this.#truth()
@@ -106,7 +115,7 @@ export class AudienceModel {
     return this.#receivers.changes
   }
 
-  /** Memberships that are kept at destinations that get the audience. */
+  /** Stored memberships of destinations that are on the audience's list. */
   get keptMembers(): readonly string[] {
     const kept = [...this.#service.kept().keys()]
       .map(parseMembershipKey)
@@ -151,7 +160,8 @@ export class AudienceModel {
       const sync = pick(this.#syncs, a)
       this.#syncs = this.#syncs.filter(other => other !== sync)
     },
-    // A record that a producer sent again, because the first answer was lost, comes late.
+    // A duplicate arrives late: the producer sent a record again because the first response was
+    // lost.
     straggle: a => {
       const recent = this.#service.input.filter(
         ({ input, at }) => input.kind !== 'forgotten' && this.#now - at < 20 * hour,
@@ -159,7 +169,7 @@ export class AudienceModel {
       const input = pick(recent, a)?.input
       if (input === undefined || input.kind === 'reset' || input.kind === 'resend') return
       this.#service.append(input)
-      // Of a change in doubt it may just as well tell of another copy.
+      // An outcome of an unconfirmed change may describe another copy.
       if (input.kind === 'outcome') this.#receivers.trouble([membershipKey(input)])
     },
     happen: (a, b) => this.#receivers.happen(pick(fates, a), b),
@@ -168,13 +178,13 @@ export class AudienceModel {
     },
     commit: () => this.#service.commit(),
     crash: a => this.#service.crash({ isCompacted: a % 2 === 0 }),
-    // No single write takes hours.
+    // Short enough that no single write takes hours.
     pass: (a, b) => {
       const length = pick([1_000, 60_000, hour, 6 * hour], a)
       if (length >= hour) this.#service.drain()
       this.pass(length + b)
     },
-    // The service is not down for days.
+    // Short enough that the service is not down for days.
     leap: () => {
       this.#receivers.giveUpAttempted()
       this.#readAll()
@@ -182,7 +192,8 @@ export class AudienceModel {
       this.#syncs = []
       this.#receivers.vanishAll()
     },
-    // What is read again after a crash is taken by the configuration of then: only by chance the one that it was taken by before.
+    // After a crash, inputs are read again under the current configuration, which can differ from
+    // the one at the first reading.
     connect: (a, b) => {
       this.#readAll()
       const { name } = pick(audienceCases, a)
@@ -230,7 +241,7 @@ export class AudienceModel {
     return truthOf(this.#service.input, this.#deletedAt)
   }
 
-  /** `aheadMs`: how far the clock of who begins it is ahead. */
+  /** `aheadMs`: how far the clock of the machine that starts the sync is ahead. */
   #newSync(mode: SyncPart['mode'], aheadMs = 0): SyncPart {
     this.pass(1)
     return { syncId: newSyncId(epochMs(this.#now + aheadMs), `${this.#now}`), mode }

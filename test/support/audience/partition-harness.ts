@@ -1,10 +1,10 @@
+import type { Change } from '../../../src/core/audience/changes.ts'
 import { type AudienceDirectory, audienceDirectory } from '../../../src/core/audience/directory.ts'
 import type { AudienceInput } from '../../../src/core/audience/input.ts'
 import { AudiencePartition } from '../../../src/core/audience/partition.ts'
 import type { Restored } from '../../../src/core/audience/partition-records.ts'
 import type { MembershipRecord } from '../../../src/core/audience/record.ts'
 import { type SyncMode, syncId } from '../../../src/core/audience/sync.ts'
-import type { Change } from '../../../src/core/audience/transition.ts'
 import { SuppressionIndex } from '../../../src/core/deletion/suppressions.ts'
 import { epochMs, type JsonText } from '../../../src/core/units.ts'
 import { destinationOf, duration, start } from '../dispatcher/deliveries.ts'
@@ -17,7 +17,7 @@ export const directoryWith = (destinations: readonly string[]): AudienceDirector
     destinations: ['crm', 'erp'].map(id => destinationOf({ id })),
   })
 
-/** Ids of syncs that began this many minutes after the start. */
+/** Id of a sync that began this many minutes after the start. */
 export const sync = (minutes: number) => syncId((start + minutes * 60_000) * 1024)
 
 export const observed = (userId: string, minutes: number, value = 'true', mode: SyncMode = 'full'): AudienceInput => ({
@@ -58,7 +58,7 @@ export class PartitionHarness {
     this.partition = this.created()
   }
 
-  /** An empty one. `inputEnd`: the end of the input log. */
+  /** Creates an empty partition. `inputEnd`: the end of the input log. */
   created(inputEnd = 1_000): AudiencePartition {
     return new AudiencePartition({
       directory: () => this.directory,
@@ -68,12 +68,15 @@ export class PartitionHarness {
     })
   }
 
-  /** Reads a record back; a tombstone with the position of its header, if it has one. */
+  /** Restores a record. A tombstone has the position from its header, if it has one. */
   restore(key: string, value: MembershipRecord | undefined, position = value?.position): Restored {
     return this.partition.records.restore({ key, value, position })
   }
 
-  /** Takes an input, by default a minute after the one before; syncs in minutes, versions counted from the start. */
+  /**
+   * Processes an input, by default one minute after the previous one. Syncs are in minutes;
+   * versions count from the start.
+   */
   take(input: AudienceInput, minutes = 1): readonly string[] {
     this.now = epochMs(this.now + minutes * 60_000)
     return this.changes(input).map(shown)

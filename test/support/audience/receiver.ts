@@ -6,24 +6,24 @@ import { HttpEndpoint } from '../network/http-endpoint.ts'
 
 interface Told {
   readonly userId: string
-  /** Absent from a delete. */
+  /** `undefined` in a delete. */
   readonly traits?: Readonly<Record<string, unknown>>
 }
 
 /** A customer's endpoint: drops known message ids and keeps the last value of each user. */
 export class AudienceReceiver {
   readonly values = new Map<string, unknown>()
-  /** The ids of all messages that were answered with 200. */
+  /** The ids of all messages that got a 200. */
   readonly taken = new Set<string>()
-  /** Includes the messages that were refused. */
+  /** Number of requests, including those with an error response. */
   calls = 0
-  /** The id of each message that came again after it was taken. */
+  /** The ids of messages that came again after a 200. */
   readonly repeated: string[] = []
-  /** Users whose value came a second time under another message id. */
+  /** Users who got the same value again under another message id. */
   readonly toldAgain: string[] = []
-  /** The status for a message of a user. */
+  /** Status of the response to a message of this user. */
   answer: (userId: string) => number = () => 200
-  /** The delay of every answer. */
+  /** Delay of every response. */
   latencyMs = 0
   readonly #conditions = new Conditions()
   readonly #endpoint = new HttpEndpoint((request, response) => this.#take(request, response))
@@ -38,7 +38,7 @@ export class AudienceReceiver {
     return `${this.#endpoint.url}/hooks`
   }
 
-  /** The users in the audience, as far as this endpoint knows. */
+  /** The members according to this endpoint. */
   members(): ReadonlySet<string> {
     return new Set([...this.values].flatMap(([userId, value]) => (value === true ? [userId] : [])))
   }
@@ -47,7 +47,7 @@ export class AudienceReceiver {
     return this.repeated.length
   }
 
-  /** Resolves as soon as the condition holds; it is asked again after each message. */
+  /** Resolves when the condition is true. It is checked after each message. */
   until(condition: () => boolean): Promise<void> {
     return this.#conditions.until(condition)
   }

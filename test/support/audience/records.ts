@@ -31,13 +31,13 @@ interface RecordSchema {
   readonly fields: readonly object[]
 }
 
-/** The schema as a newer version may have it. */
+/** The schema with one more field, as a newer version can have it. */
 export function withField(schema: string, field: object): object {
   const own = JSON.parse(schema) as RecordSchema
   return { ...own, fields: [field, ...own.fields] }
 }
 
-/** Bytes as a writer of that version makes them. */
+/** Encodes a value as a writer with this schema does. */
 export function writtenAs(schemaId: number, schema: object, value: object): Buffer {
   const frame = Buffer.alloc(5)
   frame.writeInt32BE(schemaId, 1)

@@ -1,16 +1,17 @@
 /* An application that uses kafkajs itself, next to the client library. */
 
 interface Steps {
-  /** Where the client library is loaded from. */
+  /** Module from which the client library is loaded. */
   readonly library: string
   readonly kafkajs: 'before' | 'after' | 'only'
-  /** Uses the library's exports, `hookline`. */
+  /** Code that uses the library's exports, `hookline`. */
   readonly use: string
 }
 
 /**
- * An ES module that writes what every file of the application's kafkajs exports, as a hash, and whether
- * the objects themselves and a codec of the application are the same as before.
+ * An ES module that checks whether the library leaves the application's kafkajs unchanged. It
+ * prints a hash of the exports of each kafkajs file, and whether the objects and the application's
+ * codec are still the same.
  */
 export const hostScript = ({ library, kafkajs, use }: Steps): string => `
   import { createHash } from 'node:crypto'

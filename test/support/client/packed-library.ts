@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 const run = promisify(execFile)
 const root = resolve(import.meta.dirname, '../../..')
 
-/** The published packages, and where each is in the checkout. */
+/** The published packages and their directories in the checkout. */
 const folders = {
   hookline: '.',
   '@hookline/client': 'packages/client',
@@ -36,20 +36,20 @@ export interface Consumer {
   readonly folder: string
   readonly packed: Readonly<Record<string, Packed>>
   write(file: string, text: string): Promise<void>
-  /** Runs a file there, with arguments; what does not end within 30 s is killed. */
+  /** Runs a file in the folder, with arguments. It is killed after 30 s. */
   node(file: string | readonly string[], env?: Readonly<Record<string, string>>): Promise<Finished>
-  /** Checks the types there. */
+  /** Type-checks in the folder. */
   typescript(...args: readonly string[]): Promise<Finished>
   close(): Promise<void>
 }
 
-/** What is built and packed, and what that needs. */
+/** The files that are built and packed, and the build's inputs. */
 const sources = ['package.json', 'tsconfig.json', 'tsconfig.build.json', 'src', 'packages', 'schemas', 'bin']
 const extras = ['README.md', 'LICENSE', 'CHANGELOG.md', 'deploy/local/hookline.yaml']
 
 /**
- * Builds and packs packages as `npm publish` would, in a copy: other tests may do so too. Only the dependencies that they declare are there,
- * as links into the checkout.
+ * Builds and packs packages as `npm publish` does, in a copy, so that tests can do it concurrently.
+ * Only the declared dependencies are installed, as links into the checkout.
  */
 export async function installPacked(...names: readonly PackageName[]): Promise<Consumer> {
   const folder = await mkdtemp(join(tmpdir(), 'hookline-consumer-'))

@@ -4,21 +4,21 @@ import { createKafkaTransport, type EventsTopic } from '../../../packages/client
 import type { Event } from '../../../src/core/message/event.ts'
 import { ManualClientClock } from './sender-harness.ts'
 
-/** A record as it was appended; `event` is what was encoded. */
+/** An appended record; `event` is the event before encoding. */
 export interface Appended {
   readonly key: string
   readonly value: Buffer
   readonly event: Event
 }
 
-/** How the topic answers a record: stored, not stored, or never. */
+/** The topic's reaction to a record. `never`: no response. */
 export type Reply = Error | 'stored' | 'never'
 
-/** As adapters make them. */
+/** An error as the adapters create it. */
 export const failure = (code: string, retriable?: boolean, message = 'it broke'): Error =>
   Object.assign(new Error(message), { code, ...(retriable !== undefined && { retriable }) })
 
-/** The Kafka transport on a topic in memory whose answers a test sets. */
+/** The Kafka transport on an in-memory topic with scripted responses. */
 export function transportOn(reply: (record: Appended, turn: number) => Reply = () => 'stored') {
   const clock = new ManualClientClock()
   const appended: Appended[] = []
@@ -58,7 +58,7 @@ export function transportOn(reply: (record: Appended, turn: number) => Reply = (
       return onClose()
     },
     now: () => clock.now(),
-    hold: () => clock.hold(),
+    hold: () => clock.keepAlive(),
   })
   return {
     transport,
@@ -66,7 +66,7 @@ export function transportOn(reply: (record: Appended, turn: number) => Reply = (
     appended,
     stored,
     tally,
-    /** The next openings fail with these. */
+    /** Makes the next openings fail with these errors. */
     failOpening(...errors: readonly Error[]): void {
       openings.push(...errors)
     },
@@ -78,7 +78,7 @@ export function transportOn(reply: (record: Appended, turn: number) => Reply = (
   }
 }
 
-/** Messages as the client's calls queue them, each its own user and event. */
+/** A batch as the client queues it. Each message has its own user and event. */
 export function batchOf(count: number, call: (index: number) => object = () => ({})): Batch {
   const messages = Array.from({ length: count }, (_, index) => {
     const given = { userId: `u${index}`, event: 'E', messageId: `m${index}`, ...call(index) }

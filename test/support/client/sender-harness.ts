@@ -5,12 +5,12 @@ import { Sender, type SenderDeps } from '../../../packages/client/src/sender.ts'
 import type { Batch, SendResult, StopSignal, Transport } from '../../../packages/client/src/transport.ts'
 import { ManualClock } from '../manual-clock.ts'
 
-/** Time and chance of a client, moved by hand. */
+/** The clock and the random numbers of a client, controlled by the test. */
 export class ManualClientClock extends ManualClock implements ClientClock {
-  /** How many keep the process alive. */
+  /** Number of callers that keep the process alive. */
   holds = 0
 
-  hold(): Cancel {
+  keepAlive(): Cancel {
     this.holds += 1
     return () => {
       this.holds -= 1
@@ -22,7 +22,7 @@ export class ManualClientClock extends ManualClock implements ClientClock {
   }
 }
 
-/** Lets everything that needs no time happen. */
+/** Resolves when everything has run that does not wait for a timer. */
 export const settled = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
 
 export const entry = (messageId: string, bytes = 100): Entry => ({
@@ -31,18 +31,18 @@ export const entry = (messageId: string, bytes = 100): Entry => ({
   bytes,
 })
 
-/** What the endpoint does with a try. */
+/** The endpoint's reaction to an attempt. */
 export type Respond = (batch: Batch, retry: number, signal: StopSignal) => SendResult | Promise<SendResult>
 
 export const taken: SendResult = { kind: 'taken', rejected: [] }
-export const trouble = { code: 'http_503', detail: 'The endpoint answered 503.' }
+export const trouble = { code: 'http_503', detail: 'The endpoint responded with 503.' }
 export const retry = (retryAfterMs?: number): SendResult => ({ kind: 'retry', trouble, retryAfterMs })
 
 export const always =
   (result: SendResult): Respond =>
   () =>
     result
-/** The n-th try gets the n-th result, all further ones the last. */
+/** The n-th attempt gets the n-th result; all later ones get the last. */
 export const inTurn = (...results: readonly SendResult[]): Respond => {
   let turn = 0
   return () => results[Math.min(turn++, results.length - 1)] as SendResult
@@ -55,7 +55,7 @@ export interface Try {
   readonly retry: number
 }
 
-/** A sender on manual time, with what it did. */
+/** A sender with a manual clock. It records the attempts and the events. */
 export function senderHarness(respond: Respond, settings: Partial<SenderDeps['settings']> = {}) {
   const clock = new ManualClientClock()
   const tries: Try[] = []
@@ -99,7 +99,7 @@ export function senderHarness(respond: Respond, settings: Partial<SenderDeps['se
       for (let left = count; left > 0; left -= 1) void sender.add(entry(`m${sender.counts.queued + 1}`, bytes))
     },
     advance: (ms: number) => clock.advance(ms, settled),
-    /** Sizes of the batches that were tried. */
+    /** Sizes of the attempted batches. */
     sizes: () => tries.map(({ messageIds }) => messageIds.length),
   }
 }

@@ -2,15 +2,15 @@ import type { MessageBatch } from '../../../src/core/message/batch.ts'
 import { readBatch } from '../../../src/core/message/batch.ts'
 import { type NormalisedPart, normaliseSome } from '../../../src/core/message/batch-messages.ts'
 import type { CallType } from '../../../src/core/message/message.ts'
-import type { Refusal } from '../../../src/core/message/refusal.ts'
+import type { Refusal } from '../../../src/core/message/request-refusal.ts'
 import { epochMs } from '../../../src/core/units.ts'
 
 export const receivedAt = epochMs(Date.parse('2026-11-21T12:00:00.000Z'))
 
-/** What becomes of the messages of a body. */
+/** The result for all messages of a body. */
 export type Normalised = Omit<NormalisedPart, 'next'>
 
-/** All messages of a batch, part by part as the collector does it. */
+/** Normalises all messages of a batch, part by part like the collector. */
 export function normaliseAll(batch: MessageBatch, newId: () => string): Normalised {
   const parts: NormalisedPart[] = []
   for (let next = 0; next < batch.elements.size; ) {
@@ -25,7 +25,10 @@ export function normaliseAll(batch: MessageBatch, newId: () => string): Normalis
   }
 }
 
-/** What becomes of a body, which is JSON text or is made to it; new ids are `new-1`, `new-2`, …. */
+/**
+ * Parses and normalises a body: JSON text, or a value that is serialised first. Generated ids are
+ * `new-1`, `new-2`, ….
+ */
 export function take(body: unknown, type?: CallType): Normalised | Refusal {
   const batch = readBatch(typeof body === 'string' ? body : JSON.stringify(body), type)
   if (batch.kind === 'refused') return batch
@@ -33,7 +36,7 @@ export function take(body: unknown, type?: CallType): Normalised | Refusal {
   return normaliseAll(batch, () => `new-${++ids}`)
 }
 
-/** The same, where the body is not refused. */
+/** Like `take`, but throws when the body is rejected. */
 export function taken(body: unknown, type?: CallType): Normalised {
   const outcome = take(body, type)
   if ('kind' in outcome) throw new Error(`${outcome.code}: ${outcome.message}`)

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals'
 import { systemClock } from '../../../src/adapters/clock/clock.ts'
-import type { ProblemCode } from '../../../src/adapters/http/answers.ts'
-import { createOperatorGate } from '../../../src/adapters/http/operator-gate.ts'
+import { createOperatorAuthentication } from '../../../src/adapters/http/operator-authentication.ts'
+import type { ProblemCode } from '../../../src/adapters/http/responses.ts'
 import type { HttpLimits } from '../../../src/adapters/http/server-limits.ts'
 import { createTrackingServer } from '../../../src/adapters/http/tracking-routes.ts'
 import { createMetrics } from '../../../src/adapters/metrics/metrics.ts'
@@ -17,18 +17,18 @@ import { silent } from '../telemetry/silent-logger.ts'
 import { expectAsDocumented } from './openapi.ts'
 import { ScriptedTrackingApi } from './scripted-tracking-api.ts'
 
-/** What an answer has to be, to the last byte but the date. */
+/** The expected response. All bytes are compared, except the date. */
 export interface ExpectedAnswer {
   readonly status: number
-  /** A refusal: its body is made of this and a text. */
+  /** Error code of the expected problem document. */
   readonly code?: ProblemCode
   /** The exact body. */
   readonly body?: string
-  /** Beyond those that every answer has. */
+  /** Expected headers, besides those of every response. */
   readonly headers?: Readonly<Record<string, string>>
-  /** The server says `connection: close` and does it. */
+  /** The response has `connection: close`, and the server closes the connection. */
   readonly close?: boolean
-  /** Of the request: the answer to HEAD has no body. */
+  /** Method of the request. The response to HEAD has no body. */
   readonly method?: string
 }
 
@@ -40,27 +40,27 @@ export const problem = (status: number, code: ProblemCode, more: Partial<Expecte
   ...more,
 })
 
-/** Bytes to write, or something that has to happen before the next bytes are. */
+/** Bytes to write, or an action to await before the next write. */
 type Sent = string | Buffer | ((wire: Wire, api: ScriptedTrackingApi) => unknown)
 
-/** One row: the bytes that a test writes to a new connection, and the answer. */
+/** One test case: the bytes to write to a new connection, and the expected responses. */
 export interface RawCase {
   readonly name: string
-  /** One after the other. */
+  /** Written one after the other. */
   readonly send: readonly Sent[]
-  /** In order. */
+  /** Expected responses, in order. */
   readonly answers: readonly ExpectedAnswer[]
-  /** What reached the API, as far as given; absent: whatever did. */
+  /** Expected fields of the requests that reached the API; `undefined`: not checked. */
   readonly reached?: readonly Partial<TrackingRequest>[]
-  /** Our side is closed after the last write. */
+  /** The client closes its side after the last write. */
   readonly end?: boolean
-  /** The server closes without having said so in an answer. */
+  /** The server closes the connection without `connection: close`. */
   readonly closed?: boolean
-  /** Interim statuses that come before. */
+  /** Interim statuses before the final response. */
   readonly interim?: readonly number[]
 }
 
-/** A row of a table. */
+/** Creates a test case. */
 export const raw = (
   name: string,
   send: Sent | readonly Sent[],
@@ -69,10 +69,10 @@ export const raw = (
 ): RawCase => ({ name, send: [send].flat() as Sent[], answers: [answers].flat() as ExpectedAnswer[], ...more })
 
 interface Options {
-  /** Behind the deprecated operator API on this listener; absent: it is off. */
+  /** The deprecated operator API on this listener; `undefined` when it is off. */
   readonly operator?: OperatorApi
   readonly maxBodyBytes?: number
-  /** The last call ends immediately unless a test says otherwise. */
+  /** By default the server does not linger after the last response. */
   readonly limits?: Partial<HttpLimits>
   readonly logger?: Logger
   readonly port?: number
@@ -82,7 +82,7 @@ interface Options {
   readonly clientAddressHeader?: string
 }
 
-/** The HTTP side of the collector before an API, on a free port. */
+/** Starts the collector's HTTP server with a scripted API, on a free port. */
 export async function startCollector(
   api: TrackingApi,
   {
@@ -97,7 +97,7 @@ export async function startCollector(
   }: Options = {},
 ) {
   const { metrics, text } = createMetrics()
-  const gate = createOperatorGate({ findKey: () => findOperatorKey, clock })
+  const gate = createOperatorAuthentication({ findKey: () => findOperatorKey, clock })
   const server = createTrackingServer({
     listen: { host: '127.0.0.1', port: 0, ...listen },
     api,
@@ -114,7 +114,7 @@ export async function startCollector(
   return {
     url,
     stop: server.stop,
-    /** How often each code was answered. */
+    /** Number of responses by code. */
     async answered(): Promise<Readonly<Record<string, number>>> {
       const lines = (await text()).matchAll(/^hookline_collector_answers_total\{code="(\w+)"\} (\d+)$/gm)
       return Object.fromEntries([...lines].map(([, code = '', count]) => [code, Number(count)]))
@@ -122,10 +122,13 @@ export async function startCollector(
   }
 }
 
-/** Long enough on a loopback for everything that is sent here. */
+/** Long enough on the loopback interface for all bodies of these tests. */
 export const briefly: HttpLimits['linger'] = { time: durationMs(300), bytes: 4_194_304 }
 
-/** One server for all cases of a theme; after each it must still serve, and hold no memory. */
+/**
+ * Runs the cases on one server. After each case the server must still respond, and must hold no
+ * memory.
+ */
 export function rawCases(
   cases: readonly RawCase[],
   { writeKeys = ['KEY'], limits = {}, ...options }: Options & { readonly writeKeys?: readonly string[] } = {},
@@ -150,7 +153,9 @@ export function rawCases(
   })
 }
 
-/** Writes what a row says, and holds the answers to it and to the document. */
+/**
+ * Writes the bytes of a case, and checks the responses against the case and the OpenAPI document.
+ */
 export async function play({ send, answers, end }: RawCase, wire: Wire, api: ScriptedTrackingApi): Promise<void> {
   const writing = (async () => {
     for (const each of send) {
@@ -168,7 +173,7 @@ export async function play({ send, answers, end }: RawCase, wire: Wire, api: Scr
   await writing
 }
 
-/** All of them, also where several stand in one write. */
+/** The request lines of all requests, also when one write has several requests. */
 function requestLines(send: readonly Sent[]): readonly string[] {
   const bytes = send.map(each => (typeof each === 'function' ? '' : each.toString('latin1'))).join('')
   return bytes.match(/[A-Z]{3,} \S+ HTTP\/1\.[01](?=\r\n)/g) ?? []
@@ -177,7 +182,7 @@ function requestLines(send: readonly Sent[]): readonly string[] {
 export function expectAnswer(answer: WireAnswer, expected: ExpectedAnswer): void {
   const { status, code, body, headers, close = false, method } = expected
   const { date, 'content-length': length, 'x-request-id': requestId, ...others } = answer.headers
-  // Of the operator API only, for the audit log.
+  // Only responses of the operator API have a request id, for the audit log.
   if (requestId !== undefined) expect(requestId).toMatch(/^[0-9a-f-]{36}$/)
   expect([answer.status, codeOf(answer)]).toEqual([status, method === 'HEAD' ? undefined : code])
   if (method !== 'HEAD') expect(length ?? '0').toBe(String(Buffer.byteLength(answer.body)))
@@ -193,7 +198,7 @@ export function expectAnswer(answer: WireAnswer, expected: ExpectedAnswer): void
 
 const codeOf = ({ body }: WireAnswer): unknown => (body === '' ? undefined : JSON.parse(body).code)
 
-/** Exactly these members, in this order, without white space. */
+/** Checks that the body has exactly these members, in this order, without white space. */
 function expectProblem({ body }: WireAnswer, code: string): void {
   if (body === '') return
   const { message, rejected } = JSON.parse(body)
@@ -201,7 +206,7 @@ function expectProblem({ body }: WireAnswer, code: string): void {
   expect(body).toBe(JSON.stringify({ success: false, code, message, error: message, ...(rejected && { rejected }) }))
 }
 
-/** Expects that a new connection is served and that no memory stays reserved. */
+/** Expects that a new connection gets a response and that no memory stays reserved. */
 export async function expectHealthy(url: string, api: ScriptedTrackingApi): Promise<void> {
   api.forget()
   const wire = await connect(url)

@@ -51,7 +51,7 @@ export class CollectorHarness {
     this.service = createCollectorService({
       producer: this.producer,
       codec: jsonCodec,
-      marks: this.marks,
+      suppressions: this.marks,
       clock: this.clock,
       metrics: countingMetrics(this.counts),
       logger,
@@ -69,7 +69,7 @@ export class CollectorHarness {
     this.service.listening()
   }
 
-  /** Hands over a request; what it was answered is in the box as soon as it is. */
+  /** Starts a request. The returned object gets the response as soon as there is one. */
   request(body: unknown, given: Partial<TrackingRequest> = {}): { answer: TrackingAnswer | undefined } {
     const box: { answer: TrackingAnswer | undefined } = { answer: undefined }
     const text = typeof body === 'string' ? body : JSON.stringify(body)
@@ -89,10 +89,10 @@ export class CollectorHarness {
     return box
   }
 
-  /** The same with an immediate answer of Kafka. */
+  /** Like `request`, but Kafka acknowledges immediately. */
   async answered(body: unknown, given: Partial<TrackingRequest> = {}): Promise<TrackingAnswer | undefined> {
     const box = this.request(body, given)
-    // A long one takes many turns of the event loop.
+    // A large body takes many turns of the event loop.
     for (let turns = 0; turns < 1_000 && box.answer === undefined; turns += 1) {
       await this.settle()
       this.producer.answer()
@@ -113,7 +113,7 @@ export class CollectorHarness {
     return this.producer.records(this.topics.events).map(({ value }) => JSON.parse(String(value)) as Event)
   }
 
-  /** The messages of the rejected topic. */
+  /** The records of the rejected topic. */
   rejects(): readonly Record<string, unknown>[] {
     return this.producer.records(this.topics.rejected).map(({ value }) => JSON.parse(String(value)))
   }
@@ -122,7 +122,7 @@ export class CollectorHarness {
     return this.counts.get(key) ?? 0
   }
 
-  /** Bytes held. */
+  /** Bytes in memory. */
   held(what: 'bodies' | 'records'): number {
     this.service.refreshGauges()
     return this.count(`collectorHeldBytes{${what}}`)

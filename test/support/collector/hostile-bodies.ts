@@ -1,6 +1,6 @@
-import type { Chance } from '../../tools/chaos/chance.ts'
+import type { Chance } from '../../tools/chaos/seeded-random.ts'
 
-/** Makes a body of about `size` characters that is meant to cost a parser more than its sender. */
+/** Creates a body of about `size` characters that costs the parser more than the sender. */
 export type HostileBody = (size: number, chance: Chance) => string | Buffer
 
 const filled = (size: number, unit: string): string => unit.repeat(Math.max(1, Math.floor(size / unit.length)))
@@ -25,7 +25,7 @@ const ids = ['1', '12345678901234567890', '1e400', '-0.0', '"u"']
 
 const message = (inner: string, id = '"u"'): string => `{"type":"track","userId":${id},"event":"e",${inner}}`
 
-/** As many messages of about this size as fit. */
+/** A batch with as many copies of the message as fit. */
 const batchOf = (size: number, each: string, beside = ''): string => {
   const count = Math.max(1, Math.floor((size - beside.length) / (each.length + 1)))
   return `{${beside}"batch":[${Array(count).fill(each).join()}]}`
@@ -33,7 +33,7 @@ const batchOf = (size: number, each: string, beside = ''): string => {
 
 const tree = (size: number, chance: Chance): string => `[${filled(size, chance.pick(units))}0]`
 
-/** By name, so that a failure says what was sent. */
+/** Hostile bodies by name. The name appears in failures. */
 export const hostileBodies: Readonly<Record<string, HostileBody>> = {
   'a tree beside a numeric id': (size, chance) => message(`"x":${tree(size, chance)}`, chance.pick(ids)),
   'a batch with one tree beside a numeric id': (size, chance) =>

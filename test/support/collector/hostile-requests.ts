@@ -1,23 +1,23 @@
 import { gzipSync } from 'node:zlib'
-import { type Chance, createChance } from '../../tools/chaos/chance.ts'
+import { type Chance, createChance } from '../../tools/chaos/seeded-random.ts'
 import { basic, chunk, type Fields, post } from '../network/http-bytes.ts'
 import { connect } from '../network/wire.ts'
 import { type HostileBody, hostileBodies } from './hostile-bodies.ts'
 
 export interface HostileRequest {
-  /** For the message of a failure. */
+  /** Appears in failures. */
   readonly name: string
   /** Written one after the other. */
   readonly pieces: readonly Buffer[]
-  /** Whether an answer is due: the others are never whole, and are reset once they are written. */
+  /** Whether a response must come. Incomplete requests get none, and their connection is reset. */
   readonly isWhole: boolean
 }
 
 interface Options {
   readonly seed: number
-  /** A write key that counts: half of the requests have it. */
+  /** A valid write key. Half of the requests have it. */
   readonly writeKey: string
-  /** Characters of the largest bodies, unpacked. */
+  /** Characters of the largest bodies before compression. */
   readonly largest?: number
 }
 
@@ -25,9 +25,10 @@ const mebibyte = 1_048_576
 const paths = ['/v1/batch', '/v1/batch', '/v1/track', '/v1/page', '/v1/import', '/v1/identify']
 
 /**
- * Requests that are meant to end or block a collector, the same for the same seed: each shape once in its largest form, then shapes and
- * sizes by chance. A shape is a kind of body, of packing it or of framing; the write key is missing, wrong or right, in a header, in
- * the query or in the body.
+ * Creates requests that try to crash or block a collector, the same for the same seed. Each shape
+ * comes once in its largest form; then shapes and sizes are random. A shape is a kind of body, of
+ * compression or of framing. The write key is missing, wrong or right, in a header, in the query or
+ * in the body.
  */
 export function hostileRequests({
   seed,
@@ -44,7 +45,7 @@ export function hostileRequests({
   return index => {
     const chance = createChance(seed, `hostile ${index}`)
     const shape = shapes[index] ?? chance.pick(shapes)
-    // As many small ones as large ones, by their order of magnitude.
+    // A random size with a uniform order of magnitude.
     const size =
       index < shapes.length ? largest : Math.floor(1_000 * (largest / 1_000) ** (chance.between(0, 1_000) / 1_000))
     return { name: `${index}: ${shape[0]}, ${size}`, ...shape[1](size, chance) }
@@ -69,7 +70,7 @@ function sent(make: HostileBody, writeKey: string) {
   }
 }
 
-/** Bodies that are gzip, or begin like it. */
+/** Bodies that are gzip or begin like it. */
 const packings: Readonly<Record<string, (size: number) => Buffer>> = {
   'a gzip bomb': size => gzipSync(Buffer.alloc(8 * size, '[')),
   'a gzip bomb in many members': size =>
@@ -86,7 +87,7 @@ const packings: Readonly<Record<string, (size: number) => Buffer>> = {
 
 const head = (lines: string): Buffer => Buffer.from(`POST /v1/batch HTTP/1.1\r\nHost: c\r\n${lines}\r\n\r\n`, 'latin1')
 
-/** Requests that are no valid HTTP, or never end. */
+/** Requests that are not valid HTTP, or never end. */
 const framings: Readonly<Record<string, (size: number, chance: Chance) => Omit<HostileRequest, 'name'>>> = {
   'two framings': () => whole(head('Content-Length: 6\r\nTransfer-Encoding: chunked'), Buffer.from('0\r\n\r\nG')),
   'two lengths': () => whole(head('Content-Length: 2\r\nContent-Length: 3'), Buffer.from('{}x')),
@@ -124,8 +125,9 @@ const framings: Readonly<Record<string, (size: number, chance: Chance) => Omit<H
 }
 
 /**
- * Sends the requests `from` to `to`, `concurrency` at a time, each on a connection of its own. Resolves with the status of each answer,
- * 0 where the connection was closed without one. Rejects when the port refuses connections.
+ * Sends the requests `from` to `to`, `concurrency` at a time, each on its own connection. Resolves
+ * with the status of each response; 0 when the connection was closed without one. Rejects when the
+ * port refuses connections.
  */
 export async function sendHostile(
   url: string,
@@ -140,7 +142,7 @@ export async function sendHostile(
       const wire = await connect(url)
       for (const piece of pieces) await wire.send(piece)
       if (isWhole) {
-        // What is not whole by the book has no answer that a client would wait for.
+        // No client waits for a response to an incomplete request.
         wire.end()
         const answer = await wire.answer().catch(() => undefined)
         statuses.set(name, answer?.status ?? 0)

@@ -26,7 +26,7 @@ function validatorOf(pointer: string): ValidateFunction {
   return validate
 }
 
-/** The operation that a request line means; undefined: none that is described. */
+/** The documented operation for a request line; `undefined` when there is none. */
 function operationOf(requestLine: string): { path: string; method: string } | undefined {
   const [method = '', target = ''] = requestLine.split(' ')
   const plain = target
@@ -50,7 +50,7 @@ function decoded(path: string): string {
   }
 }
 
-/** Holds an answer to the document. A request that is not described may only be refused. */
+/** Checks a response against the OpenAPI document. An undocumented request must get an error. */
 export function expectAsDocumented(requestLine: string, { status, body }: WireAnswer): void {
   if (body === '') return
   const operation = operationOf(requestLine)

@@ -19,9 +19,11 @@ const codec: EventCodec = {
   learn: async () => false,
 }
 
-/** The real collector behind its routes, on a producer that acknowledges and records everything. */
+/**
+ * The real collector behind its routes, with a producer that acknowledges and records everything.
+ */
 export class RecordingCollector implements TrackingApi {
-  /** What the routes handed over. */
+  /** The requests that the routes passed on. */
   readonly requests: TrackingRequest[] = []
   readonly #records: { readonly topic: string; readonly record: OutgoingRecord }[] = []
   readonly #changes = new Conditions()
@@ -31,7 +33,7 @@ export class RecordingCollector implements TrackingApi {
     const keys = createSourceKeys(Object.entries(sources).map(([id, key]) => ({ id, writeKeys: [new Secret(key)] })))
     const service = createCollectorService({
       ...{ producer: this.#producer(), codec, clock, topics, metrics: countingMetrics(new Map()), logger: silent },
-      marks: new SuppressionIndex(),
+      suppressions: new SuppressionIndex(),
       sources: () => keys,
       ratePerSource: undefined,
       memory: {
@@ -61,7 +63,7 @@ export class RecordingCollector implements TrackingApi {
   messages(): readonly Message[] {
     return this.events().map(({ message }) => message)
   }
-  /** The texts of rejected messages, as they came. */
+  /** The original texts of rejected messages. */
   rejects(): readonly string[] {
     return this.#on(topics.rejected).map(({ value }) => JSON.parse(String(value)).text as string)
   }

@@ -5,21 +5,21 @@ import type {
   TrackingApi,
   TrackingRequest,
 } from '../../../src/core/collector/tracking-api.ts'
-import { refusal } from '../../../src/core/message/refusal.ts'
+import { refusal } from '../../../src/core/message/request-refusal.ts'
 import { Conditions } from '../conditions.ts'
 
-/** A tracking API behind the real routes: records requests and gives the answers that a test sets. */
+/** A tracking API behind the real routes. It records requests and returns scripted responses. */
 export class ScriptedTrackingApi implements TrackingApi {
   readonly requests: TrackingRequest[] = []
   readonly #changes = new Conditions()
   #reserved = 0
   #most = 0
   #answer: (request: TrackingRequest) => TrackingAnswer | Promise<TrackingAnswer> = () => everythingTaken
-  /** How many bytes may be reserved at a time. */
+  /** Maximum number of reserved bytes. */
   budget = Number.POSITIVE_INFINITY
   readonly #writeKeys: readonly string[]
   readonly #open = new Set<() => void>()
-  /** Keys that were judged before the body was read, or while. */
+  /** Write keys that were checked before or while the body was read. */
   readonly admissions: string[] = []
   admission: (key: string) => Admission = everybodyAdmitted
 
@@ -31,12 +31,12 @@ export class ScriptedTrackingApi implements TrackingApi {
     return this.#reserved
   }
 
-  /** The most that was reserved since `forget`. */
+  /** Maximum number of reserved bytes since `forget`. */
   get mostReserved(): number {
     return this.#most
   }
 
-  /** From now on requests are answered so. */
+  /** Sets the response to later requests. */
   answer(answer: (request: TrackingRequest) => TrackingAnswer | Promise<TrackingAnswer>): void {
     this.#answer = answer
   }
@@ -50,7 +50,7 @@ export class ScriptedTrackingApi implements TrackingApi {
     this.budget = Number.POSITIVE_INFINITY
   }
 
-  /** Resolves when the condition holds: a number of requests, no reserved memory, or another one. */
+  /** Resolves when the condition is true, for example when no memory is reserved. */
   until(condition: () => boolean): Promise<void> {
     return this.#changes.until(condition)
   }

@@ -5,7 +5,7 @@ import { startCollector } from './cases.ts'
 import { expectAsDocumented } from './openapi.ts'
 import { RecordingCollector } from './recording-collector.ts'
 
-/** The header of the source `web`. */
+/** The authentication header of the source `web`. */
 export const asWeb: Fields = { Authorization: basic('KEY') }
 
 export const page = (messageId: string, more: object = {}): object => ({
@@ -15,7 +15,10 @@ export const page = (messageId: string, more: object = {}): object => ({
   ...more,
 })
 
-/** The whole collector but Kafka, for the tests of a file; after each it has forgotten everything. */
+/**
+ * Serves the whole collector, without Kafka, to all tests of a file. Its records are cleared after
+ * each test.
+ */
 export function serveCollector() {
   const collector = new RecordingCollector({ web: 'KEY', app: 'a:b', shop: 'other' })
   let server: Awaited<ReturnType<typeof startCollector>>
@@ -25,7 +28,10 @@ export function serveCollector() {
   afterAll(() => server.stop())
   afterEach(() => collector.forget())
 
-  /** Sends a body, other values than text and bytes as JSON, on a socket; holds the answer to the document. */
+  /**
+   * Sends a body over a socket and checks the response against the OpenAPI document. Values other
+   * than text and bytes are sent as JSON.
+   */
   async function exchange(body: unknown, path = '/v1/batch', headers: Fields = asWeb): Promise<WireAnswer> {
     const wire = await connect(server.url)
     const isPlain = typeof body === 'string' || Buffer.isBuffer(body)

@@ -10,13 +10,16 @@ import { configFolder } from './folder.ts'
 const read = (path: string): string => readFileSync(join(checkout, path), 'utf8')
 const accepted = (name: string): string => read(`test/fixtures/config/accepted/${name}`)
 
-/** What the texts below take from the environment. */
+/** The environment variables that the texts below use. */
 export const environment = {
   ...{ BROKERS: 'a:1', HOST: 'h', N: '6', SECRET: 'new-secret', EMPTY: '', INJECTED: 'x"}, y: [z', SAMPLE: '1' },
   WEBHOOK_URL: 'https://a.example',
 }
 
-/** Configurations as they are shipped, shown and tested, each of which is taken as it is, beside the files of `installed`. */
+/**
+ * Valid configurations from the chart, the docs and the tests. Each one is valid with the files of
+ * `installed`.
+ */
 export const configurations: Readonly<Record<string, string>> = {
   minimal: accepted('minimal.yaml'),
   full: accepted('full.yaml'),
@@ -32,7 +35,10 @@ const required = {
   sources: 'sources: [{ id: web, writeKey: web-key }, { id: server, writeKey: app-key }]',
 }
 
-/** The examples of the documentation, with what they leave out; whether they are taken depends on what they refer to. */
+/**
+ * The partial examples of the documentation. Whether they are valid depends on the files that they
+ * name.
+ */
 export const shownConfigurations: readonly string[] = allPages()
   .flatMap(blocksOf)
   .filter(({ language }) => /^ya?ml$/.test(language))
@@ -45,7 +51,7 @@ export const shownConfigurations: readonly string[] = allPages()
 
 export type Content = string | Uint8Array
 
-/** As a reader of the file sees it; undefined when it is no text. */
+/** The content as text; `undefined` when it is not valid UTF-8. */
 export function textOf(content: Content): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(content))
@@ -55,17 +61,17 @@ export function textOf(content: Content): string | undefined {
 }
 
 export interface InstalledConfiguration {
-  /** Of the configuration, in a folder beside that of some secrets. */
+  /** Path of the configuration file. The secrets are in a sibling folder. */
   readonly path: string
-  /** What stands beside it, as named from its folder. */
+  /** The other files, by their name relative to the folder. */
   readonly files: Readonly<Record<string, Content>>
   at(name: string): string
   write(text: Content): Promise<void>
-  /** Puts one of `files`, or a folder of them, back as it was. */
+  /** Restores one of `files`, or a folder of them. */
   restore(name: string): Promise<void>
 }
 
-/** A new folder with every file that the configurations name. */
+/** Creates a folder with every file that the configurations name. */
 export async function installed(text: Content): Promise<InstalledConfiguration> {
   const authority = createAuthority()
   const client = authority.issue()

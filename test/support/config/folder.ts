@@ -5,7 +5,10 @@ import { afterAll } from '@jest/globals'
 
 const made: string[] = []
 
-/** A new directory with these files (names may have folders), removed after the tests of the file. */
+/**
+ * Creates a directory with these files, removed after the tests of the file. Names can contain
+ * folders.
+ */
 export async function configFolder(files: Readonly<Record<string, string | Uint8Array>> = {}): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'hookline-config-'))
   made.push(folder)

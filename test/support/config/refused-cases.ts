@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 export interface ConfigCase {
   readonly title: string
   readonly text: string
-  /** `line:column: path: message`, in order. */
+  /** Expected errors, each `line:column: path: message`, in order. */
   readonly refused: readonly string[]
 }
 

@@ -3,10 +3,10 @@ import { parse, stringify } from 'yaml'
 import type { Content } from './example-configurations.ts'
 import { type TreeChange, treeChange, treeWith } from './value-mutations.ts'
 
-/* What people, templates and half-finished writes do to a configuration. */
+/* Changes to the text of a configuration, as people, templates and partial writes make them. */
 
 const within = fc.nat({ max: 10_000 })
-/** What means something in YAML, or to those who read it. */
+/** Text pieces with a meaning in YAML, or that look like one. */
 const pieces = [
   ...[
     '[',
@@ -34,7 +34,7 @@ const pieces = [
   ...['&a ', '*a', '!!int ', '!', '<<: *a\n', '__proto__: ', 'constructor: ', '${', `\${A`, `\${A:-}`, '$${', '@', '`'],
   ...['\0', '\u2028', '\ufeff', '\ud800', '1e999', '.nan', '.inf', '0x', '-0', '99999999999999999999', '1_000', 'yes'],
 ]
-/** A thousand million texts, if aliases were followed. */
+/** A YAML bomb: a parser that expands its aliases makes 10^9 strings. */
 const bomb = [
   'l0: &l0 [x, x, x, x, x, x, x, x, x, x]',
   ...Array.from({ length: 8 }, (_, level) => `l${level + 1}: &l${level + 1} [${`*l${level}, `.repeat(9)}*l${level}]`),
@@ -85,7 +85,7 @@ function textWith(text: string, change: TextChange): string {
   }
 }
 
-/** How the text becomes bytes. */
+/** How the text is encoded. */
 const encoding = fc.oneof(
   { weight: 12, arbitrary: fc.constant('utf-8' as const) },
   fc.constantFrom(
@@ -127,7 +127,7 @@ export const changes: fc.Arbitrary<Changes> = fc
   })
   .filter(({ tree, text, encoding: how }) => tree.length + text.length > 0 || how !== 'utf-8')
 
-/** A configuration after all of the changes; its comments and its style are left as long as its tree is. */
+/** Applies all changes to a configuration. Comments and style stay unless the tree is changed. */
 export function changed(text: string, { tree, text: edits, as, encoding: how }: Changes): Content {
   const rewritten = tree.length === 0 ? text : writtenAs(as, tree.reduce(treeWith, parse(text)))
   return bytesOf(edits.reduce(textWith, rewritten), how)

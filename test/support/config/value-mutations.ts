@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 
-/* What is done to a configuration by its keys and values, rather than by its letters. */
+/* Changes to the keys and values of a configuration. */
 
-/** Names that mean something to JavaScript, to YAML or to nobody, and slips in those that there are. */
+/** Names with a meaning in JavaScript or YAML, unknown names, and misspelled ones. */
 const names = [
   ...[
     '__proto__',
@@ -78,14 +78,14 @@ function placesIn(value: unknown): Place[] {
   return Object.keys(value).flatMap(key => [{ holder: value as Holder, key }, ...placesIn((value as Holder)[key])])
 }
 
-/** As a parser would: `__proto__` becomes a key like any other. */
+/** Sets a key as a parser does: `__proto__` becomes an ordinary key. */
 function set(holder: Holder, key: string, value: unknown): void {
   Object.defineProperty(holder, key, { value, enumerable: true, configurable: true, writable: true })
 }
 
 function take({ holder, key }: Place): unknown {
   const value = holder[key]
-  // `splice` makes an array by the constructor of this one, which an earlier change may have put there as a key.
+  // An earlier change can have set `constructor`, which `splice` would call to create its result.
   if (Array.isArray(holder) && /^\d+$/.test(key)) {
     holder.copyWithin(Number(key), Number(key) + 1)
     holder.length -= 1

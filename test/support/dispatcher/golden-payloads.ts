@@ -6,14 +6,14 @@ import { normalise } from '../../../src/core/message/normalise.ts'
 import { epochMs, Secret } from '../../../src/core/units.ts'
 import { messageOf, start } from './deliveries.ts'
 
-/* What the files are and how the signatures were made stands in the folder's README. */
+/* The README of the folder describes the files and how the signatures were made. */
 const folder = resolve(import.meta.dirname, '../../golden/payloads')
 const suffix = '.message.json'
 const read = (name: string): string => readFileSync(join(folder, name), 'utf8')
 
 export const goldenSecret = new Secret('shared-s3cret-ü')
 
-/** `<settings>/<case>` → X-Signature, as OpenSSL made it. */
+/** X-Signature by `<settings>/<case>`, computed with OpenSSL. */
 export const goldenSignatures: ReadonlyMap<string, string> = new Map(
   [...read('signatures.sha1').matchAll(/^([0-9a-f]{40}) \*(.+)\.body\.json$/gm)].map(
     ([, hex, name]) => [name, hex] as [string, string],
@@ -33,7 +33,7 @@ export const goldenPayloads: readonly GoldenPayload[] = readdirSync(folder, { re
   .sort()
   .map(name => ({ name, message: messageFrom(read(`${name}${suffix}`)), body: read(`${name}.body.json`) }))
 
-/** The message that an SDK's text becomes; a deletion request makes its `delete` itself, of three fields. */
+/** Parses an SDK's message. A deletion request creates its `delete` directly, with three fields. */
 function messageFrom(text: string): Message {
   const parsed = parseJson(text)
   if (parsed.kind === 'rejected') throw new TypeError(parsed.message)

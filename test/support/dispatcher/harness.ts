@@ -1,4 +1,4 @@
-import { encodeSuppressions, type Mark } from '../../../src/core/deletion/suppressions.ts'
+import { encodeSuppressions, type Suppression } from '../../../src/core/deletion/suppressions.ts'
 import { createRouting } from '../../../src/core/delivery/route.ts'
 import type { Event } from '../../../src/core/message/event.ts'
 import type { Message } from '../../../src/core/message/message.ts'
@@ -49,14 +49,14 @@ interface Options {
   readonly destinations?: readonly Destination[]
   readonly answer?: (call: WebhookCall, at: EpochMs) => CallResult | 'never'
   readonly delivery?: Partial<DeliverySettings>
-  /** Where records of attempts go. */
+  /** Producer of the attempt records. */
   readonly attemptProducer?: LogProducer
   readonly tracer?: Tracer
-  /** Absent: the process has always had CPU left. */
+  /** `undefined`: the process always has idle CPU. */
   readonly cpuSaturatedUntil?: () => number
 }
 
-/** The real dispatcher service on a log in memory, a scripted transport and a manual clock. */
+/** The real dispatcher service on an in-memory log, a scripted transport and a manual clock. */
 export class DispatcherHarness {
   readonly clock = new ManualClock()
   readonly log = new MemoryLog(this.clock)
@@ -65,10 +65,10 @@ export class DispatcherHarness {
   readonly calls: { call: WebhookCall; at: EpochMs }[] = []
   readonly counts = new Map<string, number>()
   destinations: readonly Destination[]
-  /** Heartbeats, live. */
+  /** Settings of the canary, which can change during the test. */
   canary: CanarySettings | undefined
   service: DispatcherService
-  /** Of the suppressions topic. */
+  /** Follower of the suppressions topic. */
   follower: MemoryFollower
   marks: SuppressionList
   live: MemoryConsumer
@@ -77,7 +77,7 @@ export class DispatcherHarness {
   readonly #create: () => DispatcherService
   readonly #consume: () => { live: MemoryConsumer; retries: MemoryConsumer }
   #answers: (() => void)[] = []
-  /** Ends with the process: what its timers still do changes nothing. */
+  /** Aborted when the process ends. Timers that run later change nothing. */
   #life = new AbortController()
 
   constructor({ destinations = [destination('crm')], answer = () => ok, delivery, ...more }: Options = {}) {
@@ -108,7 +108,7 @@ export class DispatcherHarness {
         producer: this.#producer(),
         codec: this.codec,
         encodeInput: input => Buffer.from(JSON.stringify(input)),
-        marks: this.marks,
+        suppressions: this.marks,
         cpuSaturatedUntil: () => Number.NEGATIVE_INFINITY,
         attemptProducer: undefined,
         tracer: undefined,
@@ -149,7 +149,7 @@ export class DispatcherHarness {
     return harness
   }
 
-  /** The process is killed, so that nothing is drained or committed, and another one starts. */
+  /** Kills the process, so that nothing is drained or committed, and starts another one. */
   async restart(): Promise<void> {
     this.#life.abort()
     this.#life = new AbortController()
@@ -164,7 +164,7 @@ export class DispatcherHarness {
     await this.service.start()
   }
 
-  /** What is logged, at every level. */
+  /** The log lines of all levels. */
   get lines(): readonly Line[] {
     return this.#logger.lines
   }
@@ -179,23 +179,23 @@ export class DispatcherHarness {
       ...event,
     }
     const { origin, receivedAt, message } = whole
-    // As a deletion does: without its mark a delete is forged.
+    // Writes the suppression of a deletion. Without it, the dispatcher treats the delete as forged.
     if (origin?.kind === 'deletion' && message.userId !== undefined)
       this.mark(message.userId, { source: whole.sourceId, deletedAt: receivedAt, isSuppressed: false })
     this.log.write(this.topics.events, this.codec.encode(whole), message.userId ?? null, headers)
   }
 
-  /** Lets time pass; everything that follows from it happens. */
+  /** Advances the clock and runs all timers that fall due. */
   advance(duration: DurationMs | number): Promise<void> {
     return this.clock.advance(duration, () => this.#settle())
   }
 
   /** A deletion is accepted now. */
-  mark(userId: string, ...marks: Mark[]): void {
+  mark(userId: string, ...marks: Suppression[]): void {
     this.log.write(this.topics.suppressions, Buffer.from(encodeSuppressions(marks)), userId)
   }
 
-  /** What a topic holds, as JSON. */
+  /** The records of a topic as JSON. */
   written(topic: string): readonly unknown[] {
     return this.log.records(topic).map(({ value }) => JSON.parse(String(value)))
   }
@@ -217,7 +217,7 @@ export class DispatcherHarness {
     return { follower, marks: createSuppressionList(deps) }
   }
 
-  /** Answers calls and moves records until the dispatcher is idle. */
+  /** Responds to requests and delivers records until the dispatcher is idle. */
   async #settle(): Promise<void> {
     for (let quiet = 0; quiet < 2; ) {
       const answers = this.#answers.splice(0)

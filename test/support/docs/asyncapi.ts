@@ -14,7 +14,7 @@ export const read = (path: string): string => readFileSync(join(checkout, path),
 export const document = parse(read('schemas/asyncapi.yaml')) as Json
 export const ajv = new ajvModule.Ajv({ logger: false, strict: false, allErrors: true })
 
-/** What a reference within the document stands for. */
+/** Resolves a reference within the document. */
 export const at = (pointer: string): Json | undefined =>
   pointer
     .replace(/^#\//, '')

@@ -5,14 +5,14 @@ export const checkout = resolve(import.meta.dirname, '../../..')
 
 /** A page of the documentation. */
 export interface Page {
-  /** Within the repository. */
+  /** Path in the repository. */
   readonly path: string
   readonly text: string
 }
 
 export const pageAt = (path: string): Page => ({ path, text: readFileSync(join(checkout, path), 'utf8') })
 
-/** Every page that somebody reads, in the order of their paths. */
+/** Every page of the documentation, sorted by path. */
 export const allPages = (): readonly Page[] =>
   [
     ...['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'schemas/README.md'],
@@ -24,11 +24,11 @@ export const allPages = (): readonly Page[] =>
       .sort(),
   ].map(pageAt)
 
-/** An example: between fences, or indented by four spaces where there is no list that it could belong to. */
+/** An example: a fenced block, or an indented block that does not belong to a list. */
 export interface Block {
-  /** Of its first line, from 1. */
+  /** Number of its first line, from 1. */
   readonly line: number
-  /** What the fence names; `''` for an indented one. */
+  /** The language of the fence; `''` for an indented block. */
   readonly language: string
   readonly text: string
 }
@@ -52,9 +52,9 @@ export function blocksOf({ text }: Page): readonly Block[] {
   return [...fenced, ...others].sort((a, b) => a.line - b.line)
 }
 
-/** The text with its fenced examples blanked out; lines stay where they are. */
+/** The text with blank lines in place of fenced examples. Line numbers stay the same. */
 export const withoutFences = (text: string): string => text.replaceAll(fence, block => block.replaceAll(/[^\n]/g, ''))
 
-/** What stands in backquotes within sentences and tables. */
+/** The code spans in sentences and tables. */
 export const codeSpansOf = ({ text }: Page): readonly string[] =>
   [...withoutFences(text).matchAll(/`([^`\n]+)`/g)].map(([, span = '']) => span)

@@ -1,4 +1,7 @@
-/** The simple commands of a shell script, each as its words without redirections: enough of a shell for what documentation shows. `<name>` is a word. */
+/**
+ * Splits a shell script into simple commands, each a list of words without redirections. It
+ * supports the shell syntax of the documentation. `<name>` is a word.
+ */
 export function commandsIn(script: string): readonly (readonly string[])[] {
   const commands: string[][] = []
   let words: string[] = []
@@ -17,7 +20,7 @@ export function commandsIn(script: string): readonly (readonly string[])[] {
   return commands
 }
 
-/** White space, a line's end, an operator, a redirection, or a word with quoted parts. */
+/** White space, an end of line, an operator, a redirection, or a word with quoted parts. */
 const tokens =
   /[ \t]+|\n|&&|\|\||\$\(|[|;&()]|\d?[<>]+(?:&\d| *(?:"[^"]*"|[^\s|;&()]+))|(?:'[^']*'|"(?:\\.|[^"\\])*"|\\.|(?!\$\()[^\s|;&()<>'"\\]|[<>])+/g
 

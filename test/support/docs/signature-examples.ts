@@ -7,10 +7,10 @@ import { text } from 'node:stream/consumers'
 import { afterAll, expect } from '@jest/globals'
 import { checkout } from './pages.ts'
 
-/** The examples of a page, by their language. */
+/** The examples of a page by language. */
 type Shown = Readonly<Record<'Node' | 'Python' | 'Go' | 'Java' | 'Perl', string> & { readonly Shell?: string }>
 
-/** A request that a receiver of the page takes or refuses. */
+/** A request that a receiver must accept or reject. */
 export interface Case {
   readonly what: string
   readonly body: Buffer
@@ -19,9 +19,9 @@ export interface Case {
 
 interface Language {
   readonly name: string
-  /** Files with the example that the program loads. */
+  /** The files into which the example is written. */
   readonly files: Readonly<Record<string, string>>
-  /** The program in `test/fixtures/signatures` that judges one case a line. */
+  /** The program in `test/fixtures/signatures` that verifies one case per line. */
   readonly program: string
   readonly command: readonly [string, ...string[]]
 }
@@ -29,7 +29,10 @@ interface Language {
 export interface SignatureExamples {
   readonly folder: string
   readonly languages: readonly Language[]
-  /** Expects that a program takes exactly the genuine cases. `fieldsOf`: what it reads of a case behind the name of the body's file. */
+  /**
+   * Expects that a program accepts exactly the genuine cases. `fieldsOf`: the fields that it reads
+   * after the name of the body's file.
+   */
   check<Any extends Case>(
     command: Language['command'],
     cases: readonly Any[],
@@ -39,7 +42,10 @@ export interface SignatureExamples {
 
 const fixture = (name: string): string => join(checkout, 'test/fixtures/signatures', name)
 
-/** Puts the examples of a page into a folder, beside the programs `<program>.*`; the folder goes after the tests of the file. */
+/**
+ * Writes the examples of a page to a folder, next to the programs `<program>.*`. The folder is
+ * removed after the tests of the file.
+ */
 export async function installExamples(page: string, program: string, shown: Shown): Promise<SignatureExamples> {
   const folder = await mkdtemp(join(tmpdir(), 'hookline-signatures-'))
   afterAll(() => rm(folder, { recursive: true }))
@@ -79,7 +85,10 @@ function languagesOf(name: string, { Node, Python, Go, Perl, Shell }: Shown): re
   ]
 }
 
-/** A single Java program: the launcher runs the first class, and imports come before all classes. */
+/**
+ * Joins the example and the program to one Java file. The launcher runs the first class, and
+ * imports precede all classes.
+ */
 async function javaProgram(file: string, example: string): Promise<string> {
   const imports = /^import .*;\n/gm
   const parts = [await readFile(fixture(file), 'utf8'), example]
@@ -89,7 +98,7 @@ async function javaProgram(file: string, example: string): Promise<string> {
   return [...ordered, ...parts.map(part => part.replaceAll(imports, ''))].join('')
 }
 
-/** Runs a program with these lines on its stdin; a language that is not installed fails by its name. */
+/** Runs a program with these lines on its stdin. A missing language fails with its name. */
 async function run(
   page: string,
   cwd: string,

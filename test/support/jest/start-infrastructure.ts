@@ -1,16 +1,20 @@
 import { findOrStartInfrastructure } from '../../../deploy/tools/local/infrastructure.ts'
 
-/** Where the setup leaves what the teardown has to do: jest loads the two apart. */
+/** Passes the stop function to the teardown, because jest loads setup and teardown separately. */
 export const held = globalThis as typeof globalThis & { stopInfrastructure?: () => Promise<void> }
 
 const forTests = {
-  // A test of a member that dies need not wait for Kafka's shortest session of six seconds.
+  // Lets tests with a dead member use a session timeout below Kafka's minimum of 6 s.
   'group.min.session.timeout.ms': '500',
-  // Nobody restarts this broker. A machine that stands still for seconds must not take all leaders away from under the tests.
+  // A machine that pauses for seconds must not cause leader elections, because nothing restarts
+  // this broker.
   'broker.session.timeout.ms': '60000',
 }
 
-/** Jest's globalSetup: one Kafka and one schema registry for the run, which the suites find in KAFKA_BROKERS and SCHEMA_REGISTRY_URL. */
+/**
+ * Jest's globalSetup: starts one Kafka and one schema registry for the run. Suites find them in
+ * KAFKA_BROKERS and SCHEMA_REGISTRY_URL.
+ */
 export default async function startInfrastructure(): Promise<void> {
   const { kafka, registry, stop } = await findOrStartInfrastructure({ kafka: { properties: forTests } })
   const giveBack = setEnvironment({ KAFKA_BROKERS: kafka.brokers.join(','), SCHEMA_REGISTRY_URL: registry.url })
@@ -20,7 +24,10 @@ export default async function startInfrastructure(): Promise<void> {
   }
 }
 
-/** The next run of watch mode must not take this run's broker for one that the user named. */
+/**
+ * Sets variables and returns a function that removes them. Otherwise the next run in watch mode
+ * would take this run's broker for one of the user.
+ */
 function setEnvironment(variables: Readonly<Record<string, string>>): () => void {
   const before = Object.keys(variables).map(name => [name, process.env[name]] as const)
   Object.assign(process.env, variables)

@@ -5,23 +5,23 @@ export interface CommittedPosition {
   readonly metadata: string
 }
 
-/** What tests do to a cluster from outside. */
+/** Admin operations of tests on a cluster. */
 export interface AdminClient {
-  /** Replaces a topic's own configuration; resolves when the broker goes by it. */
+  /** Replaces the configuration of a topic. Resolves when the broker applies it. */
   setTopicConfig(topic: string, config: Readonly<Record<string, string>>): Promise<void>
   /** The committed offsets of a group, summed over the partitions of a topic. */
   committed(groupId: string, topic: string): Promise<number>
-  /** What the group has committed, partition by partition; offset -1: nothing. */
+  /** The committed offset of each partition; -1 when there is none. */
   positions(groupId: string, topic: string): Promise<readonly CommittedPosition[]>
-  /** The member that owns each partition of the topic; undefined while the group rebalances. */
+  /** The partitions of each member; `undefined` while the group rebalances. */
   members(groupId: string, topic: string): Promise<ReadonlyMap<string, readonly number[]> | undefined>
   deleteTopic(topic: string): Promise<void>
-  /** As retention does: all records of these partitions are gone. */
+  /** Deletes all records of these partitions, as retention does. */
   deleteRecords(topic: string, partitions: readonly number[]): Promise<void>
   close(): Promise<void>
 }
 
-/** A value that the topic itself has, and not the broker or Kafka. */
+/** The source of a value that is set on the topic, not on the broker. */
 const ofTopic = kafkajs.ConfigSource.TOPIC_CONFIG
 
 export async function createAdminClient(brokers = process.env['KAFKA_BROKERS'] ?? ''): Promise<AdminClient> {
@@ -33,7 +33,7 @@ export async function createAdminClient(brokers = process.env['KAFKA_BROKERS'] ?
       const configEntries = Object.entries(config).map(([name, value]) => ({ name, value }))
       const resource = { type: kafkajs.ConfigResourceTypes.TOPIC, name: topic }
       await admin.alterConfigs({ validateOnly: false, resources: [{ ...resource, configEntries }] })
-      // It is answered as soon as the controller has it.
+      // The response comes when the controller has the change; the broker applies it later.
       await until(async () => {
         const { resources } = await admin.describeConfigs({ includeSynonyms: false, resources: [resource] })
         const own = resources[0]?.configEntries.filter(({ configSource }) => configSource === ofTopic) ?? []
@@ -63,7 +63,7 @@ export async function createAdminClient(brokers = process.env['KAFKA_BROKERS'] ?
       )
     },
     deleteRecords: async (topic, partitions) => {
-      // kafkajs looks for the leaders before it has asked anybody: this makes it ask.
+      // Makes kafkajs fetch metadata first. Otherwise it does not know the leaders.
       await admin.fetchTopicOffsets(topic)
       await admin.deleteTopicRecords({ topic, partitions: partitions.map(partition => ({ partition, offset: '-1' })) })
     },
@@ -71,7 +71,7 @@ export async function createAdminClient(brokers = process.env['KAFKA_BROKERS'] ?
   }
 }
 
-/** Asks again, without a fixed wait in the test, until there is an answer; the test's own time limit ends it. */
+/** Repeats `ask` until it returns a value. The time limit of the test ends it. */
 export async function until<T>(ask: () => Promise<T | undefined>): Promise<T> {
   for (;;) {
     const answer = await ask()

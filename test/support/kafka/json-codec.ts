@@ -1,7 +1,10 @@
 import type { Event } from '../../../src/core/message/event.ts'
 import type { Decoded, DecodedValue, EventCodec, ValueCodec } from '../../../src/core/ports.ts'
 
-/** Values as JSON. `schema:<id>:` at the start needs a schema first (404: unknown); other text than JSON is undecodable. */
+/**
+ * A codec with JSON values. A value that starts with `schema:<id>:` needs this schema first; id 404
+ * is unknown. Other text is undecodable.
+ */
 export class JsonValueCodec<Value> implements ValueCodec<Value> {
   readonly known = new Set<number>()
   registryIsDown = false
@@ -29,7 +32,7 @@ export class JsonValueCodec<Value> implements ValueCodec<Value> {
   }
 }
 
-/** The same for events. */
+/** Like `JsonValueCodec`, for events. */
 export class JsonEventCodec implements EventCodec {
   readonly #values = new JsonValueCodec<Event>()
 

@@ -1,6 +1,6 @@
 import type { LogConsumer } from '../../../src/core/ports.ts'
 
-/** A consumer that ignores its calls when its process is dead. */
+/** Wraps a consumer, which ignores calls of a dead process. */
 export function killable(consumer: LogConsumer, isAlive: () => boolean): LogConsumer {
   return {
     start: handlers => consumer.start(handlers),
@@ -8,8 +8,8 @@ export function killable(consumer: LogConsumer, isAlive: () => boolean): LogCons
     resume: partition => (isAlive() ? consumer.resume(partition) : undefined),
     seek: (partition, offset) => (isAlive() ? consumer.seek(partition, offset) : undefined),
     stop: async () => (isAlive() ? consumer.stop() : undefined),
-    isConfirmed: () => consumer.isConfirmed(),
-    silence: () => consumer.silence(),
+    holdsLease: () => consumer.holdsLease(),
+    timeSinceContact: () => consumer.timeSinceContact(),
     inactivity: () => consumer.inactivity(),
   }
 }

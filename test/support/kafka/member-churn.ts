@@ -6,8 +6,8 @@ import { type Load, startLoad } from '../process/load.ts'
 import { silent } from '../telemetry/silent-logger.ts'
 
 /**
- * Members that join a group and leave it, one after another, like the replicas of an unstable
- * autoscaler. They speak the group's own protocol and ignore the partitions they get.
+ * Starts members that join and leave a group, one after another, like replicas of an unstable
+ * autoscaler. They use the group's own protocol and ignore their partitions.
  */
 export function startMemberChurn(groupId: string, topic: string): Load {
   async function pass(): Promise<void> {
@@ -30,7 +30,7 @@ export function startMemberChurn(groupId: string, topic: string): Load {
       onRecords: () => undefined,
       onRevoked: () => undefined,
       onRevoking: () => Promise.resolve(),
-      onConfirmed: () => undefined,
+      onLeaseRegained: () => undefined,
       positions: () => [],
     })
     await member.stop()

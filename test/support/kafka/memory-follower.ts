@@ -1,13 +1,13 @@
 import type { LogRecord, TopicFollower, TopicFollowerHandlers } from '../../../src/core/ports.ts'
 
-/** Follows a topic of a log in memory. */
+/** Follows a topic of an in-memory log. */
 export class MemoryFollower implements TopicFollower {
   readonly #records: () => readonly LogRecord[]
   readonly #now: () => number
   #handlers: TopicFollowerHandlers | undefined
-  /** By partition. */
+  /** Next offset by partition. */
   readonly #positions = new Map<number, number>()
-  /** Whether brokers answer it. */
+  /** Whether the brokers are unreachable. */
   isCutOff = false
 
   constructor(records: () => readonly LogRecord[], now: () => number) {

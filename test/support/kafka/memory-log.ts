@@ -15,8 +15,8 @@ import { type DurationMs, durationMs } from '../../../src/core/units.ts'
 import { MemoryFollower } from './memory-follower.ts'
 
 /**
- * A log in memory behind the Kafka ports, for tests of services with a manual clock. It hands records over only in `poll`, and
- * answers writes only there, as a broker would: never within the call.
+ * An in-memory log behind the Kafka ports, for tests of services with a manual clock. It delivers
+ * records and acknowledges writes only in `poll`, never within the call, like a broker.
  */
 export class MemoryLog {
   readonly #topics = new Map<string, LogRecord[][]>()
@@ -25,7 +25,7 @@ export class MemoryLog {
   readonly #followers = new Set<MemoryFollower>()
   readonly #answers: (() => void)[] = []
   readonly unwritable = new Set<string>()
-  /** The largest value that a topic takes, where it is not any. */
+  /** Maximum bytes of a value, by topic. */
   readonly maxBytes = new Map<string, number>()
   readonly #clock: Clock
   readonly #partitions: number
@@ -47,7 +47,7 @@ export class MemoryLog {
     this.#append(topic, { key: key === null ? null : Buffer.from(key), value, headers })
   }
 
-  /** In a partition of its own choice. */
+  /** Writes to a given partition. */
   writeTo(
     partition: number,
     topic: string,
@@ -58,12 +58,15 @@ export class MemoryLog {
     this.#append(topic, { key: key === null ? null : Buffer.from(key), value, headers, partition })
   }
 
-  /** What a consumer makes of a batch that it does not read. */
+  /** Writes a batch that the consumer skips, for example a control batch. */
   writeUnreadBatch(topic: string, unreadBatch: UnreadBatch): void {
     this.#append(topic, { key: null, value: null, headers: {} }, unreadBatch)
   }
 
-  /** Up to the ends as of the call; of a compacted topic the last record of each key, without those that are null. */
+  /**
+   * Reads up to the end offsets at the time of the call. `isCompacted`: only the last record of
+   * each key, without tombstones.
+   */
   reader({ isCompacted = false } = {}): PartitionReader {
     const logOf = (topic: string, partition: number): readonly LogRecord[] => this.#logs(topic)[partition] ?? []
     return {
@@ -113,19 +116,19 @@ export class MemoryLog {
     return follower
   }
 
-  /** The numbers of the partitions that each topic has. */
+  /** The partition count of each topic. */
   get partitionNumbers(): readonly number[] {
     return Array.from({ length: this.#partitions }, (_, partition) => partition)
   }
 
-  /** Answers writes and hands over records; true when there was anything to do. */
+  /** Acknowledges writes and delivers records. Returns true when there was anything to do. */
   poll(): boolean {
     const hasAnswered = this.answer()
     const handedOver = [...this.#followers, ...this.#consumers].map(reader => reader.poll())
     return hasAnswered || handedOver.includes(true)
   }
 
-  /** Answers writes only. */
+  /** Only acknowledges writes. */
   answer(): boolean {
     const answers = this.#answers.splice(0)
     for (const answer of answers) answer()
@@ -142,7 +145,7 @@ export class MemoryLog {
     return logs
   }
 
-  /** Returns its offset. */
+  /** Appends a record and returns its offset. */
   #append(topic: string, record: OutgoingRecord, unreadBatch?: UnreadBatch): number {
     const { key, value, headers, partitionKey = key } = record
     const { partition = partitionKey === null ? 0 : partitionFor(partitionKey, this.#partitions) } = record
@@ -159,7 +162,7 @@ interface StoredTopics {
   commit(position: Position): void
 }
 
-/** A consumer that alone has all partitions. */
+/** The only member of its group: it owns all partitions. */
 export class MemoryConsumer implements LogConsumer {
   readonly #stored: StoredTopics
   #handlers: LogConsumerHandlers | undefined
@@ -174,7 +177,10 @@ export class MemoryConsumer implements LogConsumer {
     this.rebalance()
   }
 
-  /** Revokes and assigns every partition, as after a lost session: uncommitted records come again. */
+  /**
+   * Revokes and assigns every partition, as after a lost session. Uncommitted records are delivered
+   * again.
+   */
   rebalance(): void {
     this.#handlers?.onRevoked([...this.#positions.values()])
     const assigned = this.#stored.assign()
@@ -218,7 +224,7 @@ export class MemoryConsumer implements LogConsumer {
     this.kill()
   }
 
-  /** Its process is gone, with whatever it had not committed. */
+  /** Kills the process. It commits nothing more. */
   kill(): void {
     this.#handlers = undefined
     this.#positions.clear()
@@ -227,23 +233,23 @@ export class MemoryConsumer implements LogConsumer {
   /** Whether the commit timer runs. */
   isCommitting = true
 
-  /** Whether the group would let us start anything. */
+  /** Whether the member holds the session lease. */
   confirmed = true
 
-  isConfirmed(): boolean {
+  holdsLease(): boolean {
     return this.confirmed
   }
 
-  /** What the group would tell its members. */
+  /** The handlers of the service. */
   get handlers(): LogConsumerHandlers | undefined {
     return this.#handlers
   }
 
-  /** How long it has heard nothing of the broker, and has not even tried to. */
+  /** Time since the broker's last response, without an attempt to reach it. */
   silentFor: DurationMs = durationMs(0)
   inactiveFor: DurationMs = durationMs(0)
 
-  silence(): DurationMs {
+  timeSinceContact(): DurationMs {
     return this.silentFor
   }
 

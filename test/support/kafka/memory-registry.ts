@@ -1,17 +1,17 @@
 import avsc from 'avsc'
-import { eventSchema } from '../../../src/adapters/avro/avro.ts'
 import { subjectOf } from '../../../src/adapters/avro/confluent-codec.ts'
+import { eventSchema } from '../../../src/adapters/avro/event-codec.ts'
 import { boundedCollection, type FoundSchema, type Registry } from '../../../src/adapters/avro/schema-registry.ts'
 import type { Event } from '../../../src/core/message/event.ts'
 import { epochMs } from '../../../src/core/units.ts'
 
 export const eventsTopic = 'hookline.events'
 
-/** A registry that holds one schema of ours as number 1, and what a test adds. */
+/** A registry with one schema of Hookline, which has id 1, and the schemas that a test adds. */
 export class MemoryRegistry implements Registry {
   readonly url = 'http://registry.test'
   readonly #own: { readonly subject: string; readonly schema: string }
-  /** The ids that were asked for, in order. */
+  /** The requested ids, in order. */
   readonly asked: number[] = []
   #schemas: (FoundSchema | Error)[] = []
   #ownIsRegistered = true
@@ -33,7 +33,7 @@ export class MemoryRegistry implements Registry {
     this.#ownIsRegistered = false
   }
 
-  async find(id: number): Promise<FoundSchema> {
+  async findById(id: number): Promise<FoundSchema> {
     this.asked.push(id)
     const found = this.#schemas[id - 2] ?? { kind: 'unknown' }
     if (found instanceof Error) throw found
@@ -46,9 +46,9 @@ export class MemoryRegistry implements Registry {
   }
 
   register = notNeeded
-  mayFollow = notNeeded
+  checkCompatibility = notNeeded
   compatibility = notNeeded
-  requireBackwardTransitive = notNeeded
+  setBackwardTransitive = notNeeded
 }
 
 const notNeeded = (): never => {
@@ -60,14 +60,14 @@ const compiled = (schema: object): FoundSchema => ({
   type: avsc.Type.forSchema(schema as avsc.Schema, { wrapUnions: 'auto', typeHook: boundedCollection }),
 })
 
-/** Bytes as a producer with its own schema writes them. */
+/** Encodes a value as a producer with its own schema does. */
 export function written(schemaId: number, schema: object, value: object): Buffer {
   const frame = Buffer.alloc(5)
   frame.writeInt32BE(schemaId, 1)
   return Buffer.concat([frame, avsc.Type.forSchema(schema as avsc.Schema, { wrapUnions: 'auto' }).toBuffer(value)])
 }
 
-/** Our schema with other fields. */
+/** Hookline's schema with changed fields. */
 export function schemaWith(change: (fields: { name: string }[]) => object[], name = 'hookline.Event'): object {
   const own = JSON.parse(eventSchema) as { fields: { name: string }[] }
   const { namespace: _own, ...schema } = own as typeof own & { namespace?: string }

@@ -9,7 +9,10 @@ interface Pending {
   readonly onAck: (error: Error | undefined) => void
 }
 
-/** Topics in memory for operators' commands. Tests write directly; a `MemoryTopicsProducer` writes record by record. */
+/**
+ * In-memory topics for operator commands. Tests write directly; a `MemoryTopicsProducer` writes
+ * record by record.
+ */
 export class MemoryTopics {
   readonly partitions = 2
   readonly #records: LogRecord[] = []
@@ -35,7 +38,7 @@ export class MemoryTopics {
   reader(): TopicReader {
     return {
       readToEnd: async (topic, onRecord) => {
-        // Up to the ends as of now, one partition after the other.
+        // Reads up to the current end offsets, one partition after the other.
         const records = this.records(topic).toSorted((a, b) => a.partition - b.partition || a.offset - b.offset)
         for (const record of records) await onRecord(record)
         return records.length
@@ -44,14 +47,17 @@ export class MemoryTopics {
   }
 }
 
-/** A producer that writes and answers only on `step`: in order within a partition, in any order across them. */
+/**
+ * A producer that writes and acknowledges only in `step`: in order within a partition, in any order
+ * across partitions.
+ */
 export class MemoryTopicsProducer implements LogProducer {
   readonly #topics: MemoryTopics
   readonly #pending: Pending[] = []
-  /** What a topic does not take. */
+  /** Whether a topic rejects a record. */
   readonly refuses: (topic: string, record: OutgoingRecord) => boolean
   written = 0
-  /** The largest number of records that waited together. */
+  /** Maximum number of records that waited at the same time. */
   mostPending = 0
 
   constructor(topics: MemoryTopics, refuses: MemoryTopicsProducer['refuses'] = () => false) {
@@ -64,7 +70,9 @@ export class MemoryTopicsProducer implements LogProducer {
     this.mostPending = Math.max(this.mostPending, this.#pending.length)
   }
 
-  /** Writes one of those that are first in their partitions; its answer may get lost. */
+  /**
+   * Writes the first waiting record of one partition. `isAnswerLost`: without an acknowledgement.
+   */
   step(pick = 0, isAnswerLost = false): void {
     const lanes = Map.groupBy(this.#pending, ({ topic, partition }) => `${topic}/${partition}`)
     const heads = [...lanes.values()].map(lane => lane[0] as Pending)
@@ -82,7 +90,7 @@ export class MemoryTopicsProducer implements LogProducer {
   async stop(): Promise<void> {}
 }
 
-/** Lets a producer write until the work that waits for it has ended. */
+/** Lets a producer write until `work` has ended. */
 export async function whileWriting<T>(producer: MemoryTopicsProducer, work: Promise<T>, picks = [0]): Promise<T> {
   let isRunning = true
   const done = work.finally(() => (isRunning = false))
@@ -93,7 +101,10 @@ export async function whileWriting<T>(producer: MemoryTopicsProducer, work: Prom
   return done
 }
 
-/** As `whileWriting`, but kills the process after `writes` records and loses the last answer. True: it was killed. */
+/**
+ * Like `whileWriting`, but kills the process after `writes` records and loses the last
+ * acknowledgement. Returns true when it was killed.
+ */
 export async function killedAfter(
   producer: MemoryTopicsProducer,
   work: Promise<unknown>,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { KafkaTransportOptions } from '../../../packages/client-kafka/src/kafka-transport-options.ts'
-import { createEventCodec, eventSchema } from '../../../src/adapters/avro/avro.ts'
 import { subjectOf } from '../../../src/adapters/avro/confluent-codec.ts'
+import { createEventCodec, eventSchema } from '../../../src/adapters/avro/event-codec.ts'
 import { createRegistry } from '../../../src/adapters/avro/schema-registry.ts'
 import { systemClock as clock } from '../../../src/adapters/clock/clock.ts'
 import { createKafka } from '../../../src/adapters/kafka/kafkajs/client.ts'
@@ -11,21 +11,21 @@ import type { Event } from '../../../src/core/message/event.ts'
 import { epochMs } from '../../../src/core/units.ts'
 import { silent } from '../telemetry/silent-logger.ts'
 
-/** An events topic of its own on a real broker and registry, without services. */
+/** A separate events topic on a real broker and registry, without services. */
 export interface RealEventsTopic {
   readonly topic: string
-  /** For a transport that writes there. */
+  /** Options of a transport that writes to this topic. */
   readonly options: KafkaTransportOptions
   createTopic(): Promise<void>
   registerSchema(): Promise<void>
-  /** Everything on the topic, partition by partition. */
+  /** All events of the topic, partition by partition. */
   events(): Promise<readonly { readonly event: Event; readonly key: string; readonly partition: number }[]>
   topics(): Promise<readonly string[]>
 }
 
 export const partitions = 4
 
-/** Nothing is there before it is created. */
+/** The topic does not exist until it is created. */
 export function newRealEventsTopic(brokers = (process.env['KAFKA_BROKERS'] ?? '').split(',')): RealEventsTopic {
   const topicPrefix = `contract-${randomUUID().slice(0, 8)}`
   const topic = `${topicPrefix}.events`

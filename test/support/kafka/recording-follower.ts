@@ -6,7 +6,7 @@ import { Conditions } from '../conditions.ts'
 /** Records what a follower delivers. */
 export class RecordingFollower implements TopicFollowerHandlers {
   readonly records: LogRecord[] = []
-  /** In monotonic milliseconds. */
+  /** Time up to which the follower is current, in monotonic milliseconds. */
   asOf = Number.NEGATIVE_INFINITY
   readonly #conditions = new Conditions()
 
@@ -24,7 +24,7 @@ export class RecordingFollower implements TopicFollowerHandlers {
     return this.records.map(({ value }) => value?.toString() ?? null)
   }
 
-  /** Resolves when the condition holds; each delivery checks it again. */
+  /** Resolves when the condition is true. It is checked after each delivery. */
   until(condition: () => boolean): Promise<void> {
     return this.#conditions.until(condition)
   }

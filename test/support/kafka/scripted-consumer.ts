@@ -5,19 +5,19 @@ import type { Admission } from '../../../src/services/partitions/partitions.ts'
 export const partition: TopicPartition = { topic: 'hookline.retry.10s', partition: 3 }
 
 export interface Fetch {
-  /** The maximum number of records. */
+  /** Maximum number of records. */
   readonly count: number
-  /** The number of records that come a second time. */
+  /** Number of records that are delivered a second time. */
   readonly again?: number
-  /** It goes beyond the gap behind its last record. */
+  /** Whether the batch reaches past the gap after its last record. */
   readonly withGap?: boolean
-  /** It was under way when the partition was paused. */
+  /** Whether the fetch was in progress when the partition was paused. */
   readonly late?: boolean
 }
 
-/** A consumer of one partition that delivers the records a test chooses and notes each call of its port. */
+/** A consumer of one partition that delivers scripted records and records each call of its port. */
 export class ScriptedConsumer implements LogConsumer {
-  /** Where the next fetch begins. */
+  /** Offset of the next fetch. */
   next = 0
   isPaused = false
   readonly calls: string[] = []
@@ -25,7 +25,7 @@ export class ScriptedConsumer implements LogConsumer {
   readonly #end: number
   #handlers: LogConsumerHandlers | undefined
 
-  /** @param end the offset behind the records and the gap after them. */
+  /** @param end the end offset, after the records and the gap behind them */
   constructor(records: readonly LogRecord[], end: number) {
     this.#records = records
     this.#end = end
@@ -45,7 +45,10 @@ export class ScriptedConsumer implements LogConsumer {
     this.#handlers?.onRevoked([partition])
   }
 
-  /** Hands over what follows; nothing while it is paused, unless the fetch was under way. */
+  /**
+   * Delivers the next records. While the partition is paused it delivers nothing, unless the fetch
+   * is late.
+   */
   fetch({ count, again = 0, withGap = false, late = false }: Fetch): void {
     if (this.isPaused && !late) return
     const before = this.#records.filter(({ offset }) => offset < this.next)
@@ -56,7 +59,7 @@ export class ScriptedConsumer implements LogConsumer {
     this.#handOver([...before.slice(before.length - again), ...records], this.next)
   }
 
-  /** Hands over what a fetch from before the last seek still brings; the position does not move. */
+  /** Delivers records of a fetch that began before the last seek. The position does not move. */
   stray(count: number): void {
     const records = this.#records.filter(({ offset }) => offset >= this.next).slice(0, count)
     this.#handOver(records, (records.at(-1)?.offset ?? this.next) + 1)
@@ -85,11 +88,11 @@ export class ScriptedConsumer implements LogConsumer {
 
   async stop(): Promise<void> {}
 
-  isConfirmed(): boolean {
+  holdsLease(): boolean {
     return true
   }
 
-  silence(): DurationMs {
+  timeSinceContact(): DurationMs {
     return durationMs(0)
   }
 
@@ -98,7 +101,7 @@ export class ScriptedConsumer implements LogConsumer {
   }
 }
 
-/** Prefetches up to the limits and does nothing with a record. */
+/** Prefetches up to the limits and admits no record. */
 export const noAdmission: Admission = {
   prefetchesDeeper: () => true,
   assigned: () => undefined,

@@ -6,11 +6,11 @@ interface Appended {
   readonly onAck: (error: Error | undefined) => void
 }
 
-/** A producer whose answers a test sends. */
+/** A producer whose acknowledgements the test sends. */
 export class ScriptedProducer implements LogProducer {
-  /** Handed over and not answered yet. */
+  /** Records without an acknowledgement. */
   readonly waiting: Appended[] = []
-  /** Everything that was handed over, by topic. */
+  /** All records by topic. */
   readonly #appended: Appended[] = []
 
   append(topic: string, record: OutgoingRecord, onAck: (error: Error | undefined) => void): void {
@@ -23,7 +23,7 @@ export class ScriptedProducer implements LogProducer {
     return this.#appended.filter(each => each.topic === topic).map(({ record }) => record)
   }
 
-  /** Answers the oldest `count` records; all of them unless said otherwise. */
+  /** Acknowledges the oldest `count` records, by default all. */
   answer(error?: Error, count = this.waiting.length): void {
     for (const { onAck } of this.waiting.splice(0, count)) onAck(error)
   }

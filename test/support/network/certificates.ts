@@ -39,7 +39,7 @@ function createKey(): Key {
 function signed(certificate: forge.pki.Certificate, { pem }: Key): string {
   const signing = {
     sign() {
-      // Set by forge just before it asks for the signature; missing in its types.
+      // forge sets it just before it requests the signature; its types omit it.
       const { tbsCertificate } = certificate as unknown as { tbsCertificate: forge.asn1.Asn1 }
       const bytes = Buffer.from(forge.asn1.toDer(tbsCertificate).getBytes(), 'latin1')
       return sign('sha256', bytes, pem).toString('latin1')
@@ -65,7 +65,7 @@ function certificate(subject: string, key: forge.pki.PublicKey, { validFrom = -1
 const altNames = (names: readonly string[]) =>
   names.map(name => (/^[\d.]+$|:/.test(name) ? { type: 7, ip: name } : { type: 2, value: name }))
 
-/** A private authority, made anew in each run. */
+/** Creates a private certificate authority. */
 export function createAuthority(name = 'test authority'): CertificateAuthority {
   const key = createKey()
   const leafKey = createKey()
@@ -92,7 +92,7 @@ export function createAuthority(name = 'test authority'): CertificateAuthority {
   }
 }
 
-/** A certificate that vouches for itself (A5: to be refused). */
+/** Creates a self-signed certificate, which clients must reject. */
 export function selfSigned(names: readonly string[] = ['localhost', '127.0.0.1', '::1']): Leaf {
   const key = createKey()
   const own = certificate(names[0] ?? '', key.publicKey, {})

@@ -1,8 +1,10 @@
-/** Requests as bytes, also such as no client would write. */
+/** Requests as bytes, including invalid ones. */
 
 export type Fields = Readonly<Record<string, string | readonly string[]>>
 
-/** A request of HTTP/1.1; Content-Length is added when there is a body and nothing else says where it ends. */
+/**
+ * An HTTP/1.1 request. Content-Length is added when there is a body and no header gives its length.
+ */
 export function request(line: string, headers: Fields = {}, body: string | Buffer = ''): Buffer {
   const bytes = typeof body === 'string' ? Buffer.from(body) : body
   const framed = Object.keys(headers).some(name => /^(content-length|transfer-encoding)$/i.test(name))
@@ -24,6 +26,6 @@ export function chunk(piece: string | Buffer): Buffer {
   return Buffer.concat([Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')])
 }
 
-/** A whole body in chunks. */
+/** A complete body in chunked encoding. */
 export const chunked = (...pieces: readonly (string | Buffer)[]): Buffer =>
   Buffer.concat([...pieces.map(piece => chunk(piece)), Buffer.from('0\r\n\r\n')])

@@ -3,15 +3,15 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 
-/** The certificate of a server and its key, in PEM. */
+/** The certificate and key of a server, in PEM. */
 export interface ServerTls {
   readonly cert: string
   readonly key: string
 }
 
 /**
- * An HTTP or HTTPS server on a free port of 127.0.0.1. It keeps idle connections for longer than any
- * test takes: only the test breaks them.
+ * An HTTP or HTTPS server on a free port of 127.0.0.1. It keeps idle connections longer than any
+ * test runs.
  */
 export class HttpEndpoint {
   readonly #scheme: 'http' | 'https'
@@ -33,7 +33,7 @@ export class HttpEndpoint {
     await once(this.#server.listen(0, '127.0.0.1'), 'listening')
   }
 
-  /** Without a path. */
+  /** Base URL without a path. */
   get url(): string {
     return `${this.#scheme}://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
   }

@@ -21,18 +21,21 @@ export type LinkState =
   | { readonly kind: 'slow'; readonly bytesPerSecond: number }
   | { readonly kind: 'answers-torn'; readonly bytes: number }
 
-/** What becomes of the bytes that come in one direction. */
+/** What happens to bytes in one direction. */
 type Fate =
   | { readonly kind: 'pass' | 'swallow' | 'hold' }
   | { readonly kind: 'delay'; readonly ms: number }
   | { readonly kind: 'throttle'; readonly bytesPerSecond: number }
 
 export interface TcpProxy {
-  /** On 127.0.0.1. */
+  /** Port on 127.0.0.1. */
   readonly port: number
-  /** From now on; for connections that are open as well. What a link swallowed never comes, so these connections are reset when it ends. */
+  /**
+   * Sets the state for open and new connections. Connections that lost bytes in a state are reset
+   * when it ends.
+   */
   set(state: LinkState): void
-  /** Open ones, counted at the side of the client. */
+  /** Number of open connections from clients. */
   connections(): number
   close(): Promise<void>
 }
@@ -40,13 +43,16 @@ export interface TcpProxy {
 interface Connection {
   readonly client: Socket
   readonly server: Socket
-  /** Some of its bytes are gone. */
+  /** Whether bytes of it were dropped. */
   swallowed: boolean
-  /** Bytes of answers since the state was set. */
+  /** Bytes of responses since the state was set. */
   answered: number
 }
 
-/** A link between a client and a server on 127.0.0.1 that can be spoilt while it is in use. `listen` 0: any free port. */
+/**
+ * Starts a proxy between a client and a server on 127.0.0.1, whose state can be changed at any
+ * time. `listen` 0: any free port.
+ */
 export async function startTcpProxy(target: number, listen = 0): Promise<TcpProxy> {
   const connections = new Set<Connection>()
   let state: LinkState = { kind: 'open' }
@@ -84,7 +90,8 @@ export async function startTcpProxy(target: number, listen = 0): Promise<TcpProx
     ] as const) {
       socket.setNoDelay(true)
       socket.on('error', () => {})
-      // A side that has gone takes the other one along, but for a half-open link, whose other side hears nothing.
+      // When one side closes, the other side is closed too. With `half-open`, the other side
+      // notices nothing.
       socket.on('close', () => {
         if (state.kind === 'held') sent.end()
         else if (state.kind !== 'half-open') other.destroy()
@@ -119,7 +126,7 @@ export async function startTcpProxy(target: number, listen = 0): Promise<TcpProx
   }
 }
 
-/** For bytes that come when the link is as it is. */
+/** What happens to new bytes in this state. */
 function fateIn(state: LinkState, isAnswer: boolean): Fate {
   switch (state.kind) {
     case 'open':
@@ -142,9 +149,15 @@ function fateIn(state: LinkState, isAnswer: boolean): Fate {
   }
 }
 
-/** One direction of a connection. Back-pressure goes through it, but for a delay: a slow link fills up its sender, a long one does not. */
+/**
+ * One direction of a connection. It passes back-pressure on, so a slow link blocks its sender; a
+ * delay does not.
+ */
 function spoilt(fateOf: (bytes: number) => Fate, untilChanged: () => Promise<void>): Transform {
-  /** Resolves when all earlier bytes are through. Nothing overtakes them, even after the link has recovered. */
+  /**
+   * Resolves when all earlier bytes are through. Later bytes never overtake them, even after a
+   * state change.
+   */
   let through: Promise<void> = Promise.resolve()
 
   function pass(chunk: Buffer, push: () => void): Promise<void> {
@@ -174,10 +187,10 @@ function spoilt(fateOf: (bytes: number) => Fate, untilChanged: () => Promise<voi
   }
   return new Transform({
     transform(chunk: Buffer, _encoding, done: TransformCallback) {
-      // The connection may be gone when the wait is over.
+      // The connection can be closed by then.
       pass(chunk, () => void (this.destroyed || this.push(chunk))).then(() => done(), done)
     },
-    // A FIN does not get through a link that lets nothing through.
+    // A link that passes no bytes passes no FIN either.
     flush(done) {
       if (fateOf(0).kind !== 'swallow') through.then(() => done(), done)
     },

@@ -1,34 +1,37 @@
 import net, { type Socket } from 'node:net'
 import { Conditions } from '../conditions.ts'
 
-/** An answer as it came over the wire. */
+/** A response as received. */
 export interface WireAnswer {
   readonly status: number
   readonly reason: string
-  /** Names in lower case; a name that came twice is an error. */
+  /** Names in lower case. A repeated name is an error. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
 }
 
-/** A client that sends given bytes unchanged and reads answers strictly. */
+/** A client that sends bytes unchanged and parses responses strictly. */
 export interface Wire {
-  /** Resolves when the kernel has the bytes, or the connection is gone. */
+  /** Resolves when the kernel has the bytes or the connection is closed. */
   send(bytes: string | Buffer): Promise<void>
-  /** FIN: no more will come from this side. */
+  /** Sends FIN. */
   end(): void
-  /** RST. */
+  /** Sends RST. */
   reset(): void
-  /** The next final answer; interim ones go to `interim`. Rejects when the connection ends without one. `HEAD`: it has no body. */
+  /**
+   * The next final response; interim ones go to `interim`. Rejects when the connection ends first.
+   * For `HEAD` it expects no body.
+   */
   answer(method?: string): Promise<WireAnswer>
-  /** Statuses of the interim answers so far. */
+  /** Statuses of the interim responses so far. */
   readonly interim: readonly number[]
-  /** What has come and is no part of an answer yet. */
+  /** Received text that is not yet part of a complete response. */
   readonly unread: string
-  /** Resolves when the server has closed its side or all of the connection. */
+  /** Resolves when the server has closed its side or reset the connection. */
   readonly closed: Promise<'end' | 'reset'>
 }
 
-/** Connects to a base URL. One character a byte in everything that is text. */
+/** Connects to a base URL. In all texts one character is one byte. */
 export function connect(url: string): Promise<Wire> {
   const { hostname, port } = new URL(url)
   const socket = net.connect({ host: hostname.replace(/^\[|\]$/g, ''), port: Number(port), allowHalfOpen: true })
@@ -57,7 +60,7 @@ function createWire(socket: Socket): Wire {
   socket.on('end', onEnd('end'))
   socket.on('close', onEnd('reset'))
 
-  /** Takes the next answer off `unread` when it is complete. */
+  /** Removes the next complete response from `unread`. */
   function take(method: string): WireAnswer | Error | undefined {
     const head = /^HTTP\/1\.1 (\d{3}) ([^\r\n]*)\r\n((?:[^\r\n]+\r\n)*)\r\n/.exec(unread)
     if (head === null) return undefined

@@ -6,29 +6,32 @@ import { connect } from '../network/wire.ts'
 import { operatorKey, ScriptedOperatorApi } from './scripted-operator-api.ts'
 import { startOperator } from './server.ts'
 
-/** The header of an operator. */
+/** The authentication header of an operator. */
 export const asOperator: Fields = { Authorization: `Bearer ${operatorKey}` }
 export const noKey = problem(401, 'invalid_operator_key', { headers: { 'www-authenticate': 'Bearer' } })
 
-/** A request of an operator. */
+/** Creates a request of an operator. */
 export const ask = (line: string, body: string | Buffer = '', headers: Fields = {}): Buffer =>
   request(line, { ...asOperator, ...headers }, body)
 
-/** A row, and what it comes to behind the routes; nothing unless given. */
+/** A case, and the calls that it makes behind the routes; by default none. */
 export interface OperatorCase extends RawCase {
   readonly asked?: readonly string[]
   readonly lines?: readonly string[]
-  /** Why the list did not come to its end. */
+  /** Expected reason why the list was cut short. */
   readonly cutShort?: string
 }
 
-/** One server for all cases; after each it must still serve, and hold no memory. */
+/**
+ * Runs the cases on one server. After each case the server must still respond, and must hold no
+ * memory.
+ */
 export function operatorCases(
   cases: readonly OperatorCase[],
   options: Parameters<typeof startOperator>[1] = {},
 ): { readonly operator: ScriptedOperatorApi } {
   const operator = new ScriptedOperatorApi()
-  // Lends the memory, and knows how much of it is held.
+  // Provides the body memory, and counts reserved bytes.
   const api = new ScriptedTrackingApi()
   let server: Awaited<ReturnType<typeof startOperator>>
   beforeAll(async () => {
@@ -56,7 +59,7 @@ export function operatorCases(
   return { operator }
 }
 
-/** Expects that a new connection is served and that no memory stays reserved. */
+/** Expects that a new connection gets a response and that no memory stays reserved. */
 async function expectServing(url: string, api: ScriptedTrackingApi): Promise<void> {
   const wire = await connect(url)
   await wire.send(ask('GET /v1/regulations/d-1', '', { Connection: 'close' }))

@@ -1,4 +1,4 @@
-import type { OperatorAccess } from '../../../src/app/operator-access.ts'
+import type { AdminClients } from '../../../src/app/admin-clients.ts'
 import { type AudienceInput, inputUser } from '../../../src/core/audience/input.ts'
 import type { Membership } from '../../../src/core/audience/membership.ts'
 import {
@@ -9,7 +9,7 @@ import {
   toMarkRecord,
   toMembershipRecord,
 } from '../../../src/core/audience/record.ts'
-import { noMark, type SyncId, syncId } from '../../../src/core/audience/sync.ts'
+import { emptyWatermark, type SyncId, syncId } from '../../../src/core/audience/sync.ts'
 import { decodeSuppressions, type UserSuppressions } from '../../../src/core/deletion/suppressions.ts'
 import { type Event, partitionFor } from '../../../src/core/message/event.ts'
 import type { LogRecord, TopicReader } from '../../../src/core/ports.ts'
@@ -24,20 +24,20 @@ import { silent } from '../telemetry/silent-logger.ts'
 export const topics = topicNames('hookline')
 const partitions = 2
 
-/** An installation in memory, for what operators do to it. */
+/** An in-memory installation for operator commands. */
 export class OperatorHarness {
   readonly clock = new ManualClock()
   readonly log = new MemoryLog(this.clock, partitions)
-  /** Up to where the audiences service has taken its inputs: always all of them, unless a test says otherwise. */
+  /** Committed offsets of the audiences service. By default it has processed all inputs. */
   committed: (() => readonly number[]) | undefined
-  /** How far the brokers are ahead of this machine's clock. */
+  /** Milliseconds by which the brokers' clock is ahead of this machine's. */
   brokersAhead = 0
   /** The topics that were read, in order. */
   readonly read: string[] = []
-  /** Accesses that were not closed. */
+  /** Number of connections to Kafka that were not closed. */
   open = 0
 
-  access(): OperatorAccess {
+  access(): AdminClients {
     this.open++
     const producer = this.log.producer()
     const ends = async (topic: string): Promise<readonly number[]> => this.#ends(topic)
@@ -51,9 +51,9 @@ export class OperatorHarness {
       positions: { ends, committed: async (_group, topic) => this.committed?.() ?? ends(topic) },
       events: async () => new JsonEventCodec(),
       inputs: async () => new JsonValueCodec<AudienceInput>(),
-      brokersNow: async () => epochMs(this.clock.now() + this.brokersAhead),
+      brokerTime: async () => epochMs(this.clock.now() + this.brokersAhead),
       memberships: async () => new JsonValueCodec<MembershipRecord>(),
-      marks: async () => {
+      suppressions: async () => {
         await marks.start()
         return marks
       },
@@ -82,7 +82,7 @@ export class OperatorHarness {
     }
   }
 
-  /** Kafka answers until the work that waits for it has ended. */
+  /** Lets Kafka respond until `work` has ended. */
   async during<T>(work: Promise<T>): Promise<T> {
     let isRunning = true
     const done = work.finally(() => (isRunning = false))
@@ -98,7 +98,7 @@ export class OperatorHarness {
     return this.log.records(topics.audienceInput).map(({ value }) => JSON.parse(String(value)) as AudienceInput)
   }
 
-  /** `observed u-1 true` in the order of each partition. */
+  /** The inputs as `observed u-1 true`, in the order of each partition. */
   inputsTold(): readonly string[] {
     return this.inputs().map(input =>
       [input.kind, inputUser(input), 'value' in input ? input.value : undefined].filter(Boolean).join(' '),
@@ -114,16 +114,16 @@ export class OperatorHarness {
     return last?.value ? decodeSuppressions(last.value.toString()) : undefined
   }
 
-  /** Writes what the audiences service keeps of a user; undefined: a tombstone. */
+  /** Writes the stored membership of a user; `undefined` writes a tombstone. */
   keep(key: MemberKey, state: Partial<Membership> | undefined): void {
     const partition = partitionFor(Buffer.from(key.userId), partitions)
     this.#write(topics.memberships, membershipKey(key), partition, state && toMembershipRecord({ ...member, ...state }))
   }
 
-  /** In every partition. */
+  /** Writes the watermark to every partition. */
   keepMark(audience: string, begun: SyncId): void {
     for (let partition = 0; partition < partitions; partition++)
-      this.#write(topics.memberships, markKey(audience), partition, toMarkRecord({ ...noMark, begun }))
+      this.#write(topics.memberships, markKey(audience), partition, toMarkRecord({ ...emptyWatermark, begun }))
   }
 
   #write(topic: string, key: string, partition: number, value: MembershipRecord | undefined): void {
@@ -138,13 +138,13 @@ export class OperatorHarness {
   }
 }
 
-/** A member, and the destination knows. */
+/** A member whose value the destination has acknowledged. */
 export const member: Membership = {
   desired: 'true' as JsonText,
   acknowledged: 'true' as JsonText,
   inFlight: undefined,
   version: 1,
   syncId: syncId(1_000),
-  doubt: undefined,
+  unconfirmed: undefined,
   position: 0,
 }

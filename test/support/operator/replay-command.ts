@@ -22,7 +22,10 @@ interface Given extends NonNullable<Parameters<typeof runCommand>[1]> {
   readonly access?: Partial<ReplayAccess>
 }
 
-/** Runs `hookline replay` on dead letters in memory; `crm` and `off` are configured, `off` is not enabled. */
+/**
+ * Runs `hookline replay` on in-memory dead letters. `crm` and `off` are configured; `off` is
+ * disabled.
+ */
 export async function runReplay(deadLetters: readonly OutgoingRecord[], argv: readonly string[], given: Given = {}) {
   const harness = new ReplayHarness(deadLetters)
   const { refuses, access, ...io } = given

@@ -1,6 +1,6 @@
+import { identifyOf } from '../../../src/core/audience/changes.ts'
 import type { AudienceInput } from '../../../src/core/audience/input.ts'
-import { identifyOf } from '../../../src/core/audience/transition.ts'
-import { StandingRecords } from '../../../src/core/delivery/dead-letter.ts'
+import { LiveDeadLetters } from '../../../src/core/delivery/dead-letter.ts'
 import { deadLetterRecord } from '../../../src/core/delivery/dead-letter-record.ts'
 import type { DeliveryState } from '../../../src/core/delivery/delivery-state.ts'
 import type { DeadLetterReason } from '../../../src/core/delivery/outcome.ts'
@@ -30,7 +30,7 @@ import { ManualClock } from '../manual-clock.ts'
 export const topics = topicNames('hookline')
 export const firstTier = 'hookline.retry.10s'
 
-/** `crm` and `shop` are there, `gone` is not. */
+/** `crm` and `shop` are configured, `gone` is not. */
 export const circumstances: ReplayContext = {
   topics,
   routing: createRouting({
@@ -55,7 +55,7 @@ export function deliveryOf(n: number, sourceId: string, destination = 'crm'): Ou
   return deadLetterRecord(record, carried, 'retries_exhausted')
 }
 
-/** The nth event, refused before it became a delivery. */
+/** The dead letter of the nth event, which was rejected before it became a delivery. */
 export function refusedEvent(n: number, reason: DeadLetterReason = 'undecodable'): OutgoingRecord {
   return deadLetterRecord(recordOf({ partition: n % 2, offset: n, key: Buffer.from(`user-${n}`) }), undefined, reason)
 }
@@ -70,7 +70,7 @@ export function changeGivenUp(n: number, destination = 'crm'): OutgoingRecord {
   return deadLetterRecord(record, carried, 'retries_exhausted')
 }
 
-/** Schemas are learnt with the first event. */
+/** Learns its schema with the first event. */
 const eventsAsJson: EventCodec & { isLearnt: boolean } = {
   isLearnt: false,
   encode: event => Buffer.from(JSON.stringify(event)),
@@ -98,7 +98,7 @@ interface Given extends Partial<ReplayOptions> {
   readonly events?: () => Promise<EventCodec>
 }
 
-/** Replays of dead letters that stand in memory. */
+/** Replays in-memory dead letters. */
 export class ReplayHarness {
   readonly clock = new ManualClock(start)
   readonly memoryTopics = new MemoryTopics(() => this.clock.now())
@@ -107,7 +107,7 @@ export class ReplayHarness {
     for (const each of deadLetters) this.giveUp(each)
   }
 
-  /** How often the registry was needed. */
+  /** How often the registry was opened. */
   opened = 0
 
   readonly events = async (): Promise<EventCodec> => {
@@ -124,7 +124,7 @@ export class ReplayHarness {
     this.memoryTopics.write(topics.deadLetter, deadLetter)
   }
 
-  /** Begins a replay whose producer is the test's to move. */
+  /** Starts a replay. The test controls its producer. */
   begin(given: Given = {}): { readonly producer: MemoryTopicsProducer; readonly work: Promise<ReplayReport> } {
     const { refuses, reader = this.memoryTopics.reader(), events = this.events, ...options } = given
     const producer = new MemoryTopicsProducer(this.memoryTopics, refuses)
@@ -144,10 +144,10 @@ export class ReplayHarness {
     return records.map(({ headers }) => `${headers['destination']} ${headers['message-id']} ${headers['round']}`)
   }
 
-  /** Dead letters that were not taken back. */
+  /** Dead letters that are not replayed yet. */
   get standing(): readonly LogRecord[] {
     const records = this.memoryTopics.records(topics.deadLetter)
-    const last = new StandingRecords()
+    const last = new LiveDeadLetters()
     for (const record of records) last.note(record)
     return records.filter(record => last.has(record))
   }

@@ -1,5 +1,5 @@
 import { syncId } from '../../../src/core/audience/sync.ts'
-import { type Refusal, refusal } from '../../../src/core/message/refusal.ts'
+import { type Refusal, refusal } from '../../../src/core/message/request-refusal.ts'
 import {
   type DeletionAnswer,
   type DeletionFound,
@@ -27,23 +27,23 @@ const found: DeletionFound = {
   kind: 'found',
   status: { id: 'd-1', status: 'finished', createdAt: '2026-03-01T00:00:00.000Z', sources: [] },
 }
-const notFound = refusal('not_found', 'There is no deletion with this id.')
+const notFound = refusal('not_found', 'There is no deletion with this id: check the id.')
 
-/** An operator API behind the real routes: records requests and gives the answers that a test sets. */
+/** An operator API behind the real routes. It records requests and returns scripted responses. */
 export class ScriptedOperatorApi implements OperatorApi {
-  /** `delete {…}`, `find d-1`, `sync Shoppers full`, in order. */
+  /** Calls such as `delete {…}`, `find d-1`, `sync Shoppers full`, in order. */
   readonly asked: string[] = []
   readonly lines: string[] = []
-  /** What deletions and syncs are part of. */
+  /** The trace contexts of deletions and syncs. */
   readonly traces: (TraceContext | undefined)[] = []
   /** How the list of a sync was cut short. */
   cutShort: string | undefined
   readonly #changes = new Conditions()
   #reading = Promise.resolve()
-  /** A sync is refused at the line that has this text. */
+  /** A sync is rejected at the line with this text. */
   wrongLine = 'wrong'
 
-  /** Reads no line of a list until the returned function is called. */
+  /** Pauses the reading of lists until the returned function is called. */
   holdBack(): () => void {
     const held = Promise.withResolvers<void>()
     this.#reading = held.promise

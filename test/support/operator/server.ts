@@ -20,7 +20,7 @@ interface Options {
   readonly tracer?: Tracer | undefined
 }
 
-/** The listener of the operator API before an API, on a free port. */
+/** Starts the listener of the operator API with this API, on a free port. */
 export async function startOperator(api: OperatorApi, options: Options = {}) {
   const { metrics, text } = createMetrics()
   const audited: object[] = []
@@ -36,7 +36,7 @@ export async function startOperator(api: OperatorApi, options: Options = {}) {
     stop: server.stop,
     /** The lines of the audit log. */
     audited,
-    /** How often each code was answered. */
+    /** Number of responses by code. */
     async answered(): Promise<Readonly<Record<string, number>>> {
       const lines = (await text()).matchAll(/^hookline_operator_answers_total\{code="(\w+)"\} (\d+)$/gm)
       return Object.fromEntries([...lines].map(([, code = '', count]) => [code, Number(count)]))

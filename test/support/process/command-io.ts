@@ -3,12 +3,15 @@ import type { CommandIo } from '../../../src/app/command.ts'
 import { type CommandEntry, runProgram } from '../../../src/app/program.ts'
 
 export interface TestIo extends CommandIo {
-  /** What was written to stdout and stderr so far. */
+  /** The text written to stdout and stderr so far. */
   out(): string
   err(): string
 }
 
-/** The process context of a command in memory: only the given environment, and no terminal by default. */
+/**
+ * An in-memory process context of a command: only the given environment, and by default no
+ * terminal.
+ */
 export function createTestIo(
   given: { env?: Record<string, string>; stdin?: string; signal?: AbortSignal; isTTY?: boolean } = {},
 ): TestIo {

@@ -1,6 +1,6 @@
 /*
- * Loaded into a process with `--import`: measures how long its event loop is blocked. It counts the CPU
- * time of the main thread between two ticks of a timer, so that a busy machine does not count. Each
+ * Measures how long the event loop of a process is blocked; load it with `--import`. It counts the
+ * CPU time of the main thread between two ticks of a timer, so other processes do not count. Each
  * blockage of 25 ms or more becomes a line of the file in LOOP_PROBE_FILE: milliseconds since 1970,
  * milliseconds of CPU time.
  */

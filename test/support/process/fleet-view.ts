@@ -3,29 +3,32 @@ import { type Findings, type Injected, judge, type Limits } from '../../tools/ch
 import type { CommittedPosition } from '../kafka/admin.ts'
 import type { Seen } from '../webhook/recorded-deliveries.ts'
 
-/** Of the events topic of a fleet. */
+/** Partition count of the events topic. */
 export const partitions = 12
 /** Factor on every time limit, because tests share the machine with each other and with the brokers. */
 export const patience = Number(process.env['PATIENCE'] ?? 2)
 
-/** Message ids are `<partition>-<number>`; the numbers go round the partitions. */
+/** Message ids are `<partition>-<number>`, with the partitions in turn. */
 export const partitionOf = (id: string): number => Number.parseInt(id, 10)
 export const offsetOf = (id: string): number => Math.floor(Number(id.split('-')[1]) / partitions)
 export const idAt = (partition: number, offset: number): string => `${partition}-${offset * partitions + partition}`
 
-/** Which offsets a commit says are done. */
+/** Whether a committed position marks an offset as done. */
 function isDoneBy({ offset: committed, metadata }: CommittedPosition): (offset: number) => boolean {
   const ahead = parseCommit(committed, metadata).done
   return offset => offset < committed || ahead.has(offset)
 }
 
-/** Which messages a commit of each partition says are done. */
+/** Whether the committed positions mark a message as done. */
 export function isCommitted(positions: readonly CommittedPosition[]): (id: string) => boolean {
   const isDone = positions.map(isDoneBy)
   return id => isDone[partitionOf(id)]?.(offsetOf(id)) === true
 }
 
-/** What a later look at the committed positions must not show: that any went back, in order or not, or came before its delivery. */
+/**
+ * Errors in committed positions: an offset or a done record that went back, or a commit before the
+ * delivery.
+ */
 export function progressFaults(
   before: readonly CommittedPosition[],
   now: readonly CommittedPosition[],
@@ -43,7 +46,7 @@ export function progressFaults(
   })
 }
 
-/** The offsets from one on that any of the commits calls done. */
+/** The offsets from `from` on that any commit marks as done. */
 function doneFrom(from: number, commits: readonly CommittedPosition[]): number[] {
   const done = new Set<number>()
   for (const { offset: committed, metadata } of commits) {
@@ -53,24 +56,24 @@ function doneFrom(from: number, commits: readonly CommittedPosition[]): number[]
   return [...done]
 }
 
-/** What the sender and the receiver know. */
+/** The records of the sender and the receiver. */
 export interface Observed {
-  /** Message → when it was sent. */
+  /** Send time by message. */
   readonly sent: ReadonlyMap<string, number>
-  /** In the order in which they came in. */
+  /** Requests in the order of their arrival. */
   readonly seen: readonly Seen[]
 }
 
-/** What was done to a process that had no chance to commit what it had done. */
+/** A process that was killed or frozen before it could commit its finished work. */
 export interface Victim {
   readonly what: string
   readonly name: string
   readonly at: number
-  /** When it was thawed. */
+  /** Time at which it was thawed. */
   readonly healedAt?: number
 }
 
-/** The findings of a run of `make chaos`, and by its rules. */
+/** The findings by the rules of `make chaos`. */
 export function findingsOf({ sent, seen }: Observed, limits: Limits, injected: readonly Injected[] = []): Findings {
   const events = new Map(
     [...sent].map(([id, at]) => [id, { id, partition: partitionOf(id), at, acknowledgedAt: at }] as const),
@@ -86,13 +89,16 @@ export function findingsOf({ sent, seen }: Observed, limits: Limits, injected: r
     }),
     injected,
     deadLettered: new Map(),
-    parked: new Set(),
+    waiting: new Set(),
     refused: new Set(),
     problems: seen.filter(({ id }) => !events.has(id)).map(({ id }) => `${id} came and was never sent`),
   })
 }
 
-/** The fault is over when each partition that its victim had has delivered, by another process, what was sent only after it. */
+/**
+ * A fault is over when another process has delivered an event sent after the fault, for each
+ * partition of the victim.
+ */
 export function suffered({ sent, seen }: Observed, { what, name, at, healedAt }: Victim): Injected {
   const owners = new Map(seen.filter(each => each.at <= at).map(({ id, process }) => [partitionOf(id), process]))
   const missing = new Set([...owners].flatMap(([partition, owner]) => (owner === name ? [partition] : [])))

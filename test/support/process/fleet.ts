@@ -8,24 +8,24 @@ import { RecordedDeliveries } from '../webhook/recorded-deliveries.ts'
 import { type Observed, partitionOf, partitions, progressFaults } from './fleet-view.ts'
 import { type Pipeline, startPipeline } from './pipeline.ts'
 
-/** 500 records a second. */
+/** 500 records per second. */
 const batch = { size: 25, everyMs: 50 }
 /** The interval between two reads of the committed offsets. */
 const lookEveryMs = 100
-/** So long after the load has ended all of it must be there, retries too. */
+/** Time limit from the end of the load until all deliveries, with retries, have arrived. */
 const settleLimitMs = 60_000
 
 export interface FleetProcess {
-  /** As in `Seen`. */
+  /** The name in `Seen`. */
   readonly name: string
   readonly service: RunningService
 }
 
-/** Several processes of one installation under a steady load, and its state seen from outside. */
+/** Several processes of one installation under a steady load, observed from outside. */
 export class Fleet {
   readonly receiver: RecordedDeliveries
   readonly processes: FleetProcess[] = []
-  /** When each message was stored. */
+  /** Time at which each message was stored. */
   readonly sent = new Map<string, number>()
   readonly #pipeline: Pipeline
   readonly #admin: AdminClient
@@ -41,7 +41,7 @@ export class Fleet {
     this.#admin = admin
   }
 
-  /** @param latencyMs how long the n-th call waits for its answer; 20 to 200 ms unless said otherwise. */
+  /** @param latencyMs delay of the response to the n-th request; by default 20 to 200 ms */
   static async started(size: number, latencyMs = (count: number): number => 20 + ((count * 37) % 180)): Promise<Fleet> {
     const receiver = await RecordedDeliveries.started(latencyMs)
     try {
@@ -76,19 +76,19 @@ export class Fleet {
     return process
   }
 
-  /** A process, the oldest one first; it is no longer among them. */
+  /** Removes a process from the fleet and returns it; by default the oldest. */
   take(index = 0): FleetProcess {
     const [taken] = this.processes.splice(index, 1)
     if (taken === undefined) throw new Error(`there is no process ${index}`)
     return taken
   }
 
-  /** As of now. */
+  /** A copy of the current records. */
   get observed(): Observed {
     return { sent: this.sent, seen: this.receiver.seen }
   }
 
-  /** The owner of each partition, once `count` members own all partitions in fair shares. */
+  /** Resolves with the owner of each partition when `count` members own equal shares. */
   balanced(count = this.processes.length): Promise<ReadonlyMap<string, readonly number[]>> {
     const share = Math.floor(partitions / count)
     return until(async () => {
@@ -107,7 +107,7 @@ export class Fleet {
     return this.#admin.positions(this.#pipeline.topics.dispatcherGroup, this.#pipeline.topics.events)
   }
 
-  /** The same, as soon as anything is committed. */
+  /** Resolves with the committed positions when there are any. */
   progress(): Promise<readonly CommittedPosition[]> {
     return until(async () => {
       const now = await this.positions()
@@ -115,7 +115,7 @@ export class Fleet {
     })
   }
 
-  /** Resolves when of each partition a message has come in that was sent only after this was called. */
+  /** Resolves when each partition has delivered a message that was sent after this call. */
   async eachPartitionDelivers(): Promise<void> {
     const since = performance.now()
     const missing = new Set(Array.from({ length: partitions }, (_, partition) => partition))
@@ -129,7 +129,10 @@ export class Fleet {
     })
   }
 
-  /** Ends the load, waits until all of it is delivered or has had its time, and stops the processes; their exit codes. */
+  /**
+   * Ends the load, waits until everything is delivered or the limit has passed, and stops the
+   * processes. Resolves with their exit codes.
+   */
   async settled(): Promise<readonly (number | null)[]> {
     this.#isLoading = false
     await this.#loading
@@ -140,7 +143,7 @@ export class Fleet {
     return Promise.all(this.processes.map(({ service }) => service.stop()))
   }
 
-  /** What the committed positions have shown that must not be, from the start until now; looked up ten times a second. */
+  /** Errors in the committed positions from the start until now, checked ten times per second. */
   progressFaults(): Promise<readonly string[]> {
     this.#watchEnd.abort()
     return this.#watching
@@ -181,7 +184,7 @@ export class Fleet {
     }
   }
 
-  /** Each of another user, so that none waits for another. */
+  /** Each record has a different user, so that none waits for another. */
   #recordOf(id: string): OutgoingRecord {
     const value = this.#pipeline.codec.encode({
       sourceId: 'web',

@@ -2,15 +2,15 @@ import { setTimeout as pause } from 'node:timers/promises'
 
 const usualMs = 1_000
 
-/** Work that repeats in the background of a test. */
+/** Repeating background work of a test. */
 export interface Load {
   /** Resolves when the current round ends; rejects with the error of a failed round. */
   stop(): Promise<void>
 }
 
 /**
- * Starts the first round immediately and each next one `everyMs` after the one before, or when that
- * one ends if it takes longer.
+ * Starts the first round immediately, and each next one `everyMs` after the start of the previous
+ * one, or at its end if that is later.
  */
 export function startLoad(round: () => Promise<unknown>, everyMs = usualMs): Load {
   const over = new AbortController()
@@ -29,8 +29,8 @@ export function startLoad(round: () => Promise<unknown>, everyMs = usualMs): Loa
 }
 
 /**
- * Lets a process run for 0.4 s of each 1.2 s, as under a CPU limit that is too low: the kernel stops it
- * at any point when its share is used up.
+ * Lets a process run for 0.4 s of every 1.2 s, as under a low CPU limit. The stop can come at any
+ * instruction.
  */
 export const startThrottle = (pid: number): Load =>
   startLoad(async () => {

@@ -5,19 +5,19 @@ import { selfSigned } from '../network/certificates.ts'
 import { Ledger } from '../webhook/ledger.ts'
 import { startPipeline, trackEvents } from './pipeline.ts'
 
-/** A service with endpoints of every sort, under a little load that touches whatever can be measured. */
+/** A service with endpoints of every kind and a small load that uses every metric. */
 export interface ObservedService {
-  /** Where it is scraped. */
+  /** Address that Prometheus scrapes. */
   readonly target: string
-  /** Another round of everything. */
+  /** Sends another round of messages. */
   load(): Promise<void>
   close(): Promise<void>
 }
 
-/** The endpoints: what they answer, try by try. */
+/** The statuses of each endpoint, attempt by attempt. */
 const answers = { well: [200], heals: [503, 200], gone: [410], fails: [500], untrusted: [200] } as const
 type Endpoint = keyof typeof answers
-/** Those that get all messages of the source `web`. */
+/** The endpoints that get all messages of the source `web`. */
 const onEverything: readonly Endpoint[] = ['well', 'gone', 'fails', 'untrusted']
 
 async function startEndpoints(): Promise<ReadonlyMap<string, Ledger>> {
@@ -44,7 +44,7 @@ export async function startObserved(): Promise<ObservedService> {
     sources: ['web', 'rare'].map(id => ({ id, writeKey: `${id}-key` })),
     destinations: [
       ...onEverything.map(id => destination(id, id)),
-      // So few that its breaker stays closed, and its retries come in time.
+      // It gets few messages, so its circuit breaker stays closed and its retries are on time.
       destination('heals', 'heals', { sources: ['rare'] }),
       destination('paused', 'well', { paused: true }),
       destination('off', 'well', { enabled: false }),

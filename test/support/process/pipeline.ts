@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { hookline, type RunningService, startService } from '../../../deploy/tools/local/service-process.ts'
-import { createEventCodec } from '../../../src/adapters/avro/avro.ts'
+import { createEventCodec } from '../../../src/adapters/avro/event-codec.ts'
 import { createRegistry } from '../../../src/adapters/avro/schema-registry.ts'
 import { systemClock as clock } from '../../../src/adapters/clock/clock.ts'
 import { createKafka } from '../../../src/adapters/kafka/kafkajs/client.ts'
@@ -15,26 +15,32 @@ import { type TopicNames, topicNames } from '../../../src/core/topics.ts'
 import { trackMessage } from '../collector/messages.ts'
 import { silent } from '../telemetry/silent-logger.ts'
 
-/** An installation of its own on the real broker and registry of the run: topics, schemas, a configuration file, the real process. */
+/**
+ * A separate installation on the real broker and registry of the run: topics, schemas, a
+ * configuration file and the real process.
+ */
 export interface Pipeline {
   readonly topics: TopicNames
   readonly configFile: string
   readonly codec: EventCodec
-  /** Starts one more process of `hookline run`. `own` is added to its environment, `words` to its arguments. */
+  /**
+   * Starts another process of `hookline run`. `own` is added to its environment, `words` to its
+   * arguments.
+   */
   run(own?: NodeJS.ProcessEnv, words?: readonly string[]): Promise<RunningService>
-  /** Replaces the configuration file; running services take it over. */
+  /** Replaces the configuration file. Running services reload it. */
   configure(change: Change): Promise<void>
-  /** Resolves when Kafka has them. */
+  /** Writes records. Resolves when Kafka has acknowledged all of them. */
   write(topic: string, records: readonly OutgoingRecord[]): Promise<void>
   send(events: readonly Event[]): Promise<void>
   read(topic: string): Promise<readonly LogRecord[]>
   command(...words: readonly string[]): Promise<string>
-  /** What the services have logged, one object a line. */
+  /** The log lines of the services as objects. */
   log(): Promise<readonly Record<string, unknown>[]>
   close(): Promise<void>
 }
 
-/** What is said of topics is added to what they are anyway. */
+/** Changes to the configuration; those of topics are merged with the defaults. */
 export interface Change {
   readonly topics?: { readonly partitions: number; readonly replicationFactor: number }
   readonly [key: string]: unknown
@@ -59,7 +65,7 @@ export async function startPipeline(config: Change, brokers = process.env['KAFKA
   const write = (change: Change): Promise<void> =>
     writeFile(configFile, JSON.stringify({ ...base, ...change, topics: { ...base.topics, ...change.topics } }, null, 2))
   await write(config)
-  // The installation's own broker may be another one than the run's.
+  // The installation can use another broker than the run's.
   const env = { ...process.env, KAFKA_BROKERS: brokers }
   const command = (...words: readonly string[]): Promise<string> => hookline(configFile, words, env)
   try {
@@ -98,14 +104,14 @@ export async function startPipeline(config: Change, brokers = process.env['KAFKA
     read: async topic => {
       const records: LogRecord[] = []
       await createReader({ kafka, clock, logger: silent }).readToEnd(topic, record => void records.push(record))
-      // By these processes learn the broker's time; they hold nothing.
+      // Processes write these records to learn the broker's time.
       return records.filter(({ key }) => key?.toString() !== '-/clock')
     },
     command,
     log: async () =>
       (await readFile(logFile, 'utf8'))
         .split('\n')
-        // What stands behind the last end of a line is being written.
+        // The text after the last line end is an incomplete line.
         .slice(0, -1)
         .filter(Boolean)
         .map(line => JSON.parse(line)),
@@ -133,7 +139,10 @@ async function append(producer: LogProducer, topic: string, records: readonly Ou
   )
 }
 
-/** `count` track events of the source `web`, each of another user, with the ids `<prefix>-0` and so on. */
+/**
+ * `count` track events of the source `web` with the ids `<prefix>-0` and so on, each of a different
+ * user.
+ */
 export function trackEvents(count: number, prefix = 'm'): readonly Event[] {
   return Array.from({ length: count }, (_, index) => ({
     sourceId: 'web',

@@ -1,16 +1,17 @@
 import type { Rule } from './rules.ts'
 
-/** The length of a minute in seconds. */
+/** Length of an accelerated minute in seconds. */
 const minute = 1
 /**
- * Seconds that nothing exceeds: what has come into a window has to leave it again while a test waits. Without it three days would take more
- * than an hour. More than one hour takes, so that no window becomes longer than one that it is compared with.
+ * Maximum seconds of a window. A window must empty again while a test waits; three days would take
+ * more than an hour. It is longer than one hour's 60 s, so that no window becomes longer than one
+ * that it is compared with.
  */
 const longest = 75
 
 const minutesOf: Readonly<Record<string, number>> = { m: 1, h: 60, d: 24 * 60 }
 
-/** `[5m]`, `offset 10m`; what selects by label stays whole, whatever it says. */
+/** Matches `[5m]` and `offset 10m`. Label selectors are matched whole and stay unchanged. */
 const token = /"(?:\\.|[^"\\])*"|(?<=\[|offset )(?<count>\d+)(?<unit>[mhd])\b|(?<=\* )60\b/g
 
 function accelerated(count: number, unit: string): string {
@@ -18,9 +19,9 @@ function accelerated(count: number, unit: string): string {
 }
 
 /**
- * A rule on a faster clock: a minute becomes a second in windows, in offsets, in `for`, and where seconds
+ * Speeds a rule up: a minute becomes a second in windows, in offsets, in `for`, and where seconds
  * are written as minutes times 60. Comparisons and thresholds stay. So an alert fires for the same
- * reason as in operation, and a test does not take hours.
+ * reason as in production, but a test does not take hours.
  */
 export function accelerate<Any extends Pick<Rule, 'expr' | 'for'>>({ expr, for: patience, ...rule }: Any): Any {
   const text = expr.replaceAll(token, (found, count?: string, unit?: string) => {

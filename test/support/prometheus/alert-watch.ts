@@ -4,21 +4,24 @@ import { accelerate } from './accelerated-rules.ts'
 import { alerts, nameOf } from './rules.ts'
 import type { ActiveAlert, LivePrometheus } from './server.ts'
 
-/** Which alert: its name, and labels that tell it from others of that name. */
+/** Identifies an alert by its name and by labels. */
 export interface Sought {
   readonly alert: string
-  /** Of what has no installation (that nothing can be scraped) it says nothing. */
+  /** The job of the installation. Alerts about a target that is not scraped have none. */
   readonly job: string
   readonly labels: Readonly<Record<string, string>>
 }
 
 const askEveryMs = 250
-/** The slowest thing that is waited for takes 80 s on an idle machine. */
+/** The slowest alert takes 80 s on an idle machine. */
 const patienceMs = 240_000
-/** An alert is clear only where its series are there: what cannot be scraped for a moment fires nothing either. */
+/**
+ * An alert counts as resolved only while its job is scraped, because a missing target fires nothing
+ * either.
+ */
 const jobsSeen = 'max by (job) (min_over_time(up[6s])) == 1'
 
-/** Polls the alerts of a Prometheus for every test that waits for one. */
+/** Polls the alerts of a Prometheus server for all waiting tests. */
 export class AlertWatch {
   readonly #prometheus: LivePrometheus
   readonly #conditions = new Conditions()
@@ -33,7 +36,10 @@ export class AlertWatch {
     this.#watching.catch(() => undefined)
   }
 
-  /** Resolves when the processes of an installation are scraped. Before, nothing that they count is seen to grow. */
+  /**
+   * Resolves when Prometheus scrapes the processes of an installation. Increases before that are
+   * not visible.
+   */
   async untilSeen(job: string): Promise<void> {
     await Promise.race([this.#conditions.until(() => this.#seen.has(job)), this.#watching])
   }
@@ -42,7 +48,7 @@ export class AlertWatch {
     return this.#active.some(active => active.state === 'firing' && isSought(active, sought))
   }
 
-  /** Rejects with the known alerts when it takes too long. */
+  /** Rejects with the known alerts after the time limit. */
   async untilFires(sought: Sought): Promise<void> {
     await this.#until(() => this.fires(sought), sought, 'does not fire')
   }
@@ -51,7 +57,7 @@ export class AlertWatch {
     await this.#until(() => this.#seen.has(sought.job) && !this.fires(sought), sought, 'does not clear')
   }
 
-  /** Rejects with what went wrong on the way. */
+  /** Rejects with the errors of the polling. */
   async close(): Promise<void> {
     this.#over.abort()
     await this.#watching

@@ -2,12 +2,15 @@ import { contractSeries } from './metrics-contract.ts'
 import { askedIn, type Matcher } from './promql.ts'
 import { recordings } from './rules.ts'
 
-/** Labels that Prometheus and the cluster add to whatever they scrape. */
+/** Labels that Prometheus and the cluster add to all series. */
 const added = ['job', 'namespace', 'instance', 'pod']
-/** What Prometheus makes itself. */
+/** Series that Prometheus creates itself. */
 const synthetic: Record<string, readonly string[]> = { up: [], ALERTS: ['alertname', 'alertstate', 'severity'] }
 
-/** The labels that a series can have, with their values where these are a closed set; undefined: there is no such series. */
+/**
+ * The labels of a series, with their values where these are a closed set; `undefined` for an
+ * unknown series.
+ */
 function labelsOf(series: string): ReadonlyMap<string, readonly string[] | undefined> | undefined {
   const metric = contractSeries.get(series)
   const own = (names: readonly string[]) => new Map(names.map(name => [name, undefined] as const))
@@ -25,7 +28,7 @@ function labelsOf(series: string): ReadonlyMap<string, readonly string[] | undef
   return made && own([...added, ...made])
 }
 
-/** What an expression asks for that the contract does not have: metrics, labels, values of closed sets. */
+/** The metrics, labels and label values of an expression that the contract lacks. */
 export function breachesIn(expr: string): readonly string[] {
   const { metrics, labels } = askedIn(expr)
   const known = metrics.map(({ name }) => labelsOf(name))
@@ -48,7 +51,7 @@ function strangeValues({ operator, value }: Matcher, closed: readonly string[] |
   return asked.filter(each => !closed.some(one => new RegExp(`^(?:${each})$`).test(one)))
 }
 
-/** The metrics of the contract that an expression needs, through recording rules too. */
+/** The metrics of the contract that an expression uses, also through recording rules. */
 export function metricsIn(expr: string): readonly string[] {
   return askedIn(expr).metrics.flatMap(({ name }) => {
     const rule = recordings.find(({ record }) => record === name)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 
 const folder = join(import.meta.dirname, '../../../deploy/helm/hookline/files/dashboards')
 
-/** What we look at in Grafana's model of a panel. */
+/** The checked fields of a Grafana panel. */
 export interface PanelJson {
   readonly id: number
   readonly type: string
@@ -24,12 +24,12 @@ export interface DashboardJson {
   readonly panels: readonly PanelJson[]
 }
 
-/** The dashboards as they are committed. */
+/** The committed dashboards. */
 export const dashboards: readonly DashboardJson[] = readdirSync(folder)
   .filter(file => file.endsWith('.json'))
   .map(file => JSON.parse(readFileSync(join(folder, file), 'utf8')) as DashboardJson)
 
-/** Every panel that shows something, with its dashboard. */
+/** Every panel with data, and its dashboard. */
 export const shownPanels: readonly {
   readonly name: string
   readonly dashboard: DashboardJson

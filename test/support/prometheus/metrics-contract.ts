@@ -2,28 +2,28 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'yaml'
 
-/** One entry of `schemas/metrics.yaml`, as any reader of the file sees it. */
+/** One entry of `schemas/metrics.yaml`. */
 export interface ContractMetric {
   readonly name: string
   readonly type: 'counter' | 'gauge' | 'histogram'
   readonly unit: string
   readonly use: 'alert' | 'dashboard' | 'debug'
   readonly help: string
-  /** A list: the closed set of the values. */
+  /** A list is the closed set of the values. */
   readonly labels?: Readonly<Record<string, readonly string[] | string>>
   readonly buckets?: readonly number[]
   /** The label of its exemplars. */
   readonly exemplar?: 'trace_id'
 }
 
-/** Read from the file that is committed, not from the code that it is made from. */
+/** Read from the committed file, not from the code that generates it. */
 export const contractMetrics: readonly ContractMetric[] = (
   parse(readFileSync(join(import.meta.dirname, '../../../schemas/metrics.yaml'), 'utf8')) as {
     metrics: ContractMetric[]
   }
 ).metrics
 
-/** Every name that a series can have, to its metric: a histogram has three. */
+/** All series names with their metric. A histogram has three. */
 export const contractSeries: ReadonlyMap<string, ContractMetric> = new Map(
   contractMetrics.flatMap(metric =>
     metric.type === 'histogram'

@@ -1,4 +1,7 @@
-/** What an expression in PromQL asks for: its metrics, each with its matchers, and the labels that it groups or joins by. */
+/**
+ * The parts of a PromQL expression: metrics with their matchers, and the labels of grouping and
+ * joins.
+ */
 export interface Asked {
   readonly metrics: readonly { readonly name: string; readonly matchers: readonly Matcher[] }[]
   readonly labels: readonly string[]
@@ -11,13 +14,16 @@ export interface Matcher {
 }
 
 const operators = ['and', 'or', 'unless', 'bool', 'offset']
-/** They may have `by (…)` before their parentheses. */
+/** Aggregations, which can have `by (…)` before their parentheses. */
 const aggregations = ['sum', 'max', 'min', 'avg', 'count', 'topk', 'quantile']
 const words = new Set([...operators, ...aggregations])
-/** With these a list of labels follows. */
+/** Keywords before a list of labels. */
 const lists = new Set(['by', 'without', 'on', 'ignoring', 'group_left', 'group_right'])
 
-/** Reads an expression without judging its syntax, which Prometheus does. Grafana's `$variables` are taken for texts and durations. */
+/**
+ * Parses an expression without checking its syntax. Grafana's `$variables` count as texts and
+ * durations.
+ */
 export function askedIn(expr: string): Asked {
   const metrics: { name: string; matchers: Matcher[] }[] = []
   const labels: string[] = []
@@ -25,7 +31,7 @@ export function askedIn(expr: string): Asked {
   for (let at = names.exec(expr); at !== null; at = names.exec(expr)) {
     const [, name, opens, rest = ''] = at
     if (name === undefined) continue
-    // Only the name is taken here; what stands in the parentheses is read on.
+    // Skip only the name, so that the expression in its parentheses is parsed next.
     names.lastIndex = at.index + name.length
     if (lists.has(name)) {
       labels.push(...splitLabels(rest))

@@ -1,18 +1,20 @@
 import type { Rule } from './rules.ts'
 
-/** A rule with one thing wrong, as a slip of the hand would have it. */
+/** A rule with one error, like a typing mistake. */
 export interface Mutant {
   readonly name: string
   readonly rule: Rule
 }
 
-/** Matches strings, ranges, durations and names as a whole; the other tokens are operators and numbers. */
+/**
+ * Matches strings, ranges, durations and names whole; the other tokens are operators and numbers.
+ */
 const token = /"(?:\\.|[^"\\])*"|\[[^\]]*\]|\{[^}]*\}|[a-zA-Z_:][\w:]*|\d+[smhdwy]|\d+(?:\.\d+)?|==|!=|[<>]=?/g
 
 const comparisons: Record<string, string> = { '>': '<', '<': '>', '==': '!=', '!=': '==' }
 const aggregations: Record<string, string> = { max: 'min', min: 'max' }
 
-/** Everything that one slip can make of a rule, and a test has to notice. */
+/** All mutants of a rule. A test must fail for each of them. */
 export function mutantsOf(rule: Rule): readonly Mutant[] {
   return [...inExpression(rule), ...inPatience(rule)]
 }

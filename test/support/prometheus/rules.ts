@@ -4,16 +4,16 @@ import { parse } from 'yaml'
 
 const deploy = join(import.meta.dirname, '../../../deploy')
 export const rulesDirectory = join(deploy, 'helm/hookline/files/rules')
-/** Where promtool's tests of them are, one file for each alert. */
+/** Directory of the promtool tests, one file per alert. */
 export const ruleTestsDirectory = join(deploy, 'tools/rules')
 
-/** A rule as its file has it, with the group that it stands in. */
+/** A rule of the rule file, with its group. */
 export interface Rule {
   readonly group: string
   readonly expr: string
-  /** Recording rules. */
+  /** Name of a recording rule. */
   readonly record?: string
-  /** Alerts. */
+  /** Name of an alert. */
   readonly alert?: string
   readonly for?: string
   readonly labels?: Readonly<Record<string, string>>
@@ -22,12 +22,12 @@ export interface Rule {
 
 export const recordings = rulesIn('recording.yaml')
 export const alerts = rulesIn('alerts.yaml')
-/** The names of the alerts that have a file of tests. */
+/** The names of the alerts with a test file. */
 export const testedAlerts = readdirSync(ruleTestsDirectory).map(file => file.replace(/\.yaml$/, ''))
 
 export const nameOf = ({ record, alert }: Rule): string => record ?? alert ?? ''
 
-/** Those of the recording rules that an expression needs, through others too. */
+/** The recording rules that an expression needs, directly or through others. */
 export function neededBy(expr: string): readonly Rule[] {
   return recordings.filter(
     ({ record = '' }) =>

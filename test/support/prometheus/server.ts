@@ -10,38 +10,41 @@ import { until } from '../kafka/admin.ts'
 import { accelerate } from './accelerated-rules.ts'
 import { alerts, type Rule, recordings } from './rules.ts'
 
-/** A series of an answer, with its value as of now. */
+/** A series of a query result with its current value. */
 export interface Sample {
   readonly labels: Readonly<Record<string, string>>
   readonly value: number
 }
 
-/** A process that shows metrics. */
+/** A scraped process. */
 export interface Target {
-  /** Under which it stays the same to Prometheus when it is started again, as a pod does. */
+  /** Stable name of the target. A restarted process keeps it, like a pod. */
   readonly instance: string
-  /** Tells one installation from another. */
+  /** Name of the installation. */
   readonly job: string
-  /** Host and port. */
+  /** `host:port`. */
   readonly address: string
-  /** Seconds between two scrapes, and how long one may take; 1. */
+  /** Scrape interval and scrape timeout in seconds. Default: 1. */
   readonly every?: number
 }
 
-/** As `GET /api/v1/alerts` has it. */
+/** An alert of `GET /api/v1/alerts`. */
 export interface ActiveAlert {
   readonly labels: Readonly<Record<string, string>>
   readonly state: 'pending' | 'firing'
   readonly value: string
 }
 
-/** A real Prometheus that scrapes and evaluates every second, by rules on a faster clock (`accelerated-rules.ts`). */
+/**
+ * A real Prometheus server that scrapes and evaluates every second, with rules on a faster clock
+ * (`accelerated-rules.ts`).
+ */
 export interface LivePrometheus {
-  /** From now on it scrapes this too; in the place of what had the same instance. */
+  /** Adds a target. It replaces the target with the same instance. */
   scrape(target: Target): Promise<void>
-  /** @throws what Prometheus has against the expression. */
+  /** @throws Prometheus's error about the expression */
   query(expr: string): Promise<readonly Sample[]>
-  /** The alerts that fire or wait for their `for` now. */
+  /** The alerts that are firing or pending. */
   active(): Promise<readonly ActiveAlert[]>
   close(): Promise<void>
 }
@@ -90,7 +93,7 @@ export async function startPrometheus(): Promise<LivePrometheus> {
       const pace = { __scrape_interval__: `${every}s`, __scrape_timeout__: `${every}s` }
       return { targets: [address], labels: { instance, job, namespace: 'test', ...pace } }
     })
-    // In one go: it may be read at any time.
+    // Replace the file atomically, because Prometheus can read it at any time.
     await writeFile(`${targets}.new`, JSON.stringify(groups))
     await rename(`${targets}.new`, targets)
   }
@@ -127,7 +130,7 @@ function groupsOf(rules: readonly Rule[]): object[] {
   }))
 }
 
-/** Where a service shows its metrics: host and port. */
+/** `host:port` of a service's metrics. */
 export function opsOf({ ready }: RunningService): string {
   const url = /\bops=(\S+)/.exec(ready)?.[1]
   if (url === undefined) throw new Error(`a service says nowhere where its metrics are: ${ready}`)

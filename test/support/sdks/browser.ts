@@ -6,7 +6,10 @@ import type { Driver } from './drivers.ts'
 const require = createRequire(import.meta.url)
 const { JSDOM, VirtualConsole } = require('jsdom')
 
-/** @segment/analytics-next as a page of another origin loads it: settings first, then one request a call, asked for before (CORS). */
+/**
+ * Runs @segment/analytics-next as a page of another origin does: it fetches settings first, then
+ * sends one request per call, each after a CORS preflight.
+ */
 export const driveBrowser: Driver = async ({ url, writeKey }) => {
   const failures: unknown[] = []
   const console = new VirtualConsole()
@@ -50,7 +53,7 @@ export const driveBrowser: Driver = async ({ url, writeKey }) => {
       case 'alias':
         await analytics.alias(userId, call.previousId, options)
     }
-    // An identified user stays identified when a call gives another anonymous id.
+    // The SDK keeps the user id of identify, even when a call gives another anonymous id.
     made.push({ ...call, userId: 'u-1', ...(timestamp && { timestamp }), ...(anonymousId && { anonymousId }) })
   }
   window.close()

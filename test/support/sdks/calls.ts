@@ -1,4 +1,4 @@
-/** A call of an SDK, in the words that all of them share. */
+/** A call of an SDK, in terms that all SDKs share. */
 export interface Call {
   readonly type: 'identify' | 'track' | 'page' | 'screen' | 'group' | 'alias'
   readonly userId?: string
@@ -8,7 +8,7 @@ export interface Call {
   readonly category?: string
   readonly groupId?: string
   readonly previousId?: string
-  /** ISO 8601. */
+  /** ISO 8601 time. */
   readonly timestamp?: string
   readonly messageId?: string
   readonly properties?: object
@@ -26,7 +26,10 @@ const anything = {
   html: '<b>&amp;</b>',
 }
 
-/** One call of each type, a second track of somebody unknown; something of the past, with its circumstances. */
+/**
+ * One call of each type, a second track of an anonymous user, and a call with a past timestamp and
+ * a context.
+ */
 export const calls: readonly Call[] = [
   { type: 'identify', userId: 'u-1', traits: { email: 'ada@example.com', 'plan name': 'pro', ...anything } },
   {

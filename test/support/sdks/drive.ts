@@ -1,8 +1,8 @@
 import { type Driver, drivers } from './drivers.ts'
 
 /*
- * An SDK in a process of its own, as it is without a test around it: node drive.ts NAME URL WRITE_KEY. Prints the calls that
- * it made, as JSON.
+ * Runs an SDK in its own process, without the test framework: node drive.ts NAME URL WRITE_KEY.
+ * Prints the calls as JSON.
  */
 const [name = '', url = '', writeKey = ''] = process.argv.slice(2)
 const drive = drivers[name] as Driver
@@ -12,5 +12,5 @@ try {
   console.error(error)
   process.exitCode = 1
 }
-// Some keep timers or connections.
+// Some SDKs keep timers or connections open.
 process.exit()

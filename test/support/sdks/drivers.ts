@@ -2,16 +2,20 @@ import { createRequire } from 'node:module'
 import { driveBrowser } from './browser.ts'
 import { type Call, calls } from './calls.ts'
 
-/** Where an SDK sends to. */
+/** The collector to which an SDK sends. */
 export interface Place {
   readonly url: string
   readonly writeKey: string
 }
 
-/** Makes calls with an SDK, with its defaults; resolves with those it can make, when all of them are sent. */
+/**
+ * Makes calls with an SDK and its defaults. Resolves with the calls that it supports, when all of
+ * them are sent.
+ */
 export type Driver = (place: Place) => Promise<readonly Call[]>
 
-// As customers load them. Their types differ from each other and say nothing here.
+// SDKs are loaded with `require`, like in customers' code. Their types differ, so they are not
+// used.
 const require = createRequire(import.meta.url)
 
 interface ByCall {
@@ -23,7 +27,7 @@ const given = ({ type, timestamp, ...call }: Call): object => ({
   ...(timestamp !== undefined && { timestamp: new Date(timestamp) }),
 })
 
-/** @segment/analytics-node, and Customer.io's SDK, which was made from it. */
+/** Drives @segment/analytics-node and its fork by Customer.io. */
 const segment =
   (name: string): Driver =>
   async ({ url, writeKey }) => {
@@ -37,7 +41,7 @@ const segment =
     return calls
   }
 
-/** SDKs with a callback for each call. */
+/** Drives SDKs with a callback per call. */
 const withCallbacks =
   (name: string, create: (Analytics: new (...args: unknown[]) => ByCall, place: Place) => ByCall): Driver =>
   async place => {
@@ -53,7 +57,7 @@ const withCallbacks =
     return calls
   }
 
-/** Jitsu's calls have a user only after identify, and no time of their own. */
+/** Drives Jitsu's SDK. Its calls have a user only after identify, and no timestamp. */
 const jitsu =
   (s2s: boolean): Driver =>
   async ({ url, writeKey }) => {

@@ -5,7 +5,10 @@ import type { Place } from './drivers.ts'
 
 export interface Sdk {
   readonly name: string
-  /** To what it adds something of its own before it sends: the properties of a call, its integrations. */
+  /**
+   * The parts of a call to which the SDK adds its own values: properties of these calls, or
+   * integrations.
+   */
   readonly addsTo: readonly (Call['type'] | 'integrations')[]
 }
 
@@ -21,7 +24,7 @@ export const sdks: readonly Sdk[] = [
 
 const main = new URL('drive.ts', import.meta.url).pathname
 
-/** Lets an SDK make its calls, in a process of its own; resolves with them when all are sent. */
+/** Runs an SDK in its own process. Resolves with its calls when all are sent. */
 export async function runSdk(name: string, { url, writeKey }: Place): Promise<readonly Call[]> {
   const { stdout } = await promisify(execFile)(process.execPath, [main, name, url, writeKey], { timeout: 150_000 })
   return JSON.parse(stdout)

@@ -1,6 +1,9 @@
 import { type Metrics, metricSpecs } from '../../../src/core/metrics/metrics.ts'
 
-/** Counts calls of the metrics: `deliveries{crm,delivered}` → 3, and observations in a kept trace besides: `webhookCallSeconds{} # <trace id>` → 1. */
+/**
+ * Counts metric calls: `deliveries{crm,delivered}` → 3. Observations in a kept trace are also
+ * counted with the trace: `webhookCallSeconds{} # <trace id>` → 1.
+ */
 export function countingMetrics(counts: Map<string, number>): Metrics {
   const instrument = (name: string) => {
     const seriesOf = (labels: Record<string, string>): string => `${name}{${Object.values(labels).join(',')}}`

@@ -3,10 +3,10 @@ import { json } from 'node:stream/consumers'
 import { Conditions } from '../conditions.ts'
 import { HttpEndpoint } from '../network/http-endpoint.ts'
 
-/** A span as OTLP over HTTP has it in JSON, with its attributes as one object. */
+/** A span in OTLP/JSON, with its attributes as one object. */
 export interface SentSpan {
   readonly name: string
-  /** 2 server, 3 client, 4 producer, 5 consumer. */
+  /** Span kind: 2 server, 3 client, 4 producer, 5 consumer. */
   readonly kind: number
   readonly traceId: string
   readonly spanId: string
@@ -26,12 +26,12 @@ interface Sent {
   }[]
 }
 
-/** Where a tracing system would be. */
+/** A tracing backend that records the received spans. */
 export class OtlpReceiver {
   readonly spans: SentSpan[] = []
-  /** Of those who sent, as they name themselves. */
+  /** The resource attributes of each request. */
   readonly resources: Readonly<Record<string, unknown>>[] = []
-  /** What requests had as headers. */
+  /** The headers of each request. */
   readonly headers: Readonly<Record<string, unknown>>[] = []
   readonly #changes = new Conditions()
   readonly #endpoint = new HttpEndpoint((request, response) => this.#answer(request, response))

@@ -3,21 +3,21 @@ import { InMemorySpanExporter, type ReadableSpan, SimpleSpanProcessor } from '@o
 import { createTracer } from '../../../src/adapters/traces/traces.ts'
 import type { Tracer } from '../../../src/core/trace/tracer.ts'
 
-/** A span that was kept, as far as tests are about it. */
+/** The tested parts of a recorded span. */
 export interface RecordedSpan {
   readonly name: string
   readonly kind: string
   readonly traceId: string
   readonly spanId: string
-  /** Id of the span it is a part of. */
+  /** Id of its parent span. */
   readonly parent: string | undefined
-  /** Ids of the spans it is linked to. */
+  /** Ids of its linked spans. */
   readonly links: readonly string[]
   readonly facts: Readonly<Record<string, unknown>>
   readonly hasFailed: boolean
 }
 
-/** The real tracer, and what it keeps, in the order in which it ended. */
+/** The real tracer, and its recorded spans in the order in which they ended. */
 export class RecordedSpans {
   readonly tracer: Tracer
   readonly #exporter = new InMemorySpanExporter()

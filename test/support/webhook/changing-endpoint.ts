@@ -3,11 +3,11 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { Conditions } from '../conditions.ts'
 import { HttpEndpoint, type ServerTls } from '../network/http-endpoint.ts'
 
-/** A customer's endpoint that first succeeds; then a test changes its answers. */
+/** A customer's endpoint that succeeds until a test changes its responses. */
 export class ChangingEndpoint {
-  /** The status of every answer from now on. */
+  /** Status of every response from now on. */
   status = 200
-  /** The delay of every answer from now on. */
+  /** Delay of every response from now on. */
   latencyMs = 0
   #successes = 0
   readonly #conditions = new Conditions()
@@ -27,7 +27,7 @@ export class ChangingEndpoint {
     return `${this.#endpoint.url}/hooks`
   }
 
-  /** Resolves when `count` more requests than now were answered with a success. */
+  /** Resolves after `count` more successful responses. */
   delivers(count: number): Promise<void> {
     const enough = this.#successes + count
     return this.#conditions.until(() => this.#successes >= enough)

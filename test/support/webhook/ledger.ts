@@ -4,7 +4,7 @@ import { Conditions } from '../conditions.ts'
 /** A receiver that records its requests and lets a test wait for them. */
 export class Ledger {
   readonly requests: SinkRequest[] = []
-  /** Message id → how often it was answered with a success. */
+  /** Number of successful responses by message id. */
   readonly successes = new Map<string, number>()
   readonly #conditions = new Conditions()
   readonly #sink: ReturnType<typeof createSink>
@@ -28,7 +28,7 @@ export class Ledger {
     return ledger
   }
 
-  /** Resolves as soon as the condition holds; it is asked again after each request. */
+  /** Resolves when the condition is true. It is checked after each request. */
   until(condition: () => boolean): Promise<void> {
     return this.#conditions.until(condition)
   }
@@ -37,7 +37,7 @@ export class Ledger {
     return this.until(() => this.successes.size >= count)
   }
 
-  /** Successes beyond the first of each message. */
+  /** Number of successful responses beyond the first of each message. */
   get duplicates(): number {
     return [...this.successes.values()].reduce((sum, times) => sum + times - 1, 0)
   }

@@ -3,18 +3,21 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Conditions } from '../conditions.ts'
 import { HttpEndpoint } from '../network/http-endpoint.ts'
 
-/** A request that came in. Times are milliseconds of one monotonic clock. */
+/** A received request. Times are milliseconds of one monotonic clock. */
 export interface Seen {
   readonly id: string
-  /** Which process sent it, as it says in the header `X-Process`. */
+  /** Name of the sending process, from the header `X-Process`. */
   readonly process: string
   readonly at: number
 }
 
-/** A receiver that records the sender and the time of each request, and which answers the sender can have seen. */
+/**
+ * A receiver that records the sender and the time of each request, and whether the sender can have
+ * received the response.
+ */
 export class RecordedDeliveries {
   readonly seen: Seen[] = []
-  /** The ids of all messages whose sender has had a success. */
+  /** The ids of all messages with a successful response that the sender can have received. */
   readonly delivered = new Set<string>()
   readonly #latencyMs: (count: number) => number
   readonly #conditions = new Conditions()
@@ -24,7 +27,7 @@ export class RecordedDeliveries {
     this.#latencyMs = latencyMs
   }
 
-  /** @param latencyMs how long the n-th request waits for its answer. */
+  /** @param latencyMs delay of the response to the n-th request */
   static async started(latencyMs: (count: number) => number): Promise<RecordedDeliveries> {
     const created = new RecordedDeliveries(latencyMs)
     await created.#endpoint.start()
@@ -35,7 +38,7 @@ export class RecordedDeliveries {
     return `${this.#endpoint.url}/hooks`
   }
 
-  /** Every request after the first for the same message, with that first one. */
+  /** Every repeated request for a message, with the first one. */
   duplicates(): readonly { readonly first: Seen; readonly again: Seen }[] {
     const firsts = new Map<string, Seen>()
     return this.seen.flatMap(again => {
@@ -45,7 +48,7 @@ export class RecordedDeliveries {
     })
   }
 
-  /** Resolves as soon as the condition holds; it is asked again after each request and each answer. */
+  /** Resolves when the condition is true. It is checked after each request and each response. */
   until(condition: () => boolean): Promise<void> {
     return this.#conditions.until(condition)
   }

@@ -2,35 +2,35 @@ import { once } from 'node:events'
 import net, { type AddressInfo, type Socket } from 'node:net'
 import tls, { type TlsOptions } from 'node:tls'
 
-/** A request as it came over the wire. */
+/** A request as received. */
 export interface ReceivedRequest {
-  /** 1, 2, … in the order in which connections were accepted. */
+  /** Number of its connection: 1, 2, … in the order of acceptance. */
   readonly connection: number
   readonly method: string
   readonly path: string
-  /** Names as written, in their order. */
+  /** Names in their original case and order. */
   readonly headers: readonly (readonly [name: string, value: string])[]
   readonly body: string
-  /** Head and body, one character a byte. */
+  /** Head and body; one character is one byte. */
   readonly raw: string
 }
 
-/** One accepted connection, as its script sees it. */
+/** An accepted connection, for its script. */
 export interface Peer {
   readonly number: number
   readonly socket: Socket
-  /** The next complete request; undefined when the connection has ended instead. */
+  /** The next complete request; `undefined` when the connection has ended. */
   request(): Promise<ReceivedRequest | undefined>
   send(bytes: string | Buffer): void
-  /** FIN: no more will come from this side. */
+  /** Sends FIN. */
   end(): void
-  /** RST. */
+  /** Sends RST. */
   reset(): void
-  /** Resolves when the connection is gone. */
+  /** Resolves when the connection is closed. */
   readonly closed: Promise<void>
 }
 
-/** What a receiver does with a connection. When it returns, the connection stays as it is. */
+/** Handles a connection. When it returns, the connection stays open. */
 export type Script = (peer: Peer) => unknown
 
 export interface ScriptedReceiver {
@@ -38,30 +38,33 @@ export interface ScriptedReceiver {
   /** `http(s)://127.0.0.1:port/hook`, or with another host or path. */
   url(path?: string, host?: string): string
   readonly requests: readonly ReceivedRequest[]
-  /** How many connections there have been (with TLS: how many finished the handshake). */
+  /** Number of connections so far; with TLS, of finished handshakes. */
   connections(): number
-  /** How many bytes of HTTP came in on all of them. */
+  /** Number of HTTP bytes received on all connections. */
   bytes(): number
-  /** Resolves when this many requests have come in since the start. */
+  /** Resolves when this many requests have arrived since the start. */
   received(count: number): Promise<void>
-  /** Ends all connections and the server. */
+  /** Closes all connections and the server. */
   close(): Promise<void>
 }
 
-/** The text of an answer; `content-length` is added when a body is given as text. */
+/** The text of a response. `content-length` is added for a body. */
 export function answer(status: number, headers: Readonly<Record<string, string>> = {}, body = ''): string {
   const lines = Object.entries({ 'Content-Length': String(Buffer.byteLength(body)), ...headers })
   return `HTTP/1.1 ${status} Status\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`
 }
 
-/** Answers the n-th request of a connection with the n-th text, all further ones with the last. */
+/**
+ * Responds to the n-th request of a connection with the n-th text, and to all later ones with the
+ * last.
+ */
 export const answering =
   (...texts: readonly string[]): Script =>
   async peer => {
     for (let index = 0; (await peer.request()) !== undefined; index++) peer.send(texts[index] ?? texts.at(-1) ?? '')
   }
 
-/** Takes a request and lets the script go on; for answers that are more than a text. */
+/** Reads a request and then runs the script, for responses that are more than a text. */
 export const afterRequest =
   (respond: (peer: Peer, request: ReceivedRequest) => unknown): Script =>
   async peer => {
@@ -69,7 +72,10 @@ export const afterRequest =
     if (request !== undefined) await respond(peer, request)
   }
 
-/** Sends as fast as the other side reads, until it has gone; then says how many bytes it took. */
+/**
+ * Sends as fast as the client reads, until it closes the connection. Then reports the number of
+ * bytes sent.
+ */
 export const flood =
   (head: string, piece: string) =>
   (sent: (bytes: number) => void): Script =>
@@ -83,7 +89,9 @@ export const flood =
       sent(peer.socket.bytesWritten)
     })
 
-/** A server on 127.0.0.1 that does byte for byte what its script says. With `security` it speaks TLS. */
+/**
+ * A server on 127.0.0.1 that sends exactly the bytes of its script. With `security` it uses TLS.
+ */
 export async function startReceiver(script: Script, security?: TlsOptions): Promise<ScriptedReceiver> {
   const sockets = new Set<Socket>()
   const requests: ReceivedRequest[] = []
@@ -105,7 +113,7 @@ export async function startReceiver(script: Script, security?: TlsOptions): Prom
   server.on('tlsClientError', () => {})
   server.on('connection', (socket: Socket) => {
     sockets.add(socket)
-    // A test checks what a client does to its connection, so that errors of it are expected.
+    // The tests check how a client ends its connection, so errors are expected.
     socket.on('error', () => {})
     socket.on('close', () => sockets.delete(socket))
   })
@@ -174,7 +182,10 @@ function createPeer(number: number, socket: Socket, onRequest: (request: Receive
   }
 }
 
-/** The first request in these bytes, if it is complete. Bodies are as long as `content-length` says. */
+/**
+ * The first request in these bytes, if it is complete. `content-length` gives the length of its
+ * body.
+ */
 function parse(connection: number, bytes: string): ReceivedRequest | undefined {
   const headEnd = bytes.indexOf('\r\n\r\n')
   if (headEnd < 0) return undefined

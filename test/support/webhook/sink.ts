@@ -9,15 +9,15 @@ afterEach(async () => {
   for (const agent of agents.splice(0)) agent.destroy()
 })
 
-/** How a request ended. */
+/** The result of a request. */
 export interface Answer {
   readonly status: number | undefined
   readonly headers: Readonly<Record<string, unknown>>
-  /** The error's code when there was no answer. */
+  /** The error's code when there was no response. */
   readonly error: string | undefined
 }
 
-/** A sink and a client with kept connections; both end with the test. */
+/** Starts a sink and a client with kept-alive connections. Both end with the test. */
 export async function startSink(options: SinkOptions = {}) {
   const seen: SinkRequest[] = []
   const sink = createSink({ onRequest: request => void seen.push(request), ...options })

@@ -1,16 +1,21 @@
 import type { LogProducer, OutgoingRecord } from '../../../src/core/ports.ts'
 
-/** Appended and not acknowledged at once: enough for full batches, few enough for a small heap. */
+/**
+ * Maximum number of unacknowledged records: enough for full batches, few enough for a small heap.
+ */
 const mostWaiting = 20_000
 
-/** Hands records to the producer, never too many at once. Both reject when Kafka did not take one. */
+/**
+ * Writes records with a limit of unacknowledged ones. Both functions reject when Kafka did not
+ * accept a record.
+ */
 export function createAppend(producer: LogProducer, topic: string) {
   let waiting = 0
   let failure: Error | undefined
   let room: (() => void) | undefined
   const refuse = (): void => {
     if (failure !== undefined)
-      throw new Error(`records cannot be appended to ${topic}: ${failure.message}`, { cause: failure })
+      throw new Error(`cannot append records to ${topic}: ${failure.message}`, { cause: failure })
   }
   return {
     async one(record: OutgoingRecord): Promise<void> {

@@ -25,9 +25,9 @@ import { processesRow } from './rows/processes.ts'
 import { retriesRow } from './rows/retries.ts'
 import type { Bench, Row } from './rows/row.ts'
 import { startRow } from './rows/start.ts'
-import { openStage, type Stage } from './stage.ts'
+import { openStage, type Stage } from './test-bed.ts'
 
-/* `make bench`: docs/performance/README.md says what is measured and how to read it. */
+/* `make bench`. docs/performance/README.md explains what is measured and how to read it. */
 
 const rows: Readonly<Record<RowName, Row>> = {
   delivery: deliveryRow,
@@ -50,7 +50,7 @@ const rows: Readonly<Record<RowName, Row>> = {
 }
 
 const root = new URL('../../../', import.meta.url).pathname
-/** What was measured last lies where nothing is kept. */
+/** Directory of the last results, which Git ignores. */
 const lastRun = '.hookline/bench'
 const busyAbove = 0.5
 const machine = `${cpus().length} × ${cpus()[0]?.model.trim()}, ${Math.round(totalmem() / 1e9)} GB; Node ${process.versions.node}`
@@ -60,7 +60,7 @@ const say = (line: string): void => void process.stdout.write(`${line}\n`)
 async function main(): Promise<boolean> {
   const options = parseOptions(process.env, transports())
   if (process.platform !== 'linux')
-    throw new Error('the benchmark reads CPU time and memory from /proc: it needs Linux')
+    throw new Error('the benchmark needs Linux, because it reads CPU time and memory from /proc')
   const [load = 0] = loadavg()
   const pinning = pinSelf()
   const stage = await openStage(pinning)
@@ -74,7 +74,7 @@ async function main(): Promise<boolean> {
     runs: options.runs,
   }
   for (const [what, value] of Object.entries(circumstances)) say(`${what}: ${value}`)
-  if (load > busyAbove) say('somebody else is at work here: take the figures with care')
+  if (load > busyAbove) say('the machine is busy, so the figures are not precise')
   await mkdir(`${root}${lastRun}`, { recursive: true })
   try {
     const outcomes = await measure(options, stage, circumstances)
@@ -93,18 +93,18 @@ async function measure(options: Options, stage: Stage, circumstances: Circumstan
     const outcome = await outcomeOf(name, bench)
     outcomes.push(outcome)
     if (outcome.broke !== undefined) {
-      say(`\n${name} broke: ${outcome.broke}`)
+      say(`\n${name} failed: ${outcome.broke}`)
       continue
     }
     say(`\n${reportOf([outcome])}`)
     await showProfiles(outcome)
-    // Row by row: what was measured stays when a later row breaks.
+    // Publish after each row, so an error in a later row loses nothing.
     if (options.publishes) await publish(root, entriesOf(outcome, circumstances), options.hasAllTransports)
   }
   return outcomes
 }
 
-/** A row that breaks is no reason not to measure the others. */
+/** Runs a row. An error in it does not stop the other rows. */
 async function outcomeOf(row: RowName, bench: Bench): Promise<NamedOutcome> {
   try {
     return { row, ...(await rows[row](bench)) }
@@ -119,7 +119,7 @@ async function showProfiles({ row, profiles = [] }: NamedOutcome): Promise<void>
     const name = `${row}: ${title}`
     const kept = `${lastRun}/${name.toLowerCase().replaceAll(/[^a-z\d.]+/g, '-')}.cpuprofile`
     await copyFile(file, `${root}${kept}`)
-    for (const line of ['', name, ...lines, `  the whole profile: ${kept}`]) say(line)
+    for (const line of ['', name, ...lines, `  profile: ${kept}`]) say(line)
   }
 }
 
@@ -132,16 +132,16 @@ async function keep(circumstances: Circumstances, outcomes: readonly NamedOutcom
   const head = ['# Results', ...Object.entries(circumstances).map(([what, value]) => `- ${what}: ${value}`)]
   await writeFile(`${root}${lastRun}/results.json`, `${JSON.stringify({ ...circumstances, rows }, null, 2)}\n`)
   await writeFile(`${root}${lastRun}/results.md`, `${head.join('\n')}\n\n${reportOf(outcomes)}\n`)
-  say(`\nwritten: ${lastRun}/results.json and the same as .md`)
+  say(`\nwrote ${lastRun}/results.json and ${lastRun}/results.md`)
 }
 
 function conclude({ gates, profile }: Options, outcomes: readonly NamedOutcome[]): boolean {
   const failures = failuresOf(outcomes)
-  for (const { subject, what } of failures) say(`must not hold: ${subject}: ${what}`)
+  for (const { subject, what } of failures) say(`FAILS: ${subject}: ${what}`)
   const broken = outcomes.filter(({ broke }) => broke !== undefined)
   for (const { row, broke } of broken) say(`not measured: ${row}: ${broke}`)
   if (broken.length > 0) return false
-  if (failures.length === 0) say('every must holds')
+  if (failures.length === 0) say('all musts hold')
   else if (!gates) say(profile ? 'a profiled run is not judged' : 'GATES=off: not judged')
   return !gates || failures.length === 0
 }

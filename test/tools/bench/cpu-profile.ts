@@ -1,10 +1,10 @@
-/** What V8 writes (`--cpu-prof`); times in microseconds on the monotonic clock. */
+/** A CPU profile as V8 writes it (`--cpu-prof`). Times are microseconds on the monotonic clock. */
 export interface CpuProfile {
-  /** Every stack that was seen is a path from the first one. */
+  /** Nodes of the tree of stacks. The first one is the root. */
   readonly nodes: readonly ProfileNode[]
   readonly startTime: number
   readonly samples: readonly number[]
-  /** Before each sample, since the one before. */
+  /** Microseconds between each sample and the previous one. */
   readonly timeDeltas: readonly number[]
 }
 
@@ -16,22 +16,25 @@ interface ProfileNode {
 
 export interface CallFrame {
   readonly functionName: string
-  /** Empty for what is not in a file: V8's and Node's own functions, and what is put together at run time. */
+  /** Empty for functions without a file: those of V8 and Node, and code generated at run time. */
   readonly url: string
-  /** From 0; 0 or -1 for what has no file and was not written in JavaScript either. */
+  /** Line from 0; 0 or -1 for functions without a file that are not JavaScript. */
   readonly lineNumber: number
 }
 
-/** On the same clock. */
+/** Period on the same clock. */
 export interface Window {
   readonly from: number
   readonly to: number
 }
 
-/** In microseconds; V8 looks every one thousand. Who was not looked at for longer was not at work: it was stopped, or had no core. */
+/**
+ * In microseconds. V8 samples every thousand. A longer gap means that the process was stopped or
+ * had no core.
+ */
 const longestLook = 10_000
 
-/** Microseconds that each node was at work itself between two times, by its id; nothing of what was idle. */
+/** Microseconds of self time of each node between two times, by node id. Idle time is excluded. */
 export function selfTimes(
   { nodes, startTime, samples, timeDeltas }: CpuProfile,
   { from, to }: Window,
@@ -41,18 +44,22 @@ export function selfTimes(
   let at = startTime
   samples.forEach((id, index) => {
     at += timeDeltas[index] ?? 0
-    // Until the next sample it is taken for being there.
+    // A sample counts until the next one.
     const spent = Math.min(timeDeltas[index + 1] ?? 0, longestLook)
     if (busy.has(id) && at >= from && at < to) times.set(id, (times.get(id) ?? 0) + spent)
   })
   return times
 }
 
-/** `post got/dist/index.js:10`: with nothing of where this machine keeps it. */
+/** `post got/dist/index.js:10`, without the directories of this machine. */
 export const labelOf = (frame: CallFrame): string =>
   `${frame.functionName || '(anonymous)'} ${placeOf(frame)}`.trimEnd()
 
-/** `…/node_modules/got/dist/x.js` → `got`; `…/src/core/delivery/lane.ts` → `src/core/delivery`; `node:internal/streams/x` → `node:internal/streams`. */
+/**
+ * Package or folder of a URL: `…/node_modules/got/dist/x.js` → `got`;
+ * `…/src/core/delivery/decide.ts` → `src/core/delivery`; `node:internal/streams/x` →
+ * `node:internal/streams`.
+ */
 export function packageOf(url: string): string {
   const [, inModules] = /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url) ?? []
   if (inModules !== undefined) return inModules
@@ -61,7 +68,10 @@ export function packageOf(url: string): string {
   return file.includes('/') ? file.slice(0, file.lastIndexOf('/')) : file
 }
 
-/** `new Function` puts two lines before what it is given: such code never begins in the first one, as the ways into WebAssembly and out of it do. */
+/**
+ * Whether `new Function` made the code. It puts two lines before its body, so its code never
+ * begins in the first line. The entries and exits of WebAssembly do.
+ */
 const isMadeAtRunTime = ({ url, lineNumber }: Pick<CallFrame, 'url' | 'lineNumber'>): boolean =>
   url === '' && lineNumber > 0
 

@@ -7,45 +7,56 @@ import type { Point } from './statistics.ts'
 const memoryEveryMs = 200
 
 export interface DrainPlan {
-  /** The number of the first event that the forwarder has not delivered yet; 0. */
+  /** Number of the first undelivered event. Default: 0. */
   readonly first?: number
-  /** All that there are from it on. */
+  /** Number of events from `first` to the end. */
   readonly count: number
   readonly delayMs: number
   readonly passesOneIn?: number
-  /** Of the deliveries of this run, those that are measured: after start and warm-up, before the end runs out. From 30 % to 95 %. */
+  /**
+   * Share of the deliveries that is measured: after start and warm-up, and before the end. Default:
+   * 30 % to 95 %.
+   */
   readonly measured?: { readonly from?: number; readonly to?: number }
-  /** Whether resident memory is noted again and again. */
+  /** Whether to sample resident memory. */
   readonly samplesMemory?: boolean
 }
 
 export interface Drain {
-  /** Deliveries in the steady part for each second of the forwarder's CPU (user and system); 0 when it did not get through. */
+  /**
+   * Deliveries in the steady part per second of the forwarder's CPU time (user and system); 0 when
+   * the run did not end.
+   */
   readonly perCpuSecond: number
-  /** Which part of that CPU each process of the forwarder has taken. */
+  /** Share of that CPU time per process of the forwarder. */
   readonly cpuShares: readonly number[]
-  /** Deliveries in the steady part for each second on the wall. */
+  /** Deliveries in the steady part per second of wall time. */
   readonly perSecond: number
-  /** CPU seconds from the beginning of the steady part to the last delivery of all. */
+  /** CPU seconds from the start of the steady part to the last delivery. */
   readonly cpuToTheEnd: number
   readonly peakMb: number
-  /** From the start of the process to the first delivery, in seconds. */
+  /** Seconds from the start of the process to the first delivery. */
   readonly firstAfter: number
   readonly lost: number
   readonly duplicates: number
-  /** Requests about no event that was to come. */
+  /** Requests for events that were not expected. */
   readonly foreign: number
-  /** Requests that were answered 503. */
+  /** Requests that got a 503. */
   readonly refused: number
-  /** Resident MB over deliveries. */
+  /** Resident memory in MB by number of deliveries. */
   readonly memory: readonly Point[]
   readonly sample: SampleRequest | undefined
-  /** The steady part on the monotonic clock, in microseconds, as CPU profiles have it. */
+  /**
+   * Start and end of the steady part on the monotonic clock, in microseconds, as in CPU profiles.
+   */
   readonly window: { readonly from: number; readonly to: number }
   readonly profile: string | undefined
 }
 
-/** Starts the forwarder on a filled topic and lets it deliver everything. @throws when it ends by itself */
+/**
+ * Starts the forwarder on a filled topic and waits until it has delivered everything. @throws when
+ * the forwarder exits by itself
+ */
 export async function drain(forwarder: Forwarder, job: Job, plan: DrainPlan): Promise<Drain> {
   const { receiver } = job.stage
   const { first = 0, count, delayMs, passesOneIn = 0 } = plan
@@ -96,7 +107,7 @@ export async function drain(forwarder: Forwarder, job: Job, plan: DrainPlan): Pr
 
 interface Mark {
   readonly at: number
-  /** Seconds, of each process. */
+  /** CPU seconds of each process. */
   readonly cpu: readonly number[]
   readonly micros: number
 }
@@ -122,7 +133,7 @@ function sampleMemory(
     try {
       points.push({ x: receiver.delivered(), y: together(pids, residentMb) })
     } catch {
-      // It has just ended by itself, and whoever waits for it is told so.
+      // The process has just exited. The code that awaits it gets the error.
     }
   }, memoryEveryMs)
   return { points, stop: () => clearInterval(timer) }

@@ -2,18 +2,18 @@ import type { Event } from '../../../src/core/message/event.ts'
 import type { EventCodec, OutgoingRecord } from '../../../src/core/ports.ts'
 import { epochMs, type JsonText } from '../../../src/core/units.ts'
 
-/** What the record of one event has on the topic, schema frame included. */
+/** Size of an event record, schema frame included. */
 export const eventBytes = 967
-/** So many that one user's next event comes long after, so few that key order has work to do. */
+/** Number of users: the next event of a user comes much later, but order still has an effect. */
 const users = 20_000
 
 const idPrefix = 'bench-'
 const idDigits = 9
 
-/** The message id of the n-th event; it stands in the Avro bytes as well as in the JSON that is made of them. */
+/** Message id of the n-th event. It is the same text in the Avro record and in the JSON body. */
 export const idOf = (number: number): string => idPrefix + String(number).padStart(idDigits, '0')
 
-/** Which event these bytes are about, whatever format they have; undefined when they hold no message id. */
+/** Number of the event in these bytes, of any format; undefined when they contain no message id. */
 export function numberIn(bytes: Buffer): number | undefined {
   const start = bytes.indexOf(idPrefix, 0, 'latin1')
   if (start < 0) return undefined
@@ -27,8 +27,8 @@ export function numberIn(bytes: Buffer): number | undefined {
 }
 
 /**
- * Makes the record of the n-th event: an order of a web shop, as large as all others, from the sources in turn.
- * @throws RangeError when an event cannot be made so small
+ * Makes the record of the n-th event: a shop order of constant size, from each source in turn.
+ * @throws RangeError when the event is larger than that size
  */
 export function createEvents(codec: EventCodec, sourceIds: readonly string[]): (number: number) => OutgoingRecord {
   const record = (number: number, filler: string): OutgoingRecord => {
@@ -37,10 +37,10 @@ export function createEvents(codec: EventCodec, sourceIds: readonly string[]): (
     return { key: Buffer.from(userId), value: codec.encode(event), headers: {} }
   }
   let filler = ''
-  // A longer text may need a longer length before it: so once more.
+  // A longer text may need a longer length prefix, so correct the size again.
   for (let missing = Number.NaN; missing !== 0; ) {
     missing = eventBytes - (record(0, filler).value?.length ?? 0)
-    if (missing < 0 && filler === '') throw new RangeError(`an event has ${-missing} bytes more than ${eventBytes}`)
+    if (missing < 0 && filler === '') throw new RangeError(`an event is ${-missing} bytes larger than ${eventBytes}`)
     filler = 'x'.repeat(filler.length + missing)
   }
   return number => record(number, filler)
@@ -86,7 +86,7 @@ const order = (orderId: string, note: string) => ({
   note,
 })
 
-/** The address is one that documentation may use (RFC 5737). */
+/** The address is reserved for documentation (RFC 5737). */
 const context = {
   ip: '203.0.113.7',
   locale: 'de-DE',
@@ -94,7 +94,7 @@ const context = {
   userAgent: 'Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0',
 }
 
-/** The numbers 0, 1, 2, … in no order that shows (the finaliser of MurmurHash3). */
+/** Permutes 0, 1, 2, … into a pseudo-random order (the finaliser of MurmurHash3). */
 function mixed(number: number): number {
   let hash = number + 1
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)

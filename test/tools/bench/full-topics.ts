@@ -5,22 +5,23 @@ import { createInstallation, type Installation, type InstallationOptions } from 
 import { type Bench, type Outcome, scaled } from './rows/row.ts'
 import { type Contender, drainInTurns } from './turns.ts'
 
-/** One size of what grows. */
+/** One size of the parameter that grows. */
 export interface Size {
-  /** `100 destinations` */
+  /** Name, for example `100 destinations`. */
   readonly name: string
   readonly options: InstallationOptions
-  /** Where events go; absent: all to the receiver. */
+  /** Destinations of the events. Absent: all events go to the receiver. */
   readonly targetsOf?: (installation: Installation, receiverUrl: string) => readonly Target[]
 }
 
 const delayMs = 20
 const inFlight = 512
 
-/** What a delivery costs from a full topic at each size, beside the smallest one. */
+/** Measures the cost of a delivery from a full topic at each size, relative to the smallest one. */
 export async function fullTopicsOutcome(bench: Bench, sizes: readonly Size[]): Promise<Outcome> {
   const { stage, profile } = bench
-  // So many that what V8 compiles at the start, a second of CPU and more, is over before the steady part begins.
+  // Enough events that V8's compilation at the start, a second of CPU or more, ends before the
+  // steady part.
   const count = scaled(bench, 240_000)
   const forwarder = hooklineForwarder(cheapestOf(bench))
   const contenders: Record<string, Contender> = {}
@@ -36,7 +37,8 @@ export async function fullTopicsOutcome(bench: Bench, sizes: readonly Size[]): P
   const [smallest, ...larger] = Object.entries(contenders)
   const rounds: Round[] = []
   for (let run = 1; run <= bench.runs; run++)
-    // Two at a time: the more of them there are, the longer is each one stopped, and the less it finds again in the caches.
+    // Compare only two at a time. With more, each one is stopped for longer and finds less in the
+    // caches.
     for (const each of larger) {
       const round = new Map(
         Object.entries(await drainInTurns(stage, Object.fromEntries(smallest ? [smallest, each] : [each]))),

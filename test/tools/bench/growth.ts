@@ -1,25 +1,28 @@
-import { bars, type Finding } from './bars.ts'
+import { bounds, type Finding } from './bounds.ts'
 import type { Drain } from './drain.ts'
 import { type Profiled, profileOf } from './profile.ts'
 import type { Bench, Figures, Outcome } from './rows/row.ts'
 import { median } from './statistics.ts'
 
 interface Named {
-  /** `100 destinations` */
+  /** Name, for example `100 destinations`. */
   readonly name: string
 }
 
-/** One size of what grows. */
+/** One size of the parameter that grows. */
 export interface Step extends Named {
-  /** In so many of the rounds, the first ones; all. */
+  /** Number of rounds in which it runs, from the first one. Default: all. */
   readonly rounds?: number
   readonly run: () => Promise<Drain>
 }
 
-/** What a round has measured, by the step's name. */
+/** Results of a round by the name of the step. */
 export type Round = ReadonlyMap<string, Drain>
 
-/** All steps in turn, in every round: what slows the machine down meets them all. */
+/**
+ * Runs all steps alternately in every round, so that changes in the machine's speed affect all
+ * alike.
+ */
 export async function roundsOf(bench: Pick<Bench, 'runs' | 'say'>, steps: readonly Step[]): Promise<readonly Round[]> {
   const rounds: Round[] = []
   for (let round = 1; round <= bench.runs; round++) {
@@ -38,14 +41,17 @@ export async function roundsOf(bench: Pick<Bench, 'runs' | 'say'>, steps: readon
 export function tell({ say }: Pick<Bench, 'say'>, name: string, run: number, drain: Drain): void {
   const { perSecond, peakMb } = drain
   say(
-    `${name}, run ${run}: ${costOf(drain).toFixed(1)} µs CPU a delivery, ${Math.round(perSecond)} / s, ${Math.round(peakMb)} MB`,
+    `${name}, run ${run}: ${costOf(drain).toFixed(1)} µs CPU per delivery, ${Math.round(perSecond)} / s, ${Math.round(peakMb)} MB`,
   )
 }
 
-/** Microseconds of CPU a delivery. */
+/** CPU per delivery, in microseconds. */
 const costOf = ({ perCpuSecond }: Pick<Drain, 'perCpuSecond'>): number => 1e6 / perCpuSecond
 
-/** What a delivery costs at each step, to the first one: the median of the rounds, each with what ran beside it. */
+/**
+ * Cost of a delivery at each step relative to the first one: the median of the rounds, each
+ * compared within itself.
+ */
 export function growthOutcome(forwarder: string, steps: readonly Named[], rounds: readonly Round[]): Outcome {
   const [smallest] = steps
   const figures: Figures[] = []
@@ -62,18 +68,18 @@ export function growthOutcome(forwarder: string, steps: readonly Named[], rounds
     if (smallest !== undefined && step !== smallest)
       findings.push({
         ...{ subject, what: `of that with ${smallest.name}`, measured: costRatio(step, smallest, rounds) },
-        ...bars.growth,
+        ...bounds.growth,
       })
     findings.push(
       { subject, what: 'peak memory', unit: 'MB', measured: peakMb },
-      { subject, what: 'lost', measured: lost, ...bars.lost },
-      { subject, what: 'delivered twice', measured: duplicates, ...bars.duplicates },
+      { subject, what: 'lost', measured: lost, ...bounds.lost },
+      { subject, what: 'delivered twice', measured: duplicates, ...bounds.duplicates },
     )
   }
   return { figures, findings }
 }
 
-/** The same, and where the time went when the bench profiles. */
+/** The same, with CPU profiles if the bench makes them. */
 export const growthOf = async (
   forwarder: string,
   steps: readonly Named[],
@@ -93,7 +99,9 @@ async function profilesOf(forwarder: string, rounds: readonly Round[]): Promise<
 const drainsOf = ({ name }: Named, rounds: readonly Round[]): readonly Drain[] =>
   rounds.flatMap(round => round.get(name) ?? [])
 
-/** CPU a delivery at one step, as a multiple of that at another. @throws RangeError when they were never measured in one round */
+/**
+ * CPU per delivery at one step relative to another one. @throws RangeError when no round has both
+ */
 export function costRatio(step: Named, other: Named, rounds: readonly Round[]): number {
   const ratios = rounds.flatMap(round => {
     const [own, reference] = [round.get(step.name), round.get(other.name)]
@@ -102,6 +110,6 @@ export function costRatio(step: Named, other: Named, rounds: readonly Round[]): 
   return median(ratios)
 }
 
-/** Of the transports the one that costs least: beside it what grows is largest. */
+/** The transport with the lowest cost. With it, Hookline's own cost is the largest part. */
 export const cheapestOf = ({ transports }: Pick<Bench, 'transports'>): string =>
   transports.find(each => each === 'undici') ?? transports[0] ?? ''

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { hookline } from '../../../deploy/tools/local/service-process.ts'
-import { createEventCodec } from '../../../src/adapters/avro/avro.ts'
+import { createEventCodec } from '../../../src/adapters/avro/event-codec.ts'
 import { createRegistry } from '../../../src/adapters/avro/schema-registry.ts'
 import { systemClock as clock } from '../../../src/adapters/clock/clock.ts'
 import { createKafka } from '../../../src/adapters/kafka/kafkajs/client.ts'
@@ -15,42 +15,48 @@ import { paced } from '../../../src/services/pacer.ts'
 import { silent } from '../../support/telemetry/silent-logger.ts'
 import { createAppend } from './append.ts'
 import { createEvents, numberIn } from './events.ts'
-import type { Stage } from './stage.ts'
+import type { Stage } from './test-bed.ts'
 import { useTopics } from './used-topics.ts'
 
-/** Topics of its own on the stage's broker, and what can be done with them. */
+/** A set of topics on the stage's broker, with operations on them. */
 export interface Installation {
   readonly topics: TopicNames
   readonly sourceIds: readonly string[]
-  /** Of each topic. */
+  /** Number of partitions of each topic. */
   readonly partitions: number
-  /** Where this installation's files are. */
+  /** Directory of the files of this installation. */
   readonly directory: string
-  /** What every configuration file of this installation has. */
+  /** Part that all configuration files of this installation share. */
   readonly base: object
-  /** How many events were appended so far: the number of the next one. */
+  /** Number of events appended so far, which is the number of the next one. */
   appended(): number
-  /** Appends so many events as fast as they are taken; resolves when all are acknowledged. */
+  /** Appends `count` events as fast as possible. Resolves when all are acknowledged. */
   fill(count: number): Promise<void>
-  /** Appends so many events evenly; resolves when all are acknowledged. */
+  /** Appends `count` events at an even rate. Resolves when all are acknowledged. */
   feed(count: number, perSecond: number): Promise<void>
-  /** When the broker appended each event: number → milliseconds since 1970, whole ones, rounded down. */
+  /** Append time of each event by number, in whole milliseconds since 1970, rounded down. */
   appendTimes(): Promise<ReadonlyMap<number, number>>
-  /** The first match of `pattern` in the bytes of each event, one per event that has one. */
+  /** The first match of `pattern` in the bytes of each event, without events that have none. */
   eventTexts(pattern: RegExp): Promise<readonly string[]>
-  /** What a record of a topic has on average, in bytes: key, value and headers; `NaN` when it holds none. */
+  /**
+   * Average size of a record of a topic in bytes: key, value and headers; `NaN` when the topic is
+   * empty.
+   */
   recordBytes(topic: string): Promise<number>
-  /** Makes Hookline's next process begin at the beginning. The one before must have left its groups. */
+  /**
+   * Deletes the offsets of Hookline's groups, so that the next process begins at the start. The
+   * previous process must have left the groups.
+   */
   forgetPositions(): Promise<void>
   close(): Promise<void>
 }
 
 export interface InstallationOptions {
-  /** Sources that the events come from in turn; one. */
+  /** Number of sources, used in turn. Default: 1. */
   readonly sources?: number
   /** Waits between attempts, as in the configuration. */
   readonly schedule?: readonly string[]
-  /** Of each topic; 12. */
+  /** Number of partitions of each topic. Default: 12. */
   readonly partitions?: number
 }
 
@@ -147,7 +153,10 @@ export async function createInstallation(stage: Stage, options: InstallationOpti
 
 const mostTries = 5
 
-/** A busy broker may not know yet of the topic that it has just created: the next try finds it, and goes on with the others. */
+/**
+ * Creates the topics. A busy broker may not know a topic that it has just created, so this tries
+ * again.
+ */
 async function applyTopics(file: string, tries = 1): Promise<void> {
   try {
     await hookline(file, ['topics', 'apply'])

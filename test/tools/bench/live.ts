@@ -3,39 +3,42 @@ import type { Installation } from './installation.ts'
 import { cpuSeconds, micros, peakMb, together } from './process-figures.ts'
 import type { SuccessLog } from './receiver/ledger.ts'
 import { Stalled } from './receiver/receiver.ts'
-import type { Stage } from './stage.ts'
 import { percentile } from './statistics.ts'
+import type { Stage } from './test-bed.ts'
 
 export interface LivePlan {
   readonly perSecond: number
   readonly seconds: number
   readonly delayMs: number
-  /** The endpoint that can die does so when the load begins; so many events are for it. */
-  readonly forTheDead?: number
+  /** Number of events for the endpoint that stops responding when the load begins. */
+  readonly eventsForFailing?: number
   /** Called when the load begins. */
-  readonly meanwhile?: () => Promise<unknown>
+  readonly duringLoad?: () => Promise<unknown>
 }
 
-/** One event's way under a live load. */
+/** One event under an even load. */
 export interface Passage {
   readonly number: number
-  /** From the append by the broker to the first success, in ms; undefined: it never came. */
+  /** Milliseconds from the broker's append to the first success; undefined when there was none. */
   readonly ms: number | undefined
 }
 
 export interface Live {
-  /** One for each event of the load, in their order. */
+  /** One per event of the load, in their order. */
   readonly passages: readonly Passage[]
   readonly log: SuccessLog
   readonly duplicates: number
-  /** Events that can be delivered and were not. */
+  /** Number of events that could be delivered and were not. */
   readonly lost: number
 }
 
-/** So many also make its code warm. */
+/** Number of events to warm up the code. */
 const warmUp = 1_000
 
-/** Waits until the forwarder works: it delivers some events. Then what follows meets no start. @throws Stalled */
+/**
+ * Waits until the forwarder delivers some events, so that the measurement excludes its start.
+ * @throws Stalled
+ */
 export async function warm(
   { receiver }: Stage,
   installation: Installation,
@@ -48,14 +51,25 @@ export async function warm(
   await Promise.race([receiver.reached(count), process.died])
 }
 
-/** Appends events evenly and follows each to its delivery; the forwarder works already. */
+/**
+ * Appends events at an even rate and records the delivery of each. The forwarder must already be
+ * working.
+ */
 export async function live(stage: Stage, installation: Installation, plan: LivePlan): Promise<Live> {
-  const { perSecond, seconds, delayMs, forTheDead = 0 } = plan
+  const { perSecond, seconds, delayMs, eventsForFailing = 0 } = plan
   const [first, count] = [installation.appended(), perSecond * seconds]
-  const deliverable = count - forTheDead
+  const deliverable = count - eventsForFailing
   const marks = [deliverable]
-  await stage.receiver.begin({ first, count, delayMs, passesOneIn: 0, isDead: forTheDead > 0, marks, keepsLog: true })
-  await Promise.all([installation.feed(count, perSecond), plan.meanwhile?.()])
+  await stage.receiver.begin({
+    first,
+    count,
+    delayMs,
+    passesOneIn: 0,
+    isDead: eventsForFailing > 0,
+    marks,
+    keepsLog: true,
+  })
+  await Promise.all([installation.feed(count, perSecond), plan.duringLoad?.()])
   await stage.receiver.reached(deliverable).catch(error => {
     if (!(error instanceof Stalled)) throw error
   })
@@ -81,22 +95,22 @@ export function passagesOf(
   })
 }
 
-/** p50, p99 and so on in ms; what never came counts as endless. */
+/** Quantile of the latency in milliseconds. A missing delivery counts as infinite. */
 export const quantile = (passages: readonly Passage[], share: number): number =>
   percentile(
     passages.map(({ ms }) => ms ?? Number.POSITIVE_INFINITY),
     share,
   )
 
-/** What a process took over some time. */
+/** CPU time and memory of a process in a period. */
 export interface Reading {
   readonly cpuShare: number
   readonly peakMb: number
-  /** On the monotonic clock, in microseconds, as CPU profiles have it. */
+  /** Start and end on the monotonic clock, in microseconds, as in CPU profiles. */
   readonly window: { readonly from: number; readonly to: number }
 }
 
-/** Reads CPU and memory of a process from now on until the returned function is called. */
+/** Measures CPU time and memory of a process from now until the returned function is called. */
 export function meter({ pids }: ForwarderProcess): () => Reading {
   const begin = { cpu: together(pids, cpuSeconds), at: micros() }
   return () => {

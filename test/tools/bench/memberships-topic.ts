@@ -9,17 +9,17 @@ import { partitionFor } from '../../../src/core/message/event.ts'
 import type { JsonText } from '../../../src/core/units.ts'
 import { silent } from '../../support/telemetry/silent-logger.ts'
 import type { Installation } from './installation.ts'
-import type { Stage } from './stage.ts'
+import type { Stage } from './test-bed.ts'
 
-/** Appended and not acknowledged at once. */
+/** Maximum number of unacknowledged records. */
 const mostWaiting = 20_000
 
 export const benchAudience = 'Shoppers'
 export const benchDestination = 'crm'
-/** Of 36 characters, as most ids are. */
+/** User id of 36 characters, the usual length. */
 export const userOf = (member: number): string => `6f9619ff-8b86-d011-b42d-${String(member).padStart(12, '0')}`
 
-/** Puts so many members on the memberships topic, as a sync leaves them that is delivered. */
+/** Fills the memberships topic with `count` members, in the state after a delivered sync. */
 export async function fillMemberships(
   stage: Stage,
   { topics, partitions }: Installation,
@@ -31,7 +31,14 @@ export async function fillMemberships(
   const producer = createProducer({ kafka, clock, logger: silent })
   const syncId = newSyncId(clock.now(), 'bench')
   const yes = 'true' as JsonText
-  const about = { desired: yes, acknowledged: yes, inFlight: undefined, version: syncId + 1, syncId, doubt: undefined }
+  const about = {
+    desired: yes,
+    acknowledged: yes,
+    inFlight: undefined,
+    version: syncId + 1,
+    syncId,
+    unconfirmed: undefined,
+  }
   let failure: Error | undefined
   for (let member = 0; member < count; member++) {
     const userId = userOf(member)
@@ -44,5 +51,5 @@ export async function fillMemberships(
     if (member % mostWaiting === 0) await producer.flush()
   }
   await producer.stop()
-  if (failure !== undefined) throw new Error(`members cannot be written: ${failure.message}`, { cause: failure })
+  if (failure !== undefined) throw new Error(`cannot write members: ${failure.message}`, { cause: failure })
 }

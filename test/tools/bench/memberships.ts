@@ -31,7 +31,7 @@ const record = toMembershipRecord({
   inFlight: undefined,
   version: sync + 1,
   syncId: sync,
-  doubt: undefined,
+  unconfirmed: undefined,
   position: 1,
 })
 

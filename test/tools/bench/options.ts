@@ -27,25 +27,28 @@ export interface Options {
   readonly peers: readonly { readonly name: string; readonly command: string }[]
   readonly runs: number
   readonly scale: number
-  /** Records of the largest backlog. */
+  /** Number of records of the largest backlog. */
   readonly backlog: number
-  /** Whether a must that does not hold fails the run. */
+  /** Whether a failed must fails the run. */
   readonly gates: boolean
   readonly profile: boolean
-  /** Whether what is measured takes the place of what the documentation has of these rows. */
+  /** Whether the results replace those of the same rows in the documentation. */
   readonly publishes: boolean
-  /** Whether no transport is left out. */
+  /** Whether all transports are measured. */
   readonly hasAllTransports: boolean
 }
 
 const usualRuns = 3
-/** The largest one takes 10 GB of disk and half an hour. */
+/** Permitted sizes. The largest one needs 10 GB of disk and half an hour. */
 const backlogs = ['10000', '100000', '1000000', '10000000'] as const
 
-/** What to measure, from the variables of `make bench`. @throws RangeError with what a variable may be */
+/**
+ * Reads the options from the variables of `make bench`. @throws RangeError with the permitted
+ * values of a variable
+ */
 export function parseOptions(env: NodeJS.ProcessEnv, knownTransports: readonly string[]): Options {
   const given = (name: string): string | undefined => env[name]?.trim() || undefined
-  // One a line: a command may hold anything else.
+  // One peer per line, because a command may contain any other character.
   const peers = (given('PEER') ?? '').split('\n').filter(Boolean).map(parsePeer)
   const rows = rowsOf(given('ROWS'), peers.length > 0)
   const transports = chosen('TRANSPORTS', given('TRANSPORTS'), knownTransports)
@@ -54,8 +57,7 @@ export function parseOptions(env: NodeJS.ProcessEnv, knownTransports: readonly s
   if (!Number.isInteger(runs)) throw new RangeError(`RUNS must be a whole number, not ${runs}`)
   const scale = positive('SCALE', given('SCALE') ?? '1')
   const publishes = switched('PUBLISH', given('PUBLISH'))
-  if (publishes && (profile || scale !== 1))
-    throw new RangeError('PUBLISH takes runs of full length without a profile: no SCALE, no PROFILE')
+  if (publishes && (profile || scale !== 1)) throw new RangeError('PUBLISH needs full runs: remove SCALE and PROFILE')
   return {
     rows,
     transports,
@@ -63,7 +65,7 @@ export function parseOptions(env: NodeJS.ProcessEnv, knownTransports: readonly s
     runs,
     scale,
     backlog: Number(oneOf('BACKLOG', given('BACKLOG') ?? '1000000', backlogs)),
-    // A profiled process pays for the profile.
+    // Profiling slows a process down, so its figures are not judged.
     gates: !profile && oneOf('GATES', given('GATES') ?? 'on', ['on', 'off']) === 'on',
     profile,
     publishes,
@@ -71,12 +73,12 @@ export function parseOptions(env: NodeJS.ProcessEnv, knownTransports: readonly s
   }
 }
 
-/** All, but for what needs other programs. */
+/** All rows, except those that need other programs when there are none. */
 function rowsOf(text: string | undefined, hasPeers: boolean): readonly RowName[] {
   if (text === undefined) return rowNames.filter(name => hasPeers || name !== 'peers')
   const rows = chosen('ROWS', text, rowNames)
   if (rows.includes('peers') && !hasPeers)
-    throw new RangeError("ROWS: peers compares with other programs, give them: PEER='name=command …'")
+    throw new RangeError("ROWS: peers needs other programs to compare with: PEER='name=command …'")
   return rows
 }
 
@@ -94,7 +96,7 @@ const switched = (variable: string, text = '0'): boolean => oneOf(variable, text
 
 function oneOf<Name extends string>(variable: string, text: string, known: readonly Name[]): Name {
   const found = known.find(name => name === text)
-  if (found === undefined) throw new RangeError(`${variable}: '${text}' is none of ${known.join(', ')}`)
+  if (found === undefined) throw new RangeError(`${variable} must be one of ${known.join(', ')}, not '${text}'`)
   return found
 }
 

@@ -1,10 +1,10 @@
 import { execFileSync } from 'node:child_process'
 
-/** Who runs where. */
+/** Assignment of processes to cores. */
 export interface Pinning {
-  /** The core of the forwarder; undefined: wherever the kernel puts it. */
+  /** Core of the forwarder; undefined when the kernel chooses. */
   readonly forwarder: number | undefined
-  /** What to know about the figures that come out. */
+  /** Remark about the precision of the figures. */
   readonly note: string
 }
 
@@ -21,7 +21,10 @@ export function coresOf(list: string): readonly number[] {
     })
 }
 
-/** Puts this process and all that it starts from now on on the first core that it may have, and keeps the last one for the forwarder. */
+/**
+ * Pins this process and its later children to the first permitted core, and reserves the last one
+ * for the forwarder.
+ */
 export function pinSelf(): Pinning {
   try {
     const printed = execFileSync('taskset', ['-cp', String(process.pid)], { encoding: 'utf8' })
@@ -35,7 +38,7 @@ export function pinSelf(): Pinning {
   }
 }
 
-/** The command that runs another one on a core. */
+/** The command that runs another command on a core. */
 export function pinned(
   core: number | undefined,
   command: string,

@@ -1,26 +1,29 @@
 import { readFileSync } from 'node:fs'
 import { hrtime } from 'node:process'
 
-/* What Linux says about a process and those that it has started. */
+/* Figures that Linux has about a process and its children. */
 
-/** `sysconf(_SC_CLK_TCK)`: 100 on every Linux that Node runs on. */
+/** `sysconf(_SC_CLK_TCK)`: 100 on every Linux that Node supports. */
 const ticksPerSecond = 100
 
-/** User and system time of the process and its children so far, in seconds, in steps of 10 ms. @throws when it has ended */
+/**
+ * User and system time of the process and its children, in seconds, with steps of 10 ms. @throws
+ * when the process has ended
+ */
 export function cpuSeconds(pid: number): number {
   return family(pid).reduce((sum, each) => sum + ticksOf(each), 0) / ticksPerSecond
 }
 
-/** The most memory that it had resident so far, in MB. @throws when it has ended */
+/** Maximum resident memory so far, in MB. @throws when the process has ended */
 export const peakMb = (pid: number): number => memory(pid, 'VmHWM')
 
-/** What it has resident now, in MB. @throws when it has ended */
+/** Resident memory now, in MB. @throws when the process has ended */
 export const residentMb = (pid: number): number => memory(pid, 'VmRSS')
 
-/** The monotonic clock, in microseconds: the same for all processes, and what CPU profiles are written with. */
+/** Monotonic clock in microseconds. It is the same for all processes and for CPU profiles. */
 export const micros = (): number => Number(hrtime.bigint() / 1_000n)
 
-/** A figure of several processes: the sum of theirs. */
+/** Sum of a figure over several processes. */
 export const together = (pids: readonly number[], figure: (pid: number) => number): number =>
   pids.reduce((sum, pid) => sum + figure(pid), 0)
 
@@ -35,12 +38,13 @@ function memory(pid: number, field: 'VmHWM' | 'VmRSS'): number {
 
 function ticksOf(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-  // The second field is the program's name in parentheses, which may hold anything; user and system time are the 14th and 15th.
+  // The second field is the program's name in parentheses and may contain any character. User and
+  // system time are the 14th and 15th field.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return Number(fields[11]) + Number(fields[12])
 }
 
-/** The process and all below it: a peer may be a script that starts the real one. */
+/** The process and its descendants. A peer may be a script that starts the actual program. */
 function family(pid: number): readonly number[] {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
   return [pid, ...children.flatMap(family)]

@@ -1,20 +1,20 @@
 import { readFile } from 'node:fs/promises'
 import { type CpuProfile, labelOf, packageOf, selfTimes, type Window } from './cpu-profile.ts'
 
-/** Where the time of a run's steady part went. */
+/** Where the CPU time of the steady part of a run went. */
 export interface Profiled {
-  /** Who ran, and at what. */
+  /** Name of the forwarder and of the case. */
   readonly title: string
-  /** For whoever watches. */
+  /** Summary to print. */
   readonly lines: readonly string[]
-  /** The path of the profile as V8 wrote it. */
+  /** Path of V8's profile. */
   readonly file: string
 }
 
 export interface Share {
   readonly name: string
   readonly ms: number
-  /** Of all time that was not idle, 0 to 1. */
+  /** Share of the time that was not idle, from 0 to 1. */
   readonly share: number
 }
 
@@ -27,7 +27,7 @@ interface Summary {
 const shownPackages = 25
 const shownFunctions = 30
 
-/** What the profile of a run has of its steady part; nothing when there is no profile. */
+/** Summary of the steady part of a run; empty when there is no profile. */
 export async function profileOf(
   title: string,
   run: { readonly profile: string | undefined; readonly window: Window },
@@ -48,7 +48,7 @@ function linesOf({ busyMs, packages, functions }: Summary): readonly string[] {
   ]
 }
 
-/** Self time by package and by function between two times, most first. */
+/** Self time by package and by function between two times, largest first. */
 export function summarise(profile: CpuProfile, window: Window): Summary {
   const times = selfTimes(profile, window)
   const byPackage = new Map<string, number>()

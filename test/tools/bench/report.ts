@@ -1,17 +1,17 @@
-import { type Bound, type Finding, type Verdict, verdictOf } from './bars.ts'
+import { type Bound, type Finding, type Verdict, verdictOf } from './bounds.ts'
 import type { Figures, Outcome } from './rows/row.ts'
 
-/** One row's outcome with its name. */
+/** Result of a row, with its name. */
 export interface NamedOutcome extends Outcome {
   readonly row: string
-  /** Why there is none. */
+  /** Error message of a row without a result. */
   readonly broke?: string
 }
 
 export const failuresOf = (outcomes: readonly NamedOutcome[]): readonly Finding[] =>
   outcomes.flatMap(({ findings }) => findings).filter(finding => verdictOf(finding) === 'FAILS')
 
-/** What was measured and what it has to keep to, as Markdown that reads well on a terminal too. */
+/** Results and limits as Markdown, aligned for a terminal. */
 export function reportOf(outcomes: readonly NamedOutcome[]): string {
   return outcomes.map(outcome => [`## ${outcome.row}`, ...tables(outcome)].join('\n\n')).join('\n\n')
 }
@@ -29,7 +29,7 @@ function tables({ figures, findings }: Outcome): readonly string[] {
   return [...sheets(figures), ...(lines.length > 0 ? [table(header, lines)] : [])]
 }
 
-/** Figures with the same columns make one table. */
+/** Combines figures with the same columns into one table. */
 function sheets(figures: readonly Figures[]): readonly string[] {
   const byColumns = Map.groupBy(figures, each => Object.keys(each).join('\n'))
   return [...byColumns.values()].map(lines =>
@@ -46,7 +46,7 @@ export function bound(value: Bound | undefined): string {
   return 'atLeast' in value ? `≥ ${shown(value.atLeast)}` : `≤ ${shown(value.atMost)}`
 }
 
-/** Three digits that count; whole numbers whole. */
+/** Three significant digits; whole numbers in full. */
 export function shown(value: number): string {
   if (!Number.isFinite(value)) return value > 0 ? 'never' : '-'
   if (Number.isInteger(value) || Math.abs(value) >= 100) return Math.round(value).toLocaleString('en-US')

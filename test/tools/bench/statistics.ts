@@ -1,16 +1,22 @@
-/** The middle of the values; of an even number of them the mean of the two in the middle. @throws RangeError without any */
+/**
+ * Median; for an even number of values the mean of the two in the middle. @throws RangeError when
+ * there are none
+ */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b)
   const upper = sorted[sorted.length >> 1]
   const lower = sorted[(sorted.length - 1) >> 1]
-  if (upper === undefined || lower === undefined) throw new RangeError('there is no median of nothing')
+  if (upper === undefined || lower === undefined) throw new RangeError('a median needs at least one value')
   return upper === lower ? upper : (lower + upper) / 2
 }
 
-/** The smallest value that `share` (0 to 1) of all are not above. @throws RangeError without any */
+/**
+ * The smallest value that is not exceeded by `share` (0 to 1) of all. @throws RangeError when there
+ * are none
+ */
 export function percentile(values: readonly number[], share: number): number {
   const value = values.toSorted((a, b) => a - b)[Math.max(0, Math.ceil(values.length * share) - 1)]
-  if (value === undefined) throw new RangeError('there is no percentile of nothing')
+  if (value === undefined) throw new RangeError('a percentile needs at least one value')
   return value
 }
 
@@ -19,7 +25,7 @@ export interface Point {
   readonly y: number
 }
 
-/** How much y grows when x grows by one: the slope of the line that fits best; 0 when all x are the same. */
+/** Slope of the least-squares line; 0 when all x are equal. */
 export function slope(points: readonly Point[]): number {
   const mean = (of: (point: Point) => number): number => points.reduce((sum, each) => sum + of(each), 0) / points.length
   const [meanX, meanY] = [mean(({ x }) => x), mean(({ y }) => y)]

@@ -1,9 +1,11 @@
 /**
- * What one call costs, in CPU time of the process that makes it: each transport, next to its bare client, in one run. No Kafka.
+ * Measures the CPU time of one request for each transport and for its client alone, in one run
+ * without Kafka.
  *
- *   node test/tools/bench/transports.ts [calls in flight] [calls in thousands] [delay of the answer in ms]
+ *   node test/tools/bench/transports.ts [concurrent requests] [thousands of requests] [response delay in ms]
  *
- * The receiver and each variant are processes of their own. Every variant runs three times, in turns; its median counts.
+ * The receiver and each variant are separate processes. Every variant runs three times,
+ * alternately, and its median counts.
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -87,7 +89,7 @@ const variants: Readonly<Record<string, (order: Order) => Post>> = {
   },
 }
 
-/** Makes so many calls, so many at once; resolves with the CPU time of each, in µs. */
+/** Makes `calls` requests, `inFlight` concurrently. Resolves with the CPU time of each, in µs. */
 async function measure(post: Post, inFlight: number, calls: number): Promise<number> {
   const before = process.cpuUsage()
   const done = Promise.withResolvers<void>()
@@ -110,7 +112,7 @@ async function measure(post: Post, inFlight: number, calls: number): Promise<num
 
 async function call(order: Order): Promise<void> {
   const make = variants[order.variant]
-  if (make === undefined) throw new RangeError(`no such variant: ${order.variant}`)
+  if (make === undefined) throw new RangeError(`unknown variant ${order.variant}`)
   const post = make(order)
   await measure(post, order.inFlight, Math.max(order.inFlight * 4, order.calls / 4))
   const microseconds = await measure(post, order.inFlight, order.calls)
@@ -152,7 +154,9 @@ async function compare(inFlight: number, calls: number, delayMs: number): Promis
     }
   }
   receiver.disconnect()
-  console.log(`${calls} calls of ${Buffer.byteLength(body)} bytes, ${inFlight} at once, answered after ${delayMs} ms`)
+  console.log(
+    `${calls} requests of ${Buffer.byteLength(body)} bytes, ${inFlight} concurrent, responses after ${delayMs} ms`,
+  )
   console.table(
     Object.fromEntries(
       [...runs].map(([variant, figures]) => {

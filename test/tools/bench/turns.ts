@@ -1,27 +1,33 @@
 import { type Drain, type DrainPlan, drain } from './drain.ts'
 import type { Forwarder, ForwarderProcess, Job, Target } from './forwarders/forwarder.ts'
 import { startReceiver } from './receiver/receiver.ts'
-import type { Stage } from './stage.ts'
+import type { Stage } from './test-bed.ts'
 
-/** Long to what it takes to fill the caches again, which a thousand destinations do in a tenth of a second; short to the seconds in which a machine changes its speed. */
+/**
+ * Length of a turn. It is long compared with the time to fill the caches (a tenth of a second with
+ * a thousand destinations), and short compared with changes in the machine's speed.
+ */
 const turnMs = 250
-/** Without a turn for less than a second, after which a lane would be taken for slow. */
+/**
+ * Maximum number of missed turns: less than a second, after which a destination queue would count
+ * as slow.
+ */
 const mostMissed = 3
 
-/** One of those that deliver side by side. */
+/** One of the forwarders that are compared. */
 export interface Contender {
   readonly forwarder: Forwarder
-  /** In an installation of its own: two that share a topic share its partitions. */
+  /** Each needs its own installation, because two that share a topic would share its partitions. */
   readonly job: Omit<Job, 'stage' | 'targets'>
-  /** By the URL of the receiver, of which each has its own too; absent: all to that. */
+  /** Destinations by the URL of the forwarder's own receiver. Absent: all events go to that. */
   readonly targetsOf?: ((receiverUrl: string) => readonly Target[]) | undefined
   readonly plan: DrainPlan
 }
 
 /**
- * What each has measured when all deliver at the same time. On the forwarder's core they take turns, one at a time, the others are stopped;
- * they come through their work together. So a machine whose speed changes from second to second changes it for all alike, and what they cost
- * can be compared; deliveries a second on the wall cannot be.
+ * Measures forwarders that run concurrently. They alternate on the forwarder's core, one at a time
+ * while the others are stopped, and progress equally. Changes in the machine's speed then affect
+ * all alike, so costs per CPU second can be compared. Deliveries per second of wall time cannot.
  */
 export async function drainInTurns<Name extends string>(
   stage: Stage,
@@ -49,18 +55,21 @@ export async function drainInTurns<Name extends string>(
   }
 }
 
-/** Who waits for a turn. */
+/** A forwarder that waits for its turn. */
 export interface Waiting {
-  /** Of its work, what is done: 0 to 1. */
+  /** Share of its work that is done, from 0 to 1. */
   readonly done: number
-  /** Turns that others have had since its last one. */
+  /** Number of turns of others since its last one. */
   readonly missed: number
 }
 
-/** Whose turn it is: who has missed as many as anybody may, or else who is furthest behind. @throws RangeError when nobody is there */
+/**
+ * Chooses the next turn: a forwarder with the maximum number of missed turns, otherwise the one
+ * with the least progress. @throws RangeError when there is none
+ */
 export function nextTurn<Each extends Waiting>(waiting: readonly Each[]): Each {
   const [first, ...others] = waiting
-  if (first === undefined) throw new RangeError('nobody waits for a turn')
+  if (first === undefined) throw new RangeError('no forwarder waits for a turn')
   return others.reduce((best, each) => (goesBefore(each, best) ? each : best), first)
 }
 
@@ -88,7 +97,7 @@ class Member implements Waiting {
       try {
         process.kill(pid, signal)
       } catch {
-        // It has ended by itself, and whoever waits for it is told so.
+        // The process has exited by itself. The code that awaits it gets the error.
       }
   }
 }
@@ -98,7 +107,7 @@ class Turns {
   readonly #timer = setInterval(() => this.#next(), turnMs)
   #running: Member | undefined
 
-  /** The forwarder, with its processes among those that take turns for as long as they live. */
+  /** Wraps a forwarder, so that its processes take part in the turns until they end. */
   taken(forwarder: Forwarder, progress: () => number): Forwarder {
     return {
       name: forwarder.name,
@@ -123,7 +132,7 @@ class Turns {
   #leave(member: Member): void {
     this.#members.delete(member)
     if (this.#running === member) this.#running = undefined
-    // Who is stopped does not hear that it is to end.
+    // A stopped process would not receive SIGTERM, so continue it.
     member.signal('SIGCONT')
   }
 

@@ -2,19 +2,20 @@ import type { LogProducer } from '../../../src/core/ports.ts'
 import { createAdminClient } from '../../support/kafka/admin.ts'
 import { createAppend } from './append.ts'
 
-/** More than lies between two entries of a partition's index. */
+/** Larger than the distance between two entries of a partition's index. */
 const batch = Buffer.alloc(5_000)
 
 /**
- * Makes topics as those are that have been in use, and empty: the first entry in the indexes of a fresh partition costs its broker some 16 ms
- * of CPU, and 140 ms where others work beside it, once. Twelve partitions of a retry topic that are written to for the first time under load
- * are a second and a half in which no copy is acknowledged.
+ * Fills and empties topics before a measurement. The first index entry of a new partition costs the
+ * broker about 16 ms of CPU once, or 140 ms beside other load. The first writes to twelve
+ * partitions of a retry topic under load would take a second and a half without any
+ * acknowledgement.
  */
 export async function useTopics(
   { brokers, producer }: { readonly brokers: readonly string[]; readonly producer: LogProducer },
   topics: readonly { readonly name: string; readonly partitions: number }[],
 ): Promise<void> {
-  // An entry is made for the batch that comes after so many bytes.
+  // The broker adds an index entry for the batch after this number of bytes.
   for (const _ of ['bytes', 'entry'])
     for (const { name, partitions } of topics) {
       const append = createAppend(producer, name)

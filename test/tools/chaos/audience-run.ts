@@ -2,23 +2,23 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { users } from '../../support/audience/installation.ts'
 import { judgeAudience } from './audience-verdict.ts'
 import { type AudienceWorld, openAudienceWorld } from './audience-world.ts'
-import { type Chance, createChance } from './chance.ts'
 import { stepsBack } from './commit-log.ts'
 import { type ProbesSeen, startKubelet } from './kubelet.ts'
-import { placesOf, uncommitted } from './remains.ts'
+import { placesOf, uncommitted } from './records-after-run.ts'
 import { giveUpMs, type Row, type RunOptions, rejection, started, stopAll } from './run.ts'
 import type { AudienceFault, AudienceScenario } from './scenario.ts'
+import { type Chance, createChance } from './seeded-random.ts'
 
 interface List {
   readonly name: string
   readonly members: readonly string[]
-  /** Messages that each destination has been sent when everybody knows. */
+  /** Number of messages that each destination has got when the list is settled. */
   readonly upTo: number
-  /** While it is told. */
+  /** Faults while the destinations get this list. */
   readonly faults: readonly AudienceFault[]
 }
 
-/** One run: what it needs, and what has been seen. */
+/** State of one run. */
 interface Run {
   readonly world: AudienceWorld
   readonly chance: Chance
@@ -26,16 +26,21 @@ interface Run {
   readonly say: (line: string) => void
   readonly faults: string[]
   readonly problems: string[]
-  /** Processes that were killed or cut off. */
+  /** How many processes were killed or disconnected. */
   readonly victims: { audiences: number; dispatchers: number }
 }
 
-/** Between two looks: how far a list is, or whether all is over, for which much has to be read. */
+/**
+ * Milliseconds between two checks. A check of the end reads much more than a check of the progress.
+ */
 const lookEveryMs = { progress: 50, end: 500 }
-/** Where the progress of a list may be when a fault is injected, in per cent. */
+/** Range for the progress of a list at which a fault is injected, in per cent. */
 const faultsAt = { from: 3, to: 90 }
 
-/** Runs a scenario of an audience on a broker, processes and receivers of its own and judges it. @throws when the set-up itself fails. */
+/**
+ * Runs a scenario of an audience with its own broker, processes and receivers, and judges it.
+ * @throws when the set-up itself fails
+ */
 export async function runAudienceScenario(scenario: AudienceScenario, options: RunOptions): Promise<Row> {
   const { seed, patience = 1, say = () => {}, signal } = options
   const { name, shows, processes, limits, emitPerSecond } = scenario
@@ -57,14 +62,14 @@ export async function runAudienceScenario(scenario: AudienceScenario, options: R
     const findings = judgeAudience({
       ...{ limits, patience, settled, syncStatuses, probes, victims: run.victims },
       copies: new Map([...(await placesOf(world))].map(([id, { copies }]) => [id, copies])),
-      truth: new Set(lists.at(-1)?.members),
+      expectedMembers: new Set(lists.at(-1)?.members),
       changes: lists.at(-1)?.upTo ?? 0,
-      told: [...receivers].map(([destination, receiver]) => ({
+      received: [...receivers].map(([destination, receiver]) => ({
         destination,
         members: receiver.members(),
         taken: receiver.taken.size,
         repeated: receiver.repeated,
-        toldAgain: receiver.toldAgain,
+        repeatedValues: receiver.toldAgain,
       })),
       deadLettered: (await pipeline.read(pipeline.topics.deadLetter)).length,
       problems: run.problems,
@@ -81,7 +86,10 @@ export async function runAudienceScenario(scenario: AudienceScenario, options: R
   }
 }
 
-/** All of them, then some others, then the same once more: nobody may be told of that. */
+/**
+ * The full list, then one with some members replaced, then the same again, which must cause no
+ * message.
+ */
 function listsOf({ lists: { members, changedPercent }, faults }: AudienceScenario): readonly List[] {
   const changed = Math.round((members * changedPercent) / 100)
   const second = { members: users(changed, members + changed), upTo: members + 2 * changed }
@@ -92,7 +100,9 @@ function listsOf({ lists: { members, changedPercent }, faults }: AudienceScenari
   ]
 }
 
-/** One list after another, then an orderly end. The first that does not settle is the last. */
+/**
+ * Syncs one list after another, then stops all processes. Ends early when a list does not settle.
+ */
 async function expose(run: Run, { processes }: AudienceScenario, lists: readonly List[]) {
   const { world, say, problems } = run
   const { audiences, audiencesBehindProxy, dispatchers, proxy, pipeline, view } = world
@@ -105,9 +115,9 @@ async function expose(run: Run, { processes }: AudienceScenario, lists: readonly
   let probes: ProbesSeen
   try {
     for (const list of lists) {
-      const afterMs = await told(run, list, before)
+      const afterMs = await syncedAfter(run, list, before)
       settled.push({ list: list.name, afterMs })
-      say(`${list.name}: ${afterMs === null ? 'did not settle' : `settled after ${Math.round(afterMs)} ms`}`)
+      say(`${list.name}: ${afterMs === null ? 'not settled in time' : `settled after ${Math.round(afterMs)} ms`}`)
       if (afterMs === null) break
       before = list.upTo
     }
@@ -128,10 +138,11 @@ async function expose(run: Run, { processes }: AudienceScenario, lists: readonly
 }
 
 /**
- * Writes a list and injects its faults while it is told. Resolves with how long it took from then until everybody had what they should; null:
- * longer than is waited.
+ * Syncs a list and injects its faults while the destinations get it. Resolves with the milliseconds
+ * from the last fault or the end of the list until every destination has it; null when that did not
+ * happen in time.
  */
-async function told(run: Run, { members, upTo, faults }: List, before: number): Promise<number | null> {
+async function syncedAfter(run: Run, { members, upTo, faults }: List, before: number): Promise<number | null> {
   const { world, chance, patience } = run
   const receivers = [...world.receivers.values()]
   const sum = (): number => receivers.reduce((all, { taken }) => all + taken.size, 0)
@@ -172,7 +183,7 @@ async function spoilLink(
   proxy.set({ kind: 'open' })
   faults.push(`link ${state.kind} ${seconds} s`)
   victims.audiences++
-  say(`the link was ${state.kind} for ${seconds} s`)
+  say(`link ${state.kind} for ${seconds} s`)
 }
 
 async function restartAll({ world: { audiences, audiencesBehindProxy }, faults, problems, say }: Run): Promise<void> {
@@ -186,7 +197,7 @@ async function restartAll({ world: { audiences, audiencesBehindProxy }, faults, 
   say('every audiences process was restarted')
 }
 
-/** SIGKILL of any process; another one is started immediately. */
+/** Kills any process with SIGKILL and starts another one immediately. */
 async function killAny({ world: { audiences, dispatchers }, chance, faults, victims, say }: Run): Promise<void> {
   const fleet = chance.pick([audiences, dispatchers])
   const member = chance.pick(fleet.members())
@@ -194,10 +205,13 @@ async function killAny({ world: { audiences, dispatchers }, chance, faults, vict
   const { name } = await fleet.start()
   faults.push(`SIGKILL ${member.name}`)
   victims[fleet === audiences ? 'audiences' : 'dispatchers']++
-  say(`SIGKILL ${member.name}, ${name} is in its place`)
+  say(`SIGKILL ${member.name}, ${name} replaces it`)
 }
 
-/** Every endpoint has the list, every input is done, and nothing is under way. The last costs most and is asked last. */
+/**
+ * Whether every endpoint has the list, every input is done and no change is in flight. The most
+ * expensive check comes last.
+ */
 async function settles(world: AudienceWorld, truth: ReadonlySet<string>): Promise<boolean> {
   const { receivers, view, pipeline } = world
   const { audiencesGroup, audienceInput } = pipeline.topics
@@ -210,7 +224,7 @@ async function settles(world: AudienceWorld, truth: ReadonlySet<string>): Promis
   return (await world.syncStatuses()).inFlight === 0
 }
 
-/** False: not as long as was waited. */
+/** Polls until the condition holds. Resolves with false when the time is over. */
 async function reached(
   condition: () => boolean | Promise<boolean>,
   { everyMs, patience }: { readonly everyMs: number; readonly patience: number },

@@ -1,6 +1,9 @@
 import type { AudienceFault, AudienceScenario } from './scenario.ts'
 
-/** More attempts than a call that fails one time in twenty ever needs: nothing is given up. */
+/**
+ * More attempts than an endpoint that fails one request in twenty needs, so nothing is
+ * dead-lettered.
+ */
 const schedule = ['1s', '2s', '2s', '5s', '5s', '5s'] as const
 
 const destinations = [
@@ -10,7 +13,7 @@ const destinations = [
 
 const kill: AudienceFault = { kind: 'kill' }
 const cut: AudienceFault = { kind: 'link', state: { kind: 'half-open' }, seconds: 19 }
-/** What the process writes reaches the broker long after its partitions are another's. */
+/** Bytes that the process writes reach the broker long after its partitions have another owner. */
 const late: AudienceFault = { kind: 'link', state: { kind: 'delayed', ms: 12_000 }, seconds: 19 }
 const times = (count: number, fault: AudienceFault): readonly AudienceFault[] =>
   Array.from({ length: count }, () => fault)
@@ -19,7 +22,7 @@ export const ofAudiences: readonly AudienceScenario[] = [
   {
     name: 'audience-killed',
     shows:
-      'a full sync, then one with 4 % changed; SIGKILL of any of two audiences and two delivering processes, seven times',
+      'a full sync, then one with 4 % changed; SIGKILL of a random one of two audiences and two dispatcher processes, seven times',
     processes: 2,
     lists: { members: 8_000, changedPercent: 4 },
     emitPerSecond: 400,
@@ -31,7 +34,7 @@ export const ofAudiences: readonly AudienceScenario[] = [
   {
     name: 'audience-link-cut',
     shows:
-      'a full sync, then one with 10 % changed; one of two audiences processes loses Kafka for 19 s, then has it 12 s late; then all restore what is on the topic',
+      'a full sync, then one with 10 % changed; one of two audiences processes is disconnected from Kafka for 19 s, then every byte is 12 s late; then all restore the topic',
     processes: 1,
     lists: { members: 6_000, changedPercent: 10 },
     emitPerSecond: 150,

@@ -1,70 +1,76 @@
 import type { Standings } from './audience-world.ts'
+import { some } from './check-result.ts'
 import { inProgressOfOne } from './duplicates.ts'
-import { some } from './examined.ts'
 import { failuresOfProbes, type ProbesSeen } from './kubelet.ts'
 import type { AudienceScenario } from './scenario.ts'
 import type { Findings } from './verdict.ts'
 
-/** What one destination was told, as its endpoint knows. */
-export interface Told {
+/** Messages that one destination got, as its endpoint recorded them. */
+export interface ReceivedMessages {
   readonly destination: string
-  /** Whose last value is that they are in the audience. */
+  /** Users whose last value is that they are members. */
   readonly members: ReadonlySet<string>
-  /** Messages, each counted once. */
+  /** Number of messages, each counted once. */
   readonly taken: number
-  /** The id of each message that came again. */
+  /** Id of each message that arrived more than once, once per repetition. */
   readonly repeated: readonly string[]
-  /** Users who were told what they had been told already, by a message of another id. */
-  readonly toldAgain: readonly string[]
+  /** Users who got the value that they already had, under another message id. */
+  readonly repeatedValues: readonly string[]
 }
 
 export interface AudienceEvidence {
   readonly limits: AudienceScenario['limits']
   /** Factor on every time limit. */
   readonly patience: number
-  /** Who is in the last list. */
-  readonly truth: ReadonlySet<string>
-  /** How many changes the lists are, one after the other: so many messages each destination needs, and no more. */
+  /** Members of the last list. */
+  readonly expectedMembers: ReadonlySet<string>
+  /** Number of changes between all lists: the number of messages that each destination must get. */
   readonly changes: number
-  readonly told: readonly Told[]
-  /** After each list how long it took until everybody had what they should; null: longer than was waited. */
+  readonly received: readonly ReceivedMessages[]
+  /**
+   * For each list, how long it took until all destinations had it; null when that took too long.
+   */
   readonly settled: readonly { readonly list: string; readonly afterMs: number | null }[]
-  /** What the service itself says when all is over. */
+  /** Sync status that Hookline reports at the end. */
   readonly syncStatuses: Standings
   readonly deadLettered: number
-  /** Records of each message on the events topic, by message id; absent: one. */
+  /** Number of records of each message on the events topic, by message id; absent means one. */
   readonly copies: ReadonlyMap<string, number>
-  /** Processes that had no chance to commit what they had done: killed, or cut off. */
+  /**
+   * Number of processes that could not commit their work, because they were killed or disconnected.
+   */
   readonly victims: { readonly audiences: number; readonly dispatchers: number }
-  /** What the processes answered when they were polled. */
+  /** Responses of the processes to liveness and readiness probes. */
   readonly probes: ProbesSeen
-  /** What else was seen that must not be. */
+  /** Other failures that were observed. */
   readonly problems: readonly string[]
 }
 
 export function judgeAudience(evidence: AudienceEvidence): Findings {
-  const { limits, patience, changes, told, settled, syncStatuses, deadLettered, problems } = evidence
+  const { limits, patience, changes, received, settled, syncStatuses, deadLettered, problems } = evidence
   const duplicated = attributed(evidence)
   const failures = [...problems, ...failuresOfProbes(evidence.probes), ...duplicated.failures]
-  const wrong = told.flatMap(each => wrongAt(each, evidence.truth))
-  if (wrong.length > 0) failures.push(`not as in the last list: ${some(wrong)}`)
-  const again = told.flatMap(({ destination, toldAgain }) => toldAgain.map(user => `${destination} ${user}`))
-  if (again.length > 0) failures.push(`told again what they had: ${some(again)}`)
-  for (const { destination, taken } of told)
-    if (taken !== changes) failures.push(`${destination} was told ${taken} changes of ${changes}`)
+  const wrong = received.flatMap(each => wrongAt(each, evidence.expectedMembers))
+  if (wrong.length > 0) failures.push(`differs from the last list: ${some(wrong)}`)
+  const again = received.flatMap(({ destination, repeatedValues }) =>
+    repeatedValues.map(user => `${destination} ${user}`),
+  )
+  if (again.length > 0) failures.push(`unchanged value sent again: ${some(again)}`)
+  for (const { destination, taken } of received)
+    if (taken !== changes) failures.push(`${destination} got ${taken} of ${changes} changes`)
   const limit = limits.settledMs * patience
   for (const { list, afterMs } of settled) {
-    if (afterMs === null) failures.push(`${list}: it did not settle`)
+    if (afterMs === null) failures.push(`${list}: not settled in time`)
     else if (afterMs > limit) failures.push(`${list}: settled after ${Math.round(afterMs)} ms, limit ${limit} ms`)
   }
   for (const [standing, count] of Object.entries(syncStatuses))
-    if (count > 0) failures.push(`memberships in the end ${standing}: ${count}`)
+    if (count > 0) failures.push(`memberships at the end ${standing}: ${count}`)
   if (deadLettered > 0) failures.push(`dead-lettered although every endpoint works: ${deadLettered}`)
   const times = settled.map(({ afterMs }) => afterMs)
   const { bySender, inProgress, ours } = duplicated
   return {
-    sent: changes * told.length,
-    delivered: told.reduce((all, { taken }) => all + taken, 0),
+    sent: changes * received.length,
+    delivered: received.reduce((all, { taken }) => all + taken, 0),
     waiting: syncStatuses.inFlight,
     deadLettered,
     lost: wrong.length,
@@ -80,36 +86,37 @@ export function judgeAudience(evidence: AudienceEvidence): Findings {
   }
 }
 
-function wrongAt({ destination, members }: Told, truth: ReadonlySet<string>): readonly string[] {
+function wrongAt({ destination, members }: ReceivedMessages, truth: ReadonlySet<string>): readonly string[] {
   const missing = [...truth].filter(user => !members.has(user))
   const left = [...members].filter(user => !truth.has(user))
   return [
-    ...missing.map(user => `${destination} does not know ${user}`),
+    ...missing.map(user => `${destination} lacks ${user}`),
     ...left.map(user => `${destination} still has ${user}`),
   ]
 }
 
 /**
- * Each message that came again, by its cause: the audiences service wrote it again, or a dispatcher
- * was killed that had it in progress. Each cause excuses so many of each process that was hit.
+ * Attributes each repeated message to a cause: the audiences service wrote it again, or a killed
+ * dispatcher had it in progress. Each cause permits a limited number of repetitions per affected
+ * process.
  */
-function attributed({ told, copies, victims, patience }: AudienceEvidence) {
+function attributed({ received, copies, victims, patience }: AudienceEvidence) {
   let [bySender, inProgress] = [0, 0]
   const ours: string[] = []
-  for (const { destination, repeated } of told)
+  for (const { destination, repeated } of received)
     for (const [id, all] of Map.groupBy(repeated, each => each)) {
       const written = Math.min(all.length, (copies.get(id) ?? 1) - 1)
       bySender += written
       if (victims.dispatchers > 0) inProgress += all.length - written
       else ours.push(...Array<string>(all.length - written).fill(`${destination} ${id}`))
     }
-  const failures = ours.length > 0 ? [`delivered again without a reason: ${some(ours)}`] : []
+  const failures = ours.length > 0 ? [`duplicated without a known cause: ${some(ours)}`] : []
   for (const [count, hit, what] of [
     [bySender, victims.audiences, 'audiences processes wrote again'],
     [inProgress, victims.dispatchers, 'dispatchers had in progress'],
   ] as const) {
     const limit = hit * inProgressOfOne * patience
-    if (count > limit) failures.push(`delivered again what ${hit} ${what}: ${count}, limit ${limit}`)
+    if (count > limit) failures.push(`duplicates that ${hit} ${what}: ${count}, limit ${limit}`)
   }
   return { bySender, inProgress, ours: ours.length, failures }
 }

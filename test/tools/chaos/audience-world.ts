@@ -6,29 +6,29 @@ import { audience } from '../../support/audience/partition-harness.ts'
 import { AudienceReceiver } from '../../support/audience/receiver.ts'
 import { startTcpProxy, type TcpProxy } from '../../support/network/tcp-proxy.ts'
 import { type Pipeline, startPipeline } from '../../support/process/pipeline.ts'
-import { createChance } from './chance.ts'
 import { createFleet, type Fleet } from './fleet.ts'
 import { createKafkaView, type KafkaView } from './kafka-view.ts'
 import type { AudienceScenario } from './scenario.ts'
+import { createChance } from './seeded-random.ts'
 import { partitions } from './world.ts'
 
-/** An installation with one audience, its services in processes apart. */
+/** An installation with one audience and separate processes for its services. */
 export interface AudienceWorld {
   readonly pipeline: Pipeline
   readonly audiences: Fleet
-  /** Of the same service, which reach Kafka through `proxy` only. */
+  /** Processes of the audiences service that reach Kafka only through `proxy`. */
   readonly audiencesBehindProxy: Fleet
-  /** Absent: no fault of the scenario needs it, and there is no process behind it. */
+  /** Absent when no fault of the scenario needs it; then no process is behind it. */
   readonly proxy: TcpProxy | undefined
   readonly dispatchers: Fleet
-  /** By destination. */
+  /** Receivers by destination. */
   readonly receivers: ReadonlyMap<string, AudienceReceiver>
   readonly view: KafkaView
-  /** Writes a full list. Resolves when all of it, and its end, is on the topic. */
+  /** Uploads a full list. Resolves when the list and its end are on the topic. */
   sync(members: Iterable<string>): Promise<void>
-  /** How memberships stand, all destinations together. */
+  /** Sync status of all destinations together. */
   syncStatuses(): Promise<Standings>
-  /** Ends and removes everything. */
+  /** Stops everything and deletes its files. */
   close(): Promise<void>
 }
 
@@ -38,7 +38,10 @@ export interface Standings {
   readonly different: number
 }
 
-/** One broker, topics, schemas and receivers; no process yet. The registry is the one of SCHEMA_REGISTRY_URL. */
+/**
+ * Starts one broker and the receivers, and creates topics and schemas, but starts no process. Uses
+ * the schema registry of SCHEMA_REGISTRY_URL.
+ */
 export async function openAudienceWorld(scenario: AudienceScenario, seed: number): Promise<AudienceWorld> {
   const directory = await mkdtemp(join(tmpdir(), 'hookline-chaos-'))
   const open: (() => Promise<unknown>)[] = [() => rm(directory, { recursive: true, force: true })]
@@ -60,8 +63,8 @@ export async function openAudienceWorld(scenario: AudienceScenario, seed: number
     for (const { id, failingPercent, latencyMs = 0 } of scenario.destinations) {
       const receiver = opened(await AudienceReceiver.started())
       receiver.latencyMs = latencyMs
-      const mood = createChance(seed, `${scenario.name} ${id}`)
-      receiver.answer = () => (mood.between(1, 100) <= failingPercent ? 503 : 200)
+      const chance = createChance(seed, `${scenario.name} ${id}`)
+      receiver.answer = () => (chance.between(1, 100) <= failingPercent ? 503 : 200)
       receivers.set(id, receiver)
     }
     const pipeline = opened(await startPipeline(configurationOf(scenario, receivers), brokers.join(',')))

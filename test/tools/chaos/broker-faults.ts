@@ -4,16 +4,19 @@ import { allPartitions, bringBack, onPartitions } from './faults.ts'
 import type { Fault } from './scenario.ts'
 import type { World } from './world.ts'
 
-/** Until a broker whose disk is full has ended: one that has nothing to write may take longer. */
+/** Time limit for a broker with a full disk to stop. A broker without writes needs longer. */
 const endsMs = 20_000
-/** Until leaders have moved. */
+/** Time limit for leaders to move. */
 const moveMs = 60_000
-/** Beside a broker that is out of reach those partitions go on that others lead: a request to it is given up after ten seconds. */
+/**
+ * Time limit for the partitions of the other brokers to deliver while one is unreachable. A request
+ * to that one times out after ten seconds.
+ */
 const othersMs = 20_000
 
 const now = (): number => performance.now()
 
-/** Any broker that leads partitions of the events topic, and which these are. */
+/** A random broker that leads partitions of the events topic, and these partitions. */
 async function anyLeader({ view, pipeline, chance, cluster }: World) {
   const leaders = [...(await view.leaders(pipeline.topics.events))]
   const id = chance.pick([...new Set(leaders.map(([, { node }]) => node))].sort((a, b) => a - b))
@@ -22,8 +25,8 @@ async function anyLeader({ view, pipeline, chance, cluster }: World) {
 }
 
 /**
- * The disk of any broker that leads is full: a broker that cannot write ends by itself. It comes back when there is room again and others
- * lead.
+ * Fills the disk of a random leader. A broker that cannot write stops by itself. It is started
+ * again when there is space and other brokers lead its partitions.
  */
 export const fillDisk: Fault = {
   name: 'disk full',
@@ -41,7 +44,10 @@ export const fillDisk: Fault = {
   },
 }
 
-/** The disks of all brokers are full; when all have ended there is room again after so many seconds, and they are started. */
+/**
+ * Fills the disks of all brokers. When all have stopped, waits `seconds`, frees the disks and
+ * starts them again.
+ */
 export const fillDisks = (seconds: number): Fault => ({
   name: 'all disks full',
   async inject(world) {
@@ -56,15 +62,21 @@ export const fillDisks = (seconds: number): Fault => ({
   },
 })
 
-/** Resolves when it has ended by itself, or has been killed because it did not; it can be started again then. */
+/**
+ * Resolves when the broker has stopped by itself, or was killed because it did not. Then it can be
+ * started again.
+ */
 async function ended(node: ClusterNode): Promise<void> {
   await Promise.race([node.ended, delay(endsMs)])
   await node.kill()
 }
 
-/** Any broker that leads is out of the reach of the service for so long; the other brokers reach it, so that it goes on leading. */
+/**
+ * Makes a random leader unreachable for the service for `seconds`. The other brokers still reach
+ * it, so it keeps its partitions.
+ */
 export const isolateLeader = (seconds: number): Fault => ({
-  name: `out of reach ${seconds} s`,
+  name: `unreachable ${seconds} s`,
   async inject(world) {
     const { proxies, ledger, view, pipeline, patience } = world
     const { index, id, hit } = await anyLeader(world)
@@ -77,17 +89,20 @@ export const isolateLeader = (seconds: number): Fault => ({
     const goOn = ledger.seen(others.keys, { ...others, patienceMs: othersMs * patience })
     await delay(seconds * 1_000)
     proxies[index]!.set({ kind: 'open' })
-    const stood = (await goOn) === undefined && !isCoordinator
+    const haveStopped = (await goOn) === undefined && !isCoordinator
     return {
       what: `broker ${id}${isCoordinator ? ', the coordinator' : ''}`,
       at: others.from,
       recovery: onPartitions(allPartitions, now()),
-      problems: stood ? [`while broker ${id} was out of reach, partitions that others lead did not go on`] : [],
+      problems: haveStopped ? [`while broker ${id} was unreachable, partitions of other leaders stopped`] : [],
     }
   },
 })
 
-/** Every partition of the events topic and of the retry topics gets another leader, by hand and while all brokers are well. */
+/**
+ * Moves every partition of the events topic and the retry topics to another leader, while all
+ * brokers run.
+ */
 export const moveLeaders: Fault = {
   name: 'leaders moved',
   async inject(world) {
@@ -120,7 +135,7 @@ export const moveLeaders: Fault = {
   },
 }
 
-/** What the dispatcher reads and writes. */
+/** The topics that the dispatcher reads and writes. */
 async function topicsOf({ view, pipeline: { topics } }: World): Promise<readonly string[]> {
   const all = await view.admin.listTopics()
   const retries = all.filter(name => name.startsWith(topics.events.replace(/events$/, 'retry.')))

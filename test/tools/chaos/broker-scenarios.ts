@@ -1,52 +1,50 @@
 import { fillDisk, fillDisks, isolateLeader, moveLeaders } from './broker-faults.ts'
-import { killBrokers, killCoordinator, killLeader, spoilLink } from './faults.ts'
+import { impairLink, killBrokers, killCoordinator, killLeader } from './faults.ts'
 import type { Scenario } from './scenario.ts'
-import { behindProxies, outOfKafka, overHttp, replicated, steady, times, withRetries } from './setups.ts'
+import { httpSetup, kafkaOutageLimits, proxiedSetup, replicatedSetup, steady, times, withRetries } from './setups.ts'
 
 export const ofBrokers: readonly Scenario[] = [
   {
-    ...replicated,
+    ...replicatedSetup,
     name: 'leader-killed',
-    shows: 'SIGKILL of a broker that leads, then it comes back, five times; retries under way',
+    shows: 'SIGKILL of a leader, which is started again, five times; retries in progress',
     faults: times(5, killLeader),
     limits: { duplicates: 150, bySender: 150, recoveryMs: 30_000, latestMs: 45_000 },
   },
   {
-    ...replicated,
+    ...replicatedSetup,
     name: 'coordinator-killed',
-    shows: "SIGKILL of the group's coordinator, then it comes back, three times; retries under way",
+    shows: 'SIGKILL of the group coordinator, which is started again, three times; retries in progress',
     faults: times(3, killCoordinator),
     limits: { duplicates: 150, bySender: 150, recoveryMs: 15_000, latestMs: 45_000 },
   },
   {
-    ...replicated,
+    ...replicatedSetup,
     name: 'brokers-restarted',
-    shows: 'SIGKILL of all three brokers at once, then all come back, twice; retries under way',
+    shows: 'SIGKILL of all three brokers at the same time, which are started again, twice; retries in progress',
     faults: times(2, killBrokers(0)),
     limits: { duplicates: 150, bySender: 150, recoveryMs: 30_000, latestMs: 90_000 },
   },
   {
-    ...replicated,
+    ...replicatedSetup,
     name: 'disk-full',
-    shows:
-      'the disk of a broker that leads runs full, it ends and comes back with room; then those of all three for 5 s',
+    shows: 'the disk of a leader is full, it stops and is started with free space; then the disks of all three for 5 s',
     diskMb: 256,
     faults: [fillDisk, fillDisks(5)],
     limits: { duplicates: 150, bySender: 150, recoveryMs: 30_000, latestMs: 60_000 },
   },
   {
-    ...replicated,
+    ...replicatedSetup,
     name: 'broker-out-of-reach',
-    shows:
-      'a broker that leads out of reach of the service alone for 40 s: nothing gets through, and the other brokers see nothing of it',
+    shows: 'a leader is unreachable for the service for 40 s, but not for the other brokers',
     behindProxy: true,
     faults: [isolateLeader(40)],
     limits: { duplicates: 1_500, recoveryMs: 30_000, latestMs: 120_000 },
   },
   {
-    ...overHttp,
+    ...httpSetup,
     name: 'leaders-moved',
-    shows: 'messages by HTTP, another leader for every partition in mid-send, ten times; retries under way',
+    shows: 'messages over HTTP, another leader for every partition under load, ten times; retries in progress',
     brokers: 3,
     destinations: withRetries,
     faults: times(10, moveLeaders),
@@ -57,78 +55,81 @@ export const ofBrokers: readonly Scenario[] = [
 
 export const ofLinks: readonly Scenario[] = [
   {
-    ...behindProxies,
+    ...proxiedSetup,
     name: 'link-delayed',
-    shows: 'every byte between service and broker 300 ms late for 15 s',
-    faults: [spoilLink({ kind: 'delayed', ms: 300 }, 15)],
+    shows: 'every byte between service and broker is 300 ms late for 15 s',
+    faults: [impairLink({ kind: 'delayed', ms: 300 }, 15)],
   },
   {
-    ...behindProxies,
+    ...proxiedSetup,
     name: 'link-slow',
-    shows: 'each connection to the broker down to 20 kB/s for 15 s',
-    faults: [spoilLink({ kind: 'slow', bytesPerSecond: 20_000 }, 15)],
+    shows: 'each connection to the broker has 20 kB/s for 15 s',
+    faults: [impairLink({ kind: 'slow', bytesPerSecond: 20_000 }, 15)],
   },
   {
-    ...behindProxies,
+    ...proxiedSetup,
     name: 'link-cut',
-    shows: 'service and broker apart for 10 s: connections refused',
-    faults: [spoilLink({ kind: 'cut' }, 10)],
+    shows: 'connections to the broker are refused for 10 s',
+    faults: [impairLink({ kind: 'cut' }, 10)],
   },
   {
-    ...behindProxies,
+    ...proxiedSetup,
     name: 'link-reset',
-    shows: 'every connection to the broker reset for 5 s, twice',
-    faults: times(2, spoilLink({ kind: 'reset' }, 5)),
+    shows: 'every connection to the broker is reset for 5 s, twice',
+    faults: times(2, impairLink({ kind: 'reset' }, 5)),
   },
   {
-    ...behindProxies,
+    ...proxiedSetup,
     name: 'link-half-open',
-    shows: 'connections to the broker stay open, but nothing gets through for 15 s',
-    faults: [spoilLink({ kind: 'half-open' }, 15)],
+    shows: 'connections to the broker stay open, but no byte passes for 15 s',
+    faults: [impairLink({ kind: 'half-open' }, 15)],
   },
   ...[10, 40, 120].map(
     (seconds): Scenario => ({
-      ...behindProxies,
+      ...proxiedSetup,
       name: `partitioned-${seconds}`,
-      shows: `service and broker apart for ${seconds} s: nothing gets through, and nobody is told`,
-      faults: [spoilLink({ kind: 'half-open' }, seconds)],
-      limits: { ...behindProxies.limits, latestMs: (seconds + 30) * 1_000 },
+      shows: `network partition between service and broker for ${seconds} s: no byte passes, and no connection closes`,
+      faults: [impairLink({ kind: 'half-open' }, seconds)],
+      limits: { ...proxiedSetup.limits, latestMs: (seconds + 30) * 1_000 },
     }),
   ),
 ]
 
-/** Collectors and those that deliver write behind proxies: events, and copies for the retry topics. */
+/** Collectors and dispatchers write through proxies: events, and records for retry topics. */
 const writers = {
-  ...overHttp,
+  ...httpSetup,
   behindProxy: true,
   destinations: withRetries,
   limits: { duplicates: 4_000, bySender: 4_000, recoveryMs: 30_000, latestMs: 90_000 },
 } as const
-/** Answers are lost for longer than is waited for one, but not so long that a collector calls itself not ready. */
-const { readiness: _, ...shortOutage } = outOfKafka
+/**
+ * Responses are lost for longer than a client waits for one, but too short for a collector to
+ * become not ready.
+ */
+const { readiness: _, ...shortOutage } = kafkaOutageLimits
 
 export const ofAnswers: readonly Scenario[] = [
   {
     ...writers,
     name: 'answers-lost',
     shows:
-      'messages by HTTP; what is written gets to the broker, and no answer comes back for 15 s, twice; retries under way',
-    faults: times(2, spoilLink({ kind: 'answers-lost' }, 15)),
+      'messages over HTTP; requests reach the broker, but all its responses are lost for 15 s, twice; retries in progress',
+    faults: times(2, impairLink({ kind: 'answers-lost' }, 15)),
     intake: { collectors: 1, limits: shortOutage },
   },
   {
     ...writers,
     name: 'answers-late',
-    shows: 'messages by HTTP; every answer of the broker comes 3 s late for 20 s; retries under way',
-    faults: [spoilLink({ kind: 'answers-late', ms: 3_000 }, 20)],
+    shows: 'messages over HTTP; every response of the broker is 3 s late for 20 s; retries in progress',
+    faults: [impairLink({ kind: 'answers-late', ms: 3_000 }, 20)],
     intake: { collectors: 1, limits: { ...steady, answerMs: 12_000, acceptedMs: 5_000, broken: 'none' } },
   },
   {
     ...writers,
     name: 'answers-torn',
     shows:
-      'messages by HTTP; each connection to the broker breaks within an answer, after 2 kB of them, for 10 s, twice; retries under way',
-    faults: times(2, spoilLink({ kind: 'answers-torn', bytes: 2_000 }, 10)),
+      'messages over HTTP; each connection to the broker breaks within a response, after 2 kB, for 10 s, twice; retries in progress',
+    faults: times(2, impairLink({ kind: 'answers-torn', bytes: 2_000 }, 10)),
     intake: { collectors: 1, limits: { ...shortOutage, refusals: 'possible_in_outages' } },
   },
 ]

@@ -4,10 +4,12 @@ import { promisify } from 'node:util'
 import type { Circumstances } from './publication.ts'
 
 const run = promisify(execFile)
-/** What a run is made of. A page that changes meanwhile changes no figure. */
+/**
+ * Paths that can affect the results. A changed page of the docs does not mark the commit with `+`.
+ */
 const code = ['src', 'packages', 'bin', 'deploy/tools/local', 'test/tools/chaos', 'test/support', 'package-lock.json']
 
-/** Of a run that begins now on the tree at `root`. */
+/** Circumstances of a run that begins now on the tree at `root`. */
 export async function circumstances(root: string, patience: number): Promise<Circumstances> {
   const [load = 0] = loadavg()
   return {
@@ -25,7 +27,7 @@ async function commitOf(root: string): Promise<string> {
     const changed = await git('status', '--porcelain', '--', ...code)
     return `${await git('rev-parse', '--short=8', 'HEAD')}${changed === '' ? '' : '+'}`
   } catch {
-    // A tree that was unpacked and not cloned.
+    // The tree is not a Git checkout.
     return 'unknown'
   }
 }

@@ -2,29 +2,35 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { peakMb } from '../bench/process-figures.ts'
 import type { Fleet, Member } from './fleet.ts'
 
-/** What a collector said when it was asked whether it is ready. */
+/** Readiness of a collector at one moment. */
 export interface ConfigSnapshot {
   readonly collector: string
   readonly at: number
   readonly isReady: boolean
 }
 
-/** What was seen of the collectors from outside, while nobody was ending them. */
+/** Observations of the collectors from outside, while no fault was stopping them. */
 export interface CollectorsSeen {
   readonly looks: readonly ConfigSnapshot[]
-  /** The most that each life of each process had resident, in MB. */
+  /** Maximum resident memory of each process, in MB. */
   readonly peakMb: ReadonlyMap<string, number>
 }
 
 export interface CollectorWatch {
-  /** Where a load balancer sends: to those that were ready at the last look, or, when none was, to all that run. */
+  /**
+   * The collectors to which a load balancer sends: those that were ready at the last check, or all
+   * running ones when none was.
+   */
   open(): readonly Member[]
   stop(): Promise<CollectorsSeen>
 }
 
 const lookEveryMs = 250
 
-/** Asks each collector again and again, as a load balancer does. The memory is the kernel's own high-water mark: nothing between two looks is missed. */
+/**
+ * Polls each collector as a load balancer does. Memory is the kernel's high-water mark, so it
+ * includes peaks between two polls.
+ */
 export function watchCollectors(collectors: Fleet): CollectorWatch {
   const looks: ConfigSnapshot[] = []
   const peaks = new Map<string, number>()
@@ -33,20 +39,20 @@ export function watchCollectors(collectors: Fleet): CollectorWatch {
 
   async function look(member: Member): Promise<void> {
     const { name, service } = member
-    // Whoever does not answer is not ready, and goes or has gone.
+    // A collector that does not respond is not ready. It is stopping or has stopped.
     const status = await service.ask('/readyz').then(
       answer => answer.status,
       () => undefined,
     )
     if (status === 200) unready.delete(member)
     else unready.add(member)
-    // What one says that is being ended is its own affair.
+    // Ignore the readiness of a collector that is being stopped.
     if (status === undefined || !collectors.members().includes(member)) return
     looks.push({ collector: name, at: performance.now(), isReady: status === 200 })
     try {
       peaks.set(name, peakMb(service.pid))
     } catch {
-      // It has ended in this moment; its exit code will be asked for.
+      // The process has just ended. Its exit code is checked elsewhere.
     }
   }
 

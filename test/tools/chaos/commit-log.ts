@@ -1,20 +1,23 @@
 import type { TopicPartition } from '../../../src/core/ports.ts'
 
-/** The partition of the topic of positions that a group's name falls on: the absolute value of its `String.hashCode`, by their number. */
+/**
+ * Partition of `__consumer_offsets` for a group: the absolute value of the name's `String.hashCode`
+ * modulo the number of partitions.
+ */
 export function partitionOfGroup(group: string, partitions: number): number {
   const hash = [...group].reduce((sum, letter) => (Math.imul(sum, 31) + letter.charCodeAt(0)) | 0, 0)
   return Math.abs(hash) % partitions
 }
 
-/** What the coordinator of a group has written down of a commit. */
+/** A commit as the group coordinator stored it. */
 export interface Commit extends TopicPartition {
   readonly group: string
   readonly offset: number
 }
 
-/** A record of the topic of positions; undefined: of something else, or a commit that has expired. */
+/** Decodes a record of `__consumer_offsets`; undefined for other records and expired commits. */
 export function commitOf(key: Buffer | null, value: Buffer | null): Commit | undefined {
-  // Beside commits (0 and 1) the members of groups are written there.
+  // Keys with version 0 or 1 are commits. Others are members of groups.
   if (key === null || value === null || key.readInt16BE(0) > 1) return undefined
   const group = textAt(key, 2)
   const topic = textAt(key, group.end)
@@ -27,15 +30,16 @@ function textAt(from: Buffer, at: number): { readonly text: string; readonly end
   return { text: from.toString('utf8', at + 2, end), end }
 }
 
-/** Whether the last of them are what is committed: by partition, as its coordinator says. */
+/** Whether the last commit of each partition matches the offsets that the coordinator reports. */
 export function isWhole(commits: readonly Commit[], committed: ReadonlyMap<number, number>): boolean {
   const last = new Map(commits.map(({ partition, offset }) => [partition, offset]))
   return [...committed].every(([partition, offset]) => last.get(partition) === offset)
 }
 
 /**
- * Commits, in the order in which they were made, that went back: what a member that was given up for dead could do. In words.
- * Asked for what is committed, a coordinator that has just taken over shows less than that, until its replicas have caught up.
+ * Describes the commits that went back, in the order in which they were made. A member that has
+ * lost its session could cause one. The commits are read from the topic, because a coordinator that
+ * has just taken over reports older ones until its replicas have caught up.
  */
 export function stepsBack(commits: readonly Commit[]): readonly string[] {
   if (commits.length === 0) return ['nothing was ever committed']

@@ -3,16 +3,16 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { topicConfig, topicSpecs } from '../../../src/core/topics.ts'
 import { createAdminClient } from '../../support/kafka/admin.ts'
+import { clockOffBy, setClock } from './faked-clock.ts'
 import { allPartitions, onPartitions } from './faults.ts'
-import { disagreement, type ToldLoss } from './loss.ts'
-import { clockOffBy, setClock } from './own-clock.ts'
+import { disagreement, type ReportedLoss } from './loss.ts'
 import { started, stopAll } from './run.ts'
 import type { Fault } from './scenario.ts'
 import { partitions, type World } from './world.ts'
 
 const now = (): number => performance.now()
 
-/** The wall clock of all processes is so far off, at once, for so long; then it is right again. */
+/** Shifts the wall clock of all processes by `shiftSeconds`, and back after `seconds`. */
 export const shiftClock = (shiftSeconds: number, seconds: number): Fault => ({
   name: `clock ${shiftSeconds > 0 ? '+' : ''}${shiftSeconds / 3_600} h`,
   async inject({ directory }) {
@@ -24,7 +24,10 @@ export const shiftClock = (shiftSeconds: number, seconds: number): Fault => ({
   },
 })
 
-/** A process more, whose wall clock is so far off from its start on; the oldest one leaves in order. Recovered when the new one delivers. */
+/**
+ * Starts a process whose wall clock is wrong by `offSeconds`, then stops the oldest one with
+ * SIGTERM. Recovered when the new process delivers.
+ */
 export const startWithClock = (offSeconds: number): Fault => ({
   name: `started with its clock ${offSeconds > 0 ? '+' : '−'}${Math.abs(offSeconds) / 60} min`,
   async inject({ fleet }) {
@@ -37,14 +40,17 @@ export const startWithClock = (offSeconds: number): Fault => ({
   },
 })
 
-/** The broker's own checks have to be as quick as that: `brokerProperties` of the scenario. */
+/**
+ * Server properties with which the broker checks retention every half second. A scenario with
+ * `outliveRetention` needs them.
+ */
 export const quickRetention = { 'log.retention.check.interval.ms': '500', 'log.initial.task.delay.ms': '500' } as const
 const short = { 'retention.ms': '2000', 'segment.ms': '1000' } as const
 const patienceMs = 60_000
 
 /**
- * All processes are ended; the topic keeps records for two seconds, until in each partition some are gone that nobody has read; then it keeps
- * them as it did, and all processes start again.
+ * Stops all processes and sets the retention to two seconds until each partition has lost unread
+ * records. Then restores the retention and starts all processes again.
  */
 export const outliveRetention: Fault = {
   name: 'retention',
@@ -65,21 +71,21 @@ export const outliveRetention: Fault = {
         return [...beginnings].every(([partition, offset]) => offset > (committed.get(partition) ?? 0))
       }
       for (const deadline = now() + patienceMs * patience; !(await isOutlived()); await delay(200))
-        if (now() > deadline) throw new Error('retention has taken nothing')
+        if (now() > deadline) throw new Error('retention deleted nothing')
       await admin.setTopicConfig(events, usual)
     } finally {
       await admin.close()
     }
-    // A segment that is over already is still removed.
+    // The broker may still delete a segment that has already expired.
     await delay(2_000)
     const from = now()
     await started(fleet, count)
     return {
-      ...{ what: 'outlived', at, problems },
+      ...{ what: 'all processes', at, problems },
       recovery: onPartitions(allPartitions, from),
       heal: async () =>
         disagreement(
-          await toldLosses(
+          await reportedLosses(
             world,
             fleet.members().map(({ name }) => name),
           ),
@@ -92,20 +98,23 @@ export const outliveRetention: Fault = {
 function usualConfig(events: string): Readonly<Record<string, string>> {
   const prefix = events.slice(0, -'.events'.length)
   const spec = topicSpecs({ prefix, partitions, replicationFactor: 1 }, []).find(({ name }) => name === events)
-  if (spec === undefined) throw new Error(`${events} is none of our topics`)
+  if (spec === undefined) throw new Error(`${events} has no topic specification`)
   return topicConfig(spec)
 }
 
-/** Of all processes that have run. */
-export async function toldLosses({ directory, pipeline }: World, processes: readonly string[]): Promise<ToldLoss[]> {
+/** Losses that all processes have logged, also those that have ended. */
+export async function reportedLosses(
+  { directory, pipeline }: World,
+  processes: readonly string[],
+): Promise<ReportedLoss[]> {
   const logs = await Promise.all(
     processes.map(async process => ({ process, text: await readFile(join(directory, `${process}.log`), 'utf8') })),
   )
   return logs.flatMap(({ process, text }) =>
     text
       .split('\n')
-      .filter(line => line.includes('records gone before they were read'))
-      .map(line => JSON.parse(line) as ToldLoss & { readonly topic: string })
+      .filter(line => line.includes('records were deleted before they were read'))
+      .map(line => JSON.parse(line) as ReportedLoss & { readonly topic: string })
       .filter(({ topic }) => topic === pipeline.topics.events)
       .map(({ partition, from, to }) => ({ process, partition, from, to })),
   )

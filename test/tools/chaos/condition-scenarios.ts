@@ -1,5 +1,6 @@
 import { judgeAttempts } from './attempts.ts'
-import { outliveRetention, quickRetention, shiftClock, startWithClock, toldLosses } from './condition-faults.ts'
+import { type CheckResult, combineResults } from './check-result.ts'
+import { outliveRetention, quickRetention, reportedLosses, shiftClock, startWithClock } from './condition-faults.ts'
 import {
   breakConfiguration,
   editConfiguration,
@@ -9,23 +10,27 @@ import {
   takesOnly,
 } from './configuration-faults.ts'
 import { judgeConfiguration } from './configuration-verdict.ts'
-import { type Examined, together } from './examined.ts'
 import { isSuccess } from './ledger.ts'
 import { numberOf } from './load.ts'
 import { judgeLoss } from './loss.ts'
 import type { Script } from './receiver.ts'
-import { retriesOf } from './remains.ts'
+import { retriesOf } from './records-after-run.ts'
 import type { Scenario } from './scenario.ts'
-import { crm, standard, times } from './setups.ts'
+import { crm, standardSetup, times } from './setups.ts'
 
 const hour = 3_600
 const processes = 2
 
-/** One message in ten fails at first, and then again: at any time some are on their way in two tiers. */
+/**
+ * One message in ten fails its first two attempts, so there are always records in two retry tiers.
+ */
 const tenthFailsTwice: Script = (id, call) => (call <= 2 && numberOf(id) % 10 === 0 ? 503 : 200)
 
-/** A failed attempt makes one record; another one may come of each hand-over. */
-function judgeCopies({ records, failed }: { readonly records: number; readonly failed: number }): Examined {
+/**
+ * Judges the number of retry records. A failed attempt writes one. When a partition is reassigned,
+ * the new owner may write it once more.
+ */
+function judgeCopies({ records, failed }: { readonly records: number; readonly failed: number }): CheckResult {
   const atMost = Math.ceil(failed * 1.5) + 500
   return {
     measured: [`${records} records in the retry topics for ${failed} failed attempts`],
@@ -39,10 +44,10 @@ const editions = 6
 
 export const ofConditions: readonly Scenario[] = [
   {
-    ...standard,
+    ...standardSetup,
     name: 'clock',
     shows:
-      'the wall clock of both processes jumps an hour ahead for 20 s, then an hour back for 20 s; retries under way',
+      'the wall clock of both processes jumps an hour ahead for 20 s, then an hour back for 20 s; retries in progress',
     processes,
     destinations: [crm, { id: 'moody', script: tenthFailsTwice }],
     delivery: { schedule: ['5s', '10s'] },
@@ -53,14 +58,14 @@ export const ofConditions: readonly Scenario[] = [
     examine: async ({ ledger: { calls }, patience }) =>
       judgeAttempts({
         ...{ destination: 'moody', calls, patience, schedule: [5_000, 10_000] },
-        limits: { lateMs: 3_000, atOnce: 2 * 64 },
+        limits: { maxDelayMs: 3_000, maxConcurrent: 2 * 64 },
       }),
   },
   {
-    ...standard,
+    ...standardSetup,
     name: 'clock-at-start',
     shows:
-      'two processes are replaced by ones whose clocks are wrong from the start: ±1 min, then ±1 h; retries under way',
+      'two processes are replaced by ones with wrong clocks from the start: ±1 min, then ±1 h; retries in progress',
     processes,
     destinations: [crm, { id: 'moody', script: tenthFailsTwice }],
     delivery: { schedule: ['5s', '10s'] },
@@ -74,21 +79,21 @@ export const ofConditions: readonly Scenario[] = [
       const failed = calls.filter(call => !isSuccess(call)).length
       const attempts = judgeAttempts({
         ...{ destination: 'moody', calls, patience: world.patience, schedule: [5_000, 10_000] },
-        limits: { lateMs: 12_000, atOnce: 4 * 64 },
+        limits: { maxDelayMs: 12_000, maxConcurrent: 4 * 64 },
       })
-      return together([attempts, judgeCopies({ records, failed })])
+      return combineResults([attempts, judgeCopies({ records, failed })])
     },
   },
   {
-    ...standard,
+    ...standardSetup,
     name: 'retention',
-    shows: 'all processes stand still until retention has taken records that nobody has read',
+    shows: 'all processes are stopped until retention has deleted unread records',
     processes,
     brokerProperties: quickRetention,
     load: { perSecond: 300, seconds: 20 },
     faults: [outliveRetention],
     limits: { duplicates: 0, recoveryMs: 10_000, latestMs: 40_000, loss: 'examined' },
-    // What is gone does not come.
+    // Deleted records never arrive, so a long wait is useless.
     settleMs: 15_000,
     examine: async world => {
       const { ledger } = world
@@ -98,14 +103,14 @@ export const ofConditions: readonly Scenario[] = [
       const names = Array.from({ length: processes * 2 }, (_, index) => `p${index + 1}`)
       return judgeLoss({
         lost: new Map([...lost].map(([partition, own]) => [partition, own.map(({ id }) => id)])),
-        told: await toldLosses(world, names),
+        reported: await reportedLosses(world, names),
       })
     },
   },
   {
-    ...standard,
+    ...standardSetup,
     name: 'configuration',
-    shows: 'the secret is rotated four times, the file edited five times and broken twice, under load',
+    shows: 'the secret is rotated four times, the configuration file edited five times and truncated twice, under load',
     load: { perSecond: 300, seconds: 20 },
     destinations: [{ ...crm, script: takesOnly(1), inspection: signature }],
     configuration: signedConfiguration,

@@ -15,18 +15,18 @@ const now = (): number => performance.now()
 const secretFile = (directory: string): string => join(directory, 'destination.secret')
 const secretOf = (number: number): string => `the-secret-number-${number}`
 const editionHeader = 'x-edition'
-/** What was signed before may still be on its way beside what was signed after it. */
+/** Requests with the old signature may still be in progress beside those with the new one. */
 const underWayMs = 500
-/** Noted for a signature that none of these many secrets has made. */
+/** Limit of the search for the secret of a signature. */
 const mostSecrets = 20
 
-/** The first secret and the first edition. */
+/** The configuration with the first secret and the first edition. */
 export function signedConfiguration({ destinations, directory }: ConfigurationOf) {
   writeFileSync(secretFile(directory), secretOf(1))
   return edited({ destinations }, 1, secretFile(directory))
 }
 
-/** Who has signed a call, and which edition of the configuration it shows. */
+/** Finds which secret signed a request, and which edition of the configuration it shows. */
 export const signature: Inspection = ({ headers, body }) => {
   const numbers = Array.from({ length: mostSecrets }, (_, index) => index + 1)
   const made = (number: number): string => createHmac('sha1', secretOf(number)).update(body).digest('hex')
@@ -34,21 +34,21 @@ export const signature: Inspection = ({ headers, body }) => {
   return markOf({ secret: secret === undefined ? 'nobody' : String(secret), edition: String(headers[editionHeader]) })
 }
 
-/** An endpoint that takes what is signed with one of these, and refuses everything else. */
+/** An endpoint that accepts requests signed with one of these secrets and rejects all others. */
 export const takesOnly =
   (...secrets: readonly number[]): Script =>
   (_id, _call, mark) =>
     secrets.map(String).includes(parseMark(mark).secret) ? 200 : 401
 
-/** Each process that runs shows it. */
+/** Recovered when each running process has sent a request that shows the change. */
 function everywhere({ fleet }: World, from: number, isNew: (delivery: Delivery) => boolean): Hit['recovery'] {
   const keys = new Set(fleet.members().map(({ name }) => name))
   return { keys, from, keyOf: delivery => (isNew(delivery) ? delivery.process : undefined) }
 }
 
 /**
- * The secret's file is replaced, by rename as in a mounted folder. The endpoint takes the old one and the new one until each process has
- * shown the new one, and from then on only that.
+ * Replaces the file of the secret by rename, as a mounted folder does. The endpoint accepts the old
+ * and the new secret until each process has used the new one, and then only the new one.
  */
 export const rotateSecret = (destination: string): Fault => ({
   name: 'secret',
@@ -73,7 +73,10 @@ export const rotateSecret = (destination: string): Fault => ({
   },
 })
 
-/** The configuration file is written anew, in place: another header, one more destination or one less, another level of the log. */
+/**
+ * Rewrites the configuration file in place: another header, one more or one less destination,
+ * another log level.
+ */
 export const editConfiguration: Fault = {
   name: 'edit',
   async inject(world) {
@@ -89,7 +92,10 @@ export const editConfiguration: Fault = {
   },
 }
 
-/** The configuration file ends in the middle for some seconds, then it is as before: nobody takes it up, and nobody ends. */
+/**
+ * Truncates the configuration file for some seconds, then restores it. No process may load it, and
+ * none may exit.
+ */
 export const breakConfiguration = (seconds: number): Fault => ({
   name: 'broken file',
   async inject(world) {
@@ -111,7 +117,10 @@ interface Webhook {
 }
 type Destination = Readonly<Record<string, unknown>> & { readonly webhooks: readonly Webhook[] }
 
-/** The configuration with this edition's number in a header, and what changes from one to the next. */
+/**
+ * The configuration with this edition in a header, and with the settings that change between
+ * editions.
+ */
 function edited(configuration: Readonly<Record<string, unknown>>, edition: number, sharedSecretFile: string) {
   const [first] = configuration['destinations'] as readonly [Destination]
   const own = {

@@ -1,11 +1,11 @@
-import { type Examined, some } from './examined.ts'
+import { type CheckResult, some } from './check-result.ts'
 import type { Call } from './ledger.ts'
 
-/** What an endpoint has noted of a call. */
+/** What an endpoint recorded of a request. */
 export interface Mark {
-  /** Whose signature is right; `nobody`: no secret that there ever was. */
+  /** The secret whose signature is valid; `nobody` when there is none. */
   readonly secret: string
-  /** Of the configuration, as it stands in a header. */
+  /** Edition of the configuration, from a header. */
   readonly edition: string
 }
 
@@ -19,13 +19,13 @@ export function parseMark(mark: string | undefined): Mark {
 export interface ConfigurationEvidence {
   readonly destination: string
   readonly calls: readonly Call[]
-  /** So many of each have been in use. */
+  /** How many secrets and editions were in use. */
   readonly secrets: number
   readonly editions: number
 }
 
-/** Whether no call was refused, whatever was changed while it was under way, and every change was taken up. */
-export function judgeConfiguration(evidence: ConfigurationEvidence): Examined {
+/** Judges whether no request was rejected during the changes, and every change took effect. */
+export function judgeConfiguration(evidence: ConfigurationEvidence): CheckResult {
   const own = evidence.calls.filter(({ destination }) => destination === evidence.destination)
   const refused = own.filter(({ answer }) => answer !== 200)
   const seen = { secrets: new Set<string>(), editions: new Set<string>() }
@@ -37,13 +37,13 @@ export function judgeConfiguration(evidence: ConfigurationEvidence): Examined {
   const failures: string[] = []
   if (refused.length > 0)
     failures.push(
-      `calls that were refused: ${some(refused.map(({ id, mark, answer }) => `${id}, signed by ${mark}: ${JSON.stringify(answer)}`))}`,
+      `rejected requests: ${some(refused.map(({ id, mark, answer }) => `${id}, signed by ${mark}: ${JSON.stringify(answer)}`))}`,
     )
   for (const what of ['secrets', 'editions'] as const)
-    if (seen[what].size !== evidence[what]) failures.push(`${seen[what].size} ${what} were seen, not ${evidence[what]}`)
+    if (seen[what].size !== evidence[what]) failures.push(`${seen[what].size} ${what} were used, not ${evidence[what]}`)
   return {
     measured: [
-      `${own.length} calls under ${seen.secrets.size} secrets and ${seen.editions.size} editions, ${refused.length} refused`,
+      `${own.length} requests with ${seen.secrets.size} secrets and ${seen.editions.size} editions, ${refused.length} rejected`,
     ],
     failures,
   }

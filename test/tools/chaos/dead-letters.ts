@@ -1,4 +1,4 @@
-import { type Examined, some } from './examined.ts'
+import { type CheckResult, some } from './check-result.ts'
 import type { BadSent } from './ledger.ts'
 
 interface DeadLetter {
@@ -8,17 +8,18 @@ interface DeadLetter {
 
 export interface DeadLettersEvidence {
   readonly bad: readonly BadSent[]
-  /** What lies in the dead-letter topic: which record it is of, undefined for one that does not say, and why. */
+  /** The dead letters. The id of the original record is undefined when it could not be read. */
   readonly deadLetters: readonly DeadLetter[]
-  /** Records whose headers could not be read; 0. */
+  /** Number of records whose headers could not be read. Default: 0. */
   readonly withoutId?: number
 }
 
 /**
- * Whether each bad record, and nothing else, is in the dead-letter topic with its reason. After a kill one may be there twice,
- * under one key. Of what could not be read at all only the position is known: these have no id.
+ * Judges whether the dead-letter topic has each invalid record with its reason, and nothing else.
+ * After a kill a record may be there twice under one key. Records that could not be read have only
+ * a position and no id.
  */
-export function judgeDeadLetters({ bad, deadLetters, withoutId = 0 }: DeadLettersEvidence): Examined {
+export function judgeDeadLetters({ bad, deadLetters, withoutId = 0 }: DeadLettersEvidence): CheckResult {
   const isNameless = ({ id, reason }: DeadLetter): boolean => id === undefined && reason === 'undecodable'
   const nameless = deadLetters.filter(isNameless).length
   const isExpected = nameless <= withoutId * 2
@@ -29,20 +30,20 @@ export function judgeDeadLetters({ bad, deadLetters, withoutId = 0 }: DeadLetter
   const wrong = [...reasons].flatMap(([id, reason]) => {
     const due = id === undefined ? undefined : expected.get(id)
     if (due === reason) return []
-    return [`${id ?? 'one without id'} as ${reason}, not ${due ?? 'at all'}`]
+    return [`${id ?? 'record without an id'} as ${reason}, not ${due ?? 'at all'}`]
   })
   const failures: string[] = []
   if (missing.length > 0)
     failures.push(
-      `bad records that are in no dead-letter topic: ${some(missing.map(({ id, reason }) => `${id}, ${reason}`))}`,
+      `invalid records missing from the dead-letter topic: ${some(missing.map(({ id, reason }) => `${id}, ${reason}`))}`,
     )
   if (nameless < withoutId)
-    failures.push(`records without an id that are in no dead-letter topic: ${withoutId - nameless} of ${withoutId}`)
-  if (wrong.length > 0) failures.push(`dead letters that should not be as they are: ${some(wrong)}`)
+    failures.push(`records without an id missing from the dead-letter topic: ${withoutId - nameless} of ${withoutId}`)
+  if (wrong.length > 0) failures.push(`wrong dead letters: ${some(wrong)}`)
   const counts = Map.groupBy(reasons.values(), reason => reason)
   const byReason = [...counts].map(([reason, all]) => `${all.length} ${reason}`).toSorted()
   return {
-    measured: [`${expected.size} bad records, dead-lettered: ${byReason.join(', ') || 'none'}`],
+    measured: [`${expected.size} invalid records, dead-lettered: ${byReason.join(', ') || 'none'}`],
     failures,
   }
 }

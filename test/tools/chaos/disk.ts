@@ -5,18 +5,18 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/** A disk of its own, small enough to be filled. */
+/** A separate disk, small enough to be filled. */
 export interface Disk {
-  /** Takes all that is left of it. */
+  /** Fills the free space. */
   fill(): Promise<void>
-  /** Gives that back. */
+  /** Frees that space again. */
   free(): Promise<void>
   close(): Promise<void>
 }
 
 /**
- * A disk in memory of so many megabytes, mounted at a place and linked to from another, below which everything is going to lie on it.
- * @throws when this may not mount anything: it needs root on Linux
+ * Mounts a disk in memory at `mounted`, and links `place` to it, so that files below `place` are on
+ * the disk. @throws when mounting fails: it needs root on Linux
  */
 export async function mountDisk(mounted: string, place: string, megabytes: number): Promise<Disk> {
   await mkdir(mounted, { recursive: true })
@@ -24,9 +24,7 @@ export async function mountDisk(mounted: string, place: string, megabytes: numbe
   try {
     await run('mount', ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', mounted])
   } catch (error) {
-    throw new Error(
-      `a disk that can be filled has to be mounted, for which this needs root: ${(error as Error).message}`,
-    )
+    throw new Error(`cannot mount a disk; run as root: ${(error as Error).message}`)
   }
   await symlink(mounted, place)
   const filler = join(mounted, 'filler')
@@ -47,7 +45,7 @@ export async function mountDisk(mounted: string, place: string, megabytes: numbe
   }
 }
 
-/** In smaller and smaller pieces, to the last page. */
+/** Writes smaller and smaller pieces until the last page is full. */
 async function fillUp(write: (piece: Buffer) => Promise<{ bytesWritten: number }>): Promise<void> {
   for (let size = 1 << 20; size >= 1 << 10; size >>= 2) {
     const piece = Buffer.alloc(size)

@@ -3,41 +3,44 @@ import type { RetryRecords } from './order.ts'
 import type { Injected } from './verdict.ts'
 
 /**
- * Deliveries of one victim: some hundred calls, and what it does in the quarter of a second between
- * two commits. On average of all victims of a scenario.
+ * Limit of repeated deliveries per victim, as the average of a scenario: some hundred requests in
+ * progress, and the deliveries of the quarter of a second between two commits.
  */
 export const inProgressOfOne = 200
-/** How long before the end of a process a delivery may be that comes again: its last commit may be older. */
+/**
+ * How long before the end of a process a delivery may be that is repeated: its last commit may be
+ * that old.
+ */
 const uncommittedMs = 1_000
-/** A signal takes its time on a busy machine. */
+/** Tolerance for the delay of a signal on a busy machine. */
 const signalMs = 250
 
 export interface DuplicatesEvidence {
-  /** In the order in which they came. */
+  /** Deliveries in the order in which they arrived. */
   readonly deliveries: readonly Delivery[]
   readonly injected: readonly Injected[]
-  /** How many records of each message the events topic has, by message id; absent: one. */
+  /** Number of records of each message on the events topic, by message id; absent means one. */
   readonly copies: ReadonlyMap<string, number>
-  /** What is in the retry topics, by target. */
+  /** Records in the retry topics, by target. */
   readonly retried: ReadonlyMap<string, Pick<RetryRecords, 'writtenAt'>>
-  /** Factor on every time, for a machine that is busy with other things. */
+  /** Factor on time limits, for a busy machine. */
   readonly patience: number
 }
 
-/** Deliveries beyond the first of their target, by their cause. */
+/** Deliveries beyond the first of their target, by cause. */
 export interface Duplicates {
-  /** The events topic has the message more than once: its sender wrote it again. */
+  /** Number of duplicates because the sender wrote the message again to the events topic. */
   readonly bySender: number
   /**
-   * A process had them in progress, or done or moved to a retry topic and not yet committed, when it was killed or frozen: one
-   * for each.
+   * Number of duplicates because a process was killed or frozen while it had the delivery in
+   * progress, or had finished it or moved it to a retry topic without a commit.
    */
   readonly inProgress: number
-  /** Neither: ours. */
+  /** Duplicates with neither cause: errors of Hookline. */
   readonly ours: readonly string[]
 }
 
-/** A target that was delivered, and the excuses for one more delivery that are left. */
+/** A delivered target, and the causes that may still explain one more delivery. */
 interface Known {
   readonly unspent: Delivery[]
   latest: Delivery
@@ -45,7 +48,7 @@ interface Known {
   retriesLeft: number
 }
 
-/** Attributes each delivery beyond the first; no cause excuses more than one. */
+/** Attributes each delivery beyond the first to a cause. Each cause explains at most one. */
 export function attributed(evidence: DuplicatesEvidence): Duplicates {
   const { injected, copies, retried, patience } = evidence
   const targets = new Map<string, Known>()
@@ -85,31 +88,37 @@ export function attributed(evidence: DuplicatesEvidence): Duplicates {
   return { bySender, inProgress, ours }
 }
 
-/** Made by a victim, of a message that was sent before it was hit. */
+/** Whether a victim made the delivery, of a message that was sent before the fault. */
 const isOfVictim = ({ victims, at }: Injected, { process, sent }: Delivery, patience: number): boolean =>
   victims.includes(process) && sent.at <= at + signalMs * patience
 
 /**
- * The victim had no time left to commit it. A request that comes in after its process is dead or
- * frozen was sent before, however late a busy endpoint reads it.
+ * Whether the victim had no time to commit the delivery. A request that arrives after its process
+ * is dead or frozen was sent before, even if a busy endpoint reads it later.
  */
 const isUncommitted = (hit: Injected, delivery: Delivery, patience: number): boolean =>
   isOfVictim(hit, delivery, patience) &&
   delivery.at >= hit.at - uncommittedMs * patience &&
   delivery.at < (hit.healedAt ?? Number.POSITIVE_INFINITY)
 
-/** A victim may have written it to a retry topic without the time to commit that: the next owner delivers or defers the record again. */
+/**
+ * Whether a victim wrote the record to a retry topic without the time to commit that. The next
+ * owner then delivers or defers the record again.
+ */
 const isWrittenUncommitted = ({ victims, at }: Injected, written: number, patience: number): boolean =>
   victims.length > 0 && written >= at - uncommittedMs * patience && written <= at + signalMs * patience
 
-/** A call that a frozen process had begun, whose request goes out when it is thawed: nothing can hold it back. */
+/**
+ * Whether a frozen process had begun the request, which is sent when the process is thawed. Nothing
+ * can prevent that.
+ */
 const isBegunBefore = (hit: Injected, delivery: Delivery, patience: number): boolean =>
   isOfVictim(hit, delivery, patience) &&
   hit.healedAt !== undefined &&
   delivery.at >= hit.healedAt &&
   delivery.at <= hit.healedAt + signalMs * patience
 
-/** ` 300 ms before SIGKILL p1`, of the fault that is nearest. */
+/** Time relative to the nearest fault, for example ` 300 ms before SIGKILL p1`. */
 export function relativeTo(injected: readonly Injected[], moment: number): string {
   const distance = ({ at }: Injected): number => Math.abs(moment - at)
   const [nearest] = injected.toSorted((a, b) => distance(a) - distance(b))

@@ -6,11 +6,17 @@ import type { Fault } from './scenario.ts'
 
 const now = (): number => performance.now()
 
-/** Each so many-th message meets the fault at a destination: few enough that its breaker stays closed and every attempt is on schedule. */
+/**
+ * One message in ten meets the fault, so the circuit breaker stays closed and every attempt is on
+ * schedule.
+ */
 const oneIn = 10
 
-/** One destination answers every call like that for so long, another one a part of its calls; then both are well. */
-export const spoilEndpoint = (
+/**
+ * One destination gives `answer` to every request for `seconds`, and another one to a tenth of its
+ * messages. Then both recover.
+ */
+export const failEndpoint = (
   destination: string,
   partly: string,
   kind: string,
@@ -29,9 +35,12 @@ export const spoilEndpoint = (
   },
 })
 
-/** From now on these answer every call like that, and so many seconds later they still do. The others have to deliver. */
-export const sicken = (ids: readonly string[], answer: Answer, seconds: number, well: string): Fault => ({
-  name: `${ids.length} ill`,
+/**
+ * Makes endpoints give `answer` to every request from now on. Waits `seconds`; then the other
+ * endpoints must deliver.
+ */
+export const failEndpoints = (ids: readonly string[], answer: Answer, seconds: number, well: string): Fault => ({
+  name: `${ids.length} endpoints fail`,
   async inject({ receiver }) {
     const at = now()
     for (const id of ids) receiver.follow(id, () => answer)
@@ -41,8 +50,8 @@ export const sicken = (ids: readonly string[], answer: Answer, seconds: number, 
   },
 })
 
-/** All of these are well again; recovered when each delivers. */
-export const healAll = (ids: readonly string[]): Fault => ({
+/** Heals these endpoints. Recovered when each delivers. */
+export const recoverEndpoints = (ids: readonly string[]): Fault => ({
   name: 'healed',
   async inject({ receiver }) {
     const at = now()
@@ -52,7 +61,7 @@ export const healAll = (ids: readonly string[]): Fault => ({
   },
 })
 
-/** Nothing is done for so long: what is seen is what the set-up does. Then these partitions have to deliver. */
+/** Does nothing for `seconds`, to observe the set-up alone. Then these partitions must deliver. */
 export const watch = (seconds: number, partitions: Iterable<number> = allPartitions): Fault => ({
   name: 'watched',
   async inject() {

@@ -1,42 +1,48 @@
 import { parseDuration } from '../../../src/core/units.ts'
 import { type AttemptLimits, judgeAttempts } from './attempts.ts'
-import { healAll, sicken, spoilEndpoint, watch } from './endpoint-faults.ts'
-import { type Examined, together } from './examined.ts'
+import { type CheckResult, combineResults } from './check-result.ts'
+import { judgePromptness, type Watched } from './delivery-latency.ts'
+import { failEndpoint, failEndpoints, recoverEndpoints, watch } from './endpoint-faults.ts'
 import type { Answer } from './ledger.ts'
-import { minutes } from './minutes.ts'
-import { judgePromptness, type Watched } from './promptness.ts'
+import { minutes } from './outage-minutes.ts'
 import type { Scenario } from './scenario.ts'
-import { crm, standard } from './setups.ts'
+import { crm, standardSetup } from './setups.ts'
 import type { Injected } from './verdict.ts'
 import type { World } from './world.ts'
 
-/** Beside an endpoint that is well: nobody else's trouble may be noticed there. */
+/** Limits for endpoints that work while others fail: they must not be affected. */
 const unnoticed = { withinMs: 1_000, share: 0.999 } as const
-/** Longer than any fault here lasts, so that nothing is given up. */
+/** Longer than any fault here, so nothing is dead-lettered. */
 const schedule = ['5s', '10s', '30s', '1m', '5m', '5m', '10m'] as const
 const waits = schedule.map(text => parseDuration(text) as number)
 const processes = 2
-/** As the configuration has it when nothing is said, in each process. */
+/** The default of `delivery.perWebhook`, per process. */
 const perWebhook = 64
 
 const ill = {
-  ...standard,
+  ...standardSetup,
   processes,
   destinations: [crm, { id: 'ill' }, { id: 'partly' }],
-  // All of them are on one host.
+  // All endpoints are on one host.
   delivery: { schedule, perHost: 1_000 },
   load: { perSecond: 50, seconds: 10 },
 } as const
 
-/** On schedule to the second: neither a breaker nor a lack of places puts off what goes to `partly`. */
-const onSchedule: AttemptLimits = { lateMs: 2_000, atOnce: processes * perWebhook }
-/** A breaker that has opened lets a probe through each 30 s, and what it has put off waits 10 s, 30 s, a minute. */
-const putOff: AttemptLimits = { lateMs: 60_000, atOnce: processes * perWebhook }
+/**
+ * Neither a circuit breaker nor a lack of permits defers what goes to `partly`, so its attempts are
+ * on time.
+ */
+const onSchedule: AttemptLimits = { maxDelayMs: 2_000, maxConcurrent: processes * perWebhook }
+/**
+ * An open circuit breaker allows one probe each 30 s, and defers the other records by 10 s, 30 s
+ * and a minute.
+ */
+const putOff: AttemptLimits = { maxDelayMs: 60_000, maxConcurrent: processes * perWebhook }
 
-/** The attempts at both endpoints that were spoilt, and the third one, which has to notice nothing. */
+/** Judges the attempts at both failing endpoints, and that the third one is not affected. */
 const examined =
   (limits: { readonly ill: AttemptLimits; readonly partly: AttemptLimits } = { ill: putOff, partly: onSchedule }) =>
-  async ({ ledger, patience }: World, injected: readonly Injected[]): Promise<Examined> => {
+  async ({ ledger, patience }: World, injected: readonly Injected[]): Promise<CheckResult> => {
     const { calls, deliveries } = ledger
     const watched = injected.map(({ what, at, from }) => ({
       what: `crm while ${what}`,
@@ -54,43 +60,46 @@ const examined =
       limits: unnoticed,
       patience,
     })
-    return together([...attempts, well])
+    return combineResults([...attempts, well])
   }
 
 const spoilt = (name: string, what: string, kind: string, answer: Answer): Scenario => ({
   ...ill,
   name: `endpoint-${name}`,
-  shows: `one of three endpoints ${what} for 15 s, a second one to one message in ten; then both heal`,
-  faults: [spoilEndpoint('ill', 'partly', kind, answer, 15)],
+  shows: `one of three endpoints ${what} for 15 s, a second one for one message in ten; then both recover`,
+  faults: [failEndpoint('ill', 'partly', kind, answer, 15)],
   limits: { duplicates: 0, recoveryMs: 60_000, latestMs: 120_000 },
   examine: examined(),
 })
 
-/** Few places and a slow answer, so that what a lane allows can be told from what would be a stampede. */
+/** Few permits and a slow response, so that an overload would exceed the permitted rate. */
 const narrow = { perWebhook: 8, latencyMs: 100 } as const
 const laneAllows = {
-  atOnce: processes * narrow.perWebhook,
+  maxConcurrent: processes * narrow.perWebhook,
   perSecond: (processes * narrow.perWebhook * 1_000) / narrow.latencyMs,
 }
-/** The longest of the standing tiers that what waits can have climbed to, 60 s in the first two minutes, then five minutes. */
+/**
+ * The longest retry tier that waiting records can reach: 60 s in the first two minutes, then five
+ * minutes.
+ */
 const longestTierMs = minutes <= 2 ? 60_000 : 300_000
 const arrivedMs = minutes * 60_000 * (ill.load.perSecond / (laneAllows.perSecond - ill.load.perSecond))
 const backMs = 30_000 + longestTierMs + arrivedMs
-/** What becomes due when the outage has just begun waits behind the breaker for all of it. */
+/** A record that is due at the start of the outage waits for all of it. */
 const putOffMs = minutes * 60_000 + backMs
 
 const outage: Scenario = {
   ...ill,
   name: 'endpoint-outage',
-  shows: `one of three endpoints answers 503 for ${minutes} min, a second one to one message in ten; then both heal, and the backlog drains`,
+  shows: `one of three endpoints answers 503 for ${minutes} min, a second one for one message in ten; then both recover, and the backlog drains`,
   destinations: [crm, { id: 'ill', latencyMs: narrow.latencyMs }, { id: 'partly' }],
   delivery: { schedule, perHost: 1_000, perWebhook: narrow.perWebhook },
-  faults: [spoilEndpoint('ill', 'partly', 'answers 503', 503, minutes * 60)],
+  faults: [failEndpoint('ill', 'partly', 'answers 503', 503, minutes * 60)],
   limits: { duplicates: 0, recoveryMs: backMs, latestMs: putOffMs },
   settleMs: 2 * backMs,
   examine: examined({
-    ill: { lateMs: putOffMs, ...laneAllows },
-    partly: { ...onSchedule, atOnce: laneAllows.atOnce },
+    ill: { maxDelayMs: putOffMs, ...laneAllows },
+    partly: { ...onSchedule, maxConcurrent: laneAllows.maxConcurrent },
   }),
 }
 
@@ -99,9 +108,9 @@ const ids = crowd.map(({ id }) => id)
 const stepSeconds = 12
 const illCounts = [0, 1, 10, 25] as const
 
-/** Each event goes to all of them, so that each one's trouble sits in every partition. */
+/** Each event goes to all endpoints, so every partition has records for the failing ones. */
 const ofCrowd = (name: string, shows: string, answer: Answer): Scenario => ({
-  ...standard,
+  ...standardSetup,
   processes,
   name,
   shows,
@@ -110,15 +119,15 @@ const ofCrowd = (name: string, shows: string, answer: Answer): Scenario => ({
   load: { perSecond: 10, seconds: 10 },
   faults: [
     watch(stepSeconds),
-    ...illCounts.slice(1).map(count => sicken(ids.slice(0, count), answer, stepSeconds, ids.at(-1) as string)),
-    healAll(ids.slice(0, Math.max(...illCounts))),
+    ...illCounts.slice(1).map(count => failEndpoints(ids.slice(0, count), answer, stepSeconds, ids.at(-1) as string)),
+    recoverEndpoints(ids.slice(0, Math.max(...illCounts))),
   ],
-  // An answer that comes at 4.9 s may come too late for its caller.
+  // A response after 4.9 s may come too late for its caller.
   limits: { duplicates: 500, recoveryMs: 90_000, latestMs: 150_000 },
   examine: async ({ ledger, patience }, injected) => {
     const watched = illCounts.flatMap((count, index): Watched[] => {
       const step = injected[index]
-      const what = `${count} of ${ids.length} ill`
+      const what = `${count} of ${ids.length} failing`
       return step === undefined ? [] : [{ what, from: step.at, to: step.from, destinations: ids.slice(count) }]
     })
     const { deliveries } = ledger
@@ -128,14 +137,18 @@ const ofCrowd = (name: string, shows: string, answer: Answer): Scenario => ({
 
 export const ofEndpoints: readonly Scenario[] = [
   spoilt('fails', 'answers 503', 'answers 503', 503),
-  spoilt('hangs', 'accepts calls and never answers', 'hangs', 'hang'),
+  spoilt('hangs', 'accepts requests and never responds', 'hangs', 'hang'),
   spoilt('resets', 'resets every connection', 'resets', 'reset'),
-  spoilt('breaks-off', 'answers 200 and breaks off in the body, which is a success,', 'breaks off', 'half'),
-  spoilt('trickles', 'answers a byte each half second', 'trickles', 'trickle'),
+  spoilt('breaks-off', 'answers 200 and closes the connection in the body, which is a success,', 'breaks off', 'half'),
+  spoilt('trickles', 'sends a byte each half second', 'trickles', 'trickle'),
   spoilt('limits', 'answers 429 with Retry-After: 8', 'answers 429', { status: 429, retryAfter: 8 }),
   outage,
-  ofCrowd('crowd-hangs', 'of 50 endpoints 1, then 10, then 25 accept calls and never answer; then all heal', 'hang'),
-  ofCrowd('crowd-slow', 'of 50 endpoints 1, then 10, then 25 answer after 4.9 s; then all heal', {
+  ofCrowd(
+    'crowd-hangs',
+    'of 50 endpoints 1, then 10, then 25 accept requests and never respond; then all recover',
+    'hang',
+  ),
+  ofCrowd('crowd-slow', 'of 50 endpoints 1, then 10, then 25 respond after 4.9 s; then all recover', {
     status: 200,
     afterMs: 4_900,
   }),

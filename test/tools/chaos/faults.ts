@@ -8,12 +8,15 @@ import type { Delivery } from './ledger.ts'
 import type { Fault, Hit } from './scenario.ts'
 import { partitions, type World } from './world.ts'
 
-/** Until a process that was frozen has work again, or a broker that was killed has caught up. */
+/** Time limit for a thawed process to get work, and for a killed broker to catch up. */
 const returnMs = 60_000
 
 const now = (): number => performance.now()
 
-/** Each of `hit` delivers an event that was sent since `from`; the victim's own last words do not count. */
+/**
+ * Recovered when each partition of `hit` has delivered an event sent since `from`. Last deliveries
+ * of the victim do not count.
+ */
 export function onPartitions(
   hit: Iterable<number>,
   from: number,
@@ -29,7 +32,10 @@ export const allPartitions = Array.from({ length: partitions }, (_, index) => in
 export const ownedBy = ({ ledger }: World, name: string): number[] =>
   [...ledger.owners()].flatMap(([partition, owner]) => (owner === name ? [partition] : []))
 
-/** The process that has run longest gets a SIGTERM, then another one is started: three in turn are a rolling restart of three. */
+/**
+ * Sends SIGTERM to the oldest process and starts another one. Three times in a row this is a
+ * rolling restart of three processes.
+ */
 export const restartOldest: Fault = {
   name: 'SIGTERM',
   async inject(world) {
@@ -45,7 +51,7 @@ export const restartOldest: Fault = {
   },
 }
 
-/** SIGKILL of so many processes at once, any of them; as many others are started. */
+/** Kills `count` random processes with SIGKILL at the same time, and starts as many others. */
 export const killProcesses = (count: number): Fault => ({
   name: 'SIGKILL',
   async inject(world) {
@@ -62,15 +68,18 @@ export const killProcesses = (count: number): Fault => ({
   },
 })
 
-/** SIGKILL of any process; another one is started at once. */
+/** Kills a random process with SIGKILL and starts another one immediately. */
 export const killProcess = killProcesses(1)
 
-/** SIGSTOP of any process until the others have taken over everything it had, then SIGCONT: it has to notice that it was given up for dead. */
+/**
+ * Stops a random process with SIGSTOP until the others own its partitions, then sends SIGCONT. The
+ * process must notice that it has lost its session.
+ */
 export const freezeProcess: Fault = {
   name: 'SIGSTOP',
   async inject(world) {
     const { fleet, ledger, chance, patience } = world
-    // One that has nothing would be thawed at once, and prove nothing.
+    // A process without partitions would be thawed immediately and prove nothing.
     const member = chance.pick(fleet.members().filter(each => ownedBy(world, each.name).length > 0))
     const { name } = member
     const hit = ownedBy(world, name)
@@ -84,7 +93,7 @@ export const freezeProcess: Fault = {
       async heal() {
         const from = now()
         fleet.thaw(member)
-        // What it had under way when it was frozen does not show that it is back.
+        // Requests in progress at the freeze do not show that the process is back.
         const keyOf = ({ sent, process }: Delivery): string | undefined => (sent.at >= from ? process : undefined)
         const back = await ledger.seen(new Set([name]), { from, keyOf, patienceMs: returnMs * patience })
         return back === undefined ? [`${name} has delivered nothing since it was thawed`] : []
@@ -93,7 +102,10 @@ export const freezeProcess: Fault = {
   },
 }
 
-/** SIGSTOP of any process for less than its session, then SIGCONT: it keeps its partitions, and nothing may come twice. */
+/**
+ * Stops a random process with SIGSTOP for less than its session, then sends SIGCONT. It keeps its
+ * partitions, and nothing may be duplicated.
+ */
 export const suspendProcess = (seconds: number): Fault => ({
   name: `SIGSTOP ${seconds} s`,
   async inject(world) {
@@ -109,12 +121,15 @@ export const suspendProcess = (seconds: number): Fault => ({
 })
 
 const mebibyte = 1_048_576
-/** Residents of a process that reads what unpacks to 200 MB: what it needs without, and one bounded batch. */
+/**
+ * Maximum resident memory while a process reads a batch that unpacks to 200 MB: its normal memory
+ * and one bounded batch.
+ */
 const packedPeakMb = 700
 
 /**
- * Another producer writes two compressed batches: one unpacks to 5 MB, more than any topic takes
- * again, the other one to 200 MB. Recovered when each partition delivers what was written after them.
+ * Another producer writes two compressed batches. One unpacks to 5 MB, more than any topic accepts;
+ * the other one to 200 MB. Recovered when each partition has delivered an event written after them.
  */
 export const packedRecords: Fault = {
   name: 'compressed records',
@@ -141,7 +156,7 @@ export const packedRecords: Fault = {
   },
 }
 
-/** One process more; recovered when it delivers. */
+/** Starts one more process. Recovered when it delivers. */
 export const joinProcess: Fault = {
   name: 'join',
   async inject({ fleet }) {
@@ -151,7 +166,10 @@ export const joinProcess: Fault = {
   },
 }
 
-/** SIGKILL of any broker that leads a partition of the events topic; it comes back when others lead. */
+/**
+ * Kills a random leader of the events topic with SIGKILL. It is started again when others lead its
+ * partitions.
+ */
 export const killLeader: Fault = {
   name: 'leader killed',
   async inject(world) {
@@ -163,7 +181,7 @@ export const killLeader: Fault = {
   },
 }
 
-/** SIGKILL of the broker that the live group commits to and heartbeats with. */
+/** Kills the group coordinator with SIGKILL. */
 export const killCoordinator: Fault = {
   name: 'coordinator killed',
   inject: async world =>
@@ -178,7 +196,10 @@ async function killNode(world: World, id: number, hit: readonly number[]): Promi
   return { what: `broker ${id}`, at, recovery: onPartitions(hit, at), heal: () => bringBack(world, node) }
 }
 
-/** Until every replica is in sync again: before that the next fault would be the loss of two of three. */
+/**
+ * Starts the broker and waits until every replica is in sync. Otherwise the next fault would be the
+ * loss of two of three brokers.
+ */
 export async function bringBack({ view, cluster, pipeline, patience }: World, node: ClusterNode): Promise<string[]> {
   await node.start()
   const deadline = now() + returnMs * patience
@@ -193,7 +214,10 @@ export async function bringBack({ view, cluster, pipeline, patience }: World, no
   }
 }
 
-/** SIGKILL of all brokers at once, as when the power fails; so many seconds later all are started again. */
+/**
+ * Kills all brokers with SIGKILL at the same time, as a power failure does, and starts them after
+ * `seconds`.
+ */
 export const killBrokers = (seconds: number): Fault => ({
   name: `all brokers killed${seconds > 0 ? ` for ${seconds} s` : ''}`,
   async inject({ cluster }) {
@@ -205,14 +229,14 @@ export const killBrokers = (seconds: number): Fault => ({
   },
 })
 
-/** Something that it has taken is delivered. */
+/** Recovered when a message that this collector accepted is delivered. */
 const takes = ({ name }: Member, from: number): Hit['recovery'] => ({
   keys: new Set([name]),
   from,
   keyOf: ({ sent }) => sent.through,
 })
 
-/** SIGKILL of any collector; another one is started at once. */
+/** Kills a random collector with SIGKILL and starts another one immediately. */
 export const killCollector: Fault = {
   name: 'SIGKILL',
   async inject({ collectors, chance }) {
@@ -224,7 +248,7 @@ export const killCollector: Fault = {
   },
 }
 
-/** The collector that has run longest gets a SIGTERM, then another one is started. */
+/** Sends SIGTERM to the oldest collector, then starts another one. */
 export const restartCollector: Fault = {
   name: 'SIGTERM',
   async inject({ collectors }) {
@@ -238,8 +262,8 @@ export const restartCollector: Fault = {
   },
 }
 
-/** The link between all processes and all brokers is spoilt for so long. */
-export const spoilLink = (state: LinkState, seconds: number): Fault => ({
+/** Impairs the links between all processes and all brokers for `seconds`. */
+export const impairLink = (state: LinkState, seconds: number): Fault => ({
   name: `link ${state.kind} ${seconds} s`,
   async inject({ proxies }) {
     if (proxies.length === 0) throw new Error('the scenario has no proxies')

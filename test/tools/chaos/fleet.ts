@@ -2,10 +2,10 @@ import { join } from 'node:path'
 import { type RunningService, startService } from '../../../deploy/tools/local/service-process.ts'
 import type { ServiceName } from '../../../src/core/settings/service-names.ts'
 
-/** Several times what a process may take that waits for its calls and its last commit. */
+/** Several times the time that a process needs for its requests in progress and its last commit. */
 const stopLimitMs = 60_000
 
-/** One life of a service process: the one that replaces it has another name. */
+/** One service process. The process that replaces it has another name. */
 export interface Member {
   readonly name: string
   readonly service: RunningService
@@ -13,44 +13,50 @@ export interface Member {
 
 /** The processes of one installation. */
 export interface Fleet {
-  /** Those that were started and not ended, oldest first. */
+  /** Processes that were started and not stopped, oldest first. */
   members(): readonly Member[]
-  /** These, and those that are being ended: all whose process still runs. */
+  /** The members, and those that are being stopped. */
   running(): readonly Member[]
-  /** Resolves when it is ready. `own` is added to its environment only. */
+  /** Starts a process and resolves when it is ready. `own` is added to its environment only. */
   start(own?: NodeJS.ProcessEnv): Promise<Member>
-  /** SIGTERM; resolves with the exit code, or with null: it did not end within a minute, and was killed. */
+  /**
+   * Sends SIGTERM. Resolves with the exit code, or with null when the process did not end within a
+   * minute and was killed.
+   */
   stop(member: Member): Promise<number | null>
   /** SIGKILL. */
   kill(member: Member): Promise<void>
-  /** SIGSTOP: it stands still and knows nothing of it. */
+  /** SIGSTOP. */
   freeze(member: Member): void
   /** SIGCONT. */
   thaw(member: Member): void
-  /** Processes that ended although nobody ended them, each with its exit code. */
+  /** Processes that ended by themselves, each with its exit code. */
   crashes(): readonly string[]
-  /** Kills all that are left. */
+  /** Kills all remaining processes. */
   close(): Promise<void>
 }
 
 export interface FleetOptions {
   readonly configFile: string
   readonly brokers: readonly string[]
-  /** Where the logs go: `<name>.log`. */
+  /** Directory of the logs, `<name>.log`. */
   readonly directory: string
-  /** Names are this and a number. */
+  /** Names of processes are this prefix and a number. */
   readonly prefix: string
-  /** What runs in each process; undefined: everything. */
+  /** Service that runs in each process; undefined means all services. */
   readonly service?: ServiceName | undefined
-  /** Added to the environment of each. */
+  /** Environment variables for every process. */
   readonly env?: NodeJS.ProcessEnv | undefined
-  /** A process that ends before it is ready is started again for so long, as an orchestrator does; 0. */
+  /**
+   * How long a process that ends before it is ready is started again, as an orchestrator does.
+   * Default: 0.
+   */
   readonly triesForMs?: number
-  /** Starts one; as a process of its own. */
+  /** Starts one process. Default: a real child process. */
   readonly launch?: typeof startService
 }
 
-/** `CHAOS_PROCESS` tells each process its name. */
+/** Creates a fleet. `CHAOS_PROCESS` has the name of each process. */
 export function createFleet(options: FleetOptions): Fleet {
   const { configFile, brokers, directory, prefix, service, env: ofAll, triesForMs = 0 } = options
   const { launch: launchOne = startService } = options
@@ -92,7 +98,7 @@ export function createFleet(options: FleetOptions): Fleet {
   }
 }
 
-/** @throws what it throws at the first try that ends when the time is over. */
+/** Repeats `attempt` for `ms`. @throws the error of the last try */
 async function triedFor<T>(ms: number, attempt: () => Promise<T>): Promise<T> {
   const deadline = performance.now() + ms
   for (;;) {

@@ -9,25 +9,25 @@ import type { Ledger, Posted, Sent } from './ledger.ts'
 import { type Load, messageIdOf, userIdOf } from './load.ts'
 
 export interface HttpLoadOptions {
-  /** Where to send at present. That one does not listen any more is found out as any sender does. */
+  /** Collectors that get requests now. The load discovers a closed listener as any sender does. */
   readonly collectors: () => readonly Member[]
   readonly writeKey: string
   readonly partitions: number
-  /** Messages. */
+  /** Messages per second. */
   readonly perSecond: number
-  /** That many more bytes in each message. */
+  /** Additional bytes per message. */
   readonly fillerBytes: number
   readonly ledger: Ledger
 }
 
-/** Messages a request: single ones and batches in turn. */
+/** Messages per request: single ones and batches, alternately. */
 const requestSizes = [1, 1, 10, 1, 1, 25, 1, 1, 1, 3] as const
-/** Far beyond the longest that a collector may take: such a request is never answered. */
+/** Far longer than a collector may take. A request that reaches this limit counts as unanswered. */
 const giveUpMs = 60_000
 
 /**
- * Posts messages evenly until stopped, on connections that are kept, to the collectors in turn, as many requests at once as there happen to
- * be. A request that was not answered 200 is not sent again, so that what becomes of it is its own fate.
+ * Posts messages at an even rate to the collectors in turn, on reused connections, without a limit
+ * of concurrent requests. A request without a 200 is not repeated, so each message has one result.
  */
 export function startHttpLoad(options: HttpLoadOptions): Load {
   const { collectors, writeKey, partitions, perSecond, fillerBytes, ledger } = options
@@ -47,8 +47,10 @@ export function startHttpLoad(options: HttpLoadOptions): Load {
     properties: { filler },
   })
 
-  /** To the next that listens; one that refuses the connection has not been told anything, and is not asked again. */
-  async function hand(numbers: readonly number[]): Promise<void> {
+  /**
+   * Posts to the next collector that listens. One that refuses the connection is not tried again.
+   */
+  async function postNext(numbers: readonly number[]): Promise<void> {
     const at = performance.now()
     const sent = numbers.map(number => noted(number, at))
     const messages = numbers.map(messageOf)
@@ -77,12 +79,12 @@ export function startHttpLoad(options: HttpLoadOptions): Load {
     return sent
   }
 
-  async function post(url: string, body: string): Promise<Said | 'nobody_listens'> {
+  async function post(url: string, body: string): Promise<Result | 'nobody_listens'> {
     const signal = AbortSignal.timeout(giveUpMs)
     const asking = request(url, { method: 'POST', agent, headers, signal })
     try {
       const [response] = (await once(asking.end(body), 'response')) as [IncomingMessage]
-      // An answer counts when it is there to its end.
+      // A response counts only when it has arrived completely.
       await finished(response.resume())
       return { answer: response.statusCode as number, retryAfter: response.headers['retry-after'] }
     } catch (error) {
@@ -96,9 +98,9 @@ export function startHttpLoad(options: HttpLoadOptions): Load {
     for await (const number of paced({ count: Number.POSITIVE_INFINITY, perSecond }, clock, end.signal)) {
       waiting.push(number)
       if (waiting.length < requestSizes[size % requestSizes.length]!) continue
-      const handing = hand(waiting)
-      underWay.add(handing)
-      void handing.finally(() => underWay.delete(handing))
+      const posting = postNext(waiting)
+      underWay.add(posting)
+      void posting.finally(() => underWay.delete(posting))
       waiting = []
       size++
     }
@@ -113,5 +115,5 @@ export function startHttpLoad(options: HttpLoadOptions): Load {
   }
 }
 
-type Said = Pick<Posted, 'answer' | 'retryAfter'>
-const broken: Said = { answer: 'broken', retryAfter: undefined }
+type Result = Pick<Posted, 'answer' | 'retryAfter'>
+const broken: Result = { answer: 'broken', retryAfter: undefined }

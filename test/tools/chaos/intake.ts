@@ -2,46 +2,53 @@ import type { CollectorsSeen } from './collector-watch.ts'
 import type { Posted } from './ledger.ts'
 import type { Injected } from './verdict.ts'
 
-/** What must hold where messages come in. Times are for a machine that does nothing else. */
+/** Limits for collectors. Times are for an otherwise idle machine. */
 export interface IntakeLimits {
   /**
-   * Requests that are answered 503. `in_outages`: from the beginning of an outage of Kafka until everything that it hit is delivered again,
-   * and then there must be some. `possible_in_outages`: then, and there need be none.
+   * Permitted 503 responses. `in_outages`: from the beginning of an outage of Kafka until every
+   * affected partition delivers again, and at least one must occur. `possible_in_outages`: the
+   * same, but none is required.
    */
   readonly refusals: 'none' | 'in_outages' | 'possible_in_outages'
-  /** Requests whose connection ends without an answer. `of_victims`: those to a process that was killed, from then on. */
+  /**
+   * Permitted requests without a response. `of_victims`: those to a killed process, from the kill
+   * on.
+   */
   readonly broken: 'none' | 'of_victims'
-  /** From a request to its answer. */
+  /** Maximum time from a request to its response. */
   readonly answerMs: number
-  /** From a fault, or from the end of an outage, to the next 200. */
+  /** Maximum time from a fault, or from the end of an outage, to the next 200. */
   readonly acceptedMs: number
-  /** How long into an outage a collector may call itself ready, and how long after it not. Absent: the outages are too short for that. */
+  /**
+   * How long into an outage a collector may stay ready, and how long after it not ready. Absent
+   * when outages are too short.
+   */
   readonly readiness?: { readonly unreadyMs: number; readonly readyMs: number }
-  /** The most that one collector may have resident. */
+  /** Maximum resident memory of one collector, in MB. */
   readonly peakMb: number
 }
 
 export interface IntakeEvidence {
   readonly limits: IntakeLimits
-  /** Factor on every time limit. */
+  /** Factor on time limits. */
   readonly patience: number
-  /** In the order in which they ended. */
+  /** Requests in the order in which they ended. */
   readonly posted: readonly Posted[]
   readonly injected: readonly Injected[]
   readonly seen: CollectorsSeen
 }
 
-/** Times in milliseconds, rounded; numbers are messages. */
+/** Figures. Times are rounded milliseconds; counts are messages. */
 export interface IntakeFindings {
-  /** Answered 503: to be sent again. */
+  /** Messages that got a 503. */
   readonly refused: number
-  /** Not answered at all: may have been taken or not. */
+  /** Messages without a response, which may be stored or not. */
   readonly broken: number
-  /** The longest that a request waited for its answer. */
+  /** Longest time from a request to its response. */
   readonly answerMs: number
-  /** The worst of all faults; null when nothing was accepted any more after one. */
+  /** Longest time of all faults to the next 200; null when there was none after a fault. */
   readonly acceptedMs: number | null
-  /** The most that one collector had resident, whole MB. */
+  /** Maximum resident memory of one collector, in whole MB. */
   readonly peakMb: number
   readonly failures: readonly string[]
 }
@@ -54,11 +61,11 @@ export function judgeIntake(evidence: IntakeEvidence): IntakeFindings {
   const failures = [...failuresOfAnswers(evidence), ...failuresOfReadiness(evidence)]
 
   const answerLimit = limits.answerMs * patience
-  if (answerMs > answerLimit) failures.push(`an answer took ${answerMs} ms, limit ${answerLimit} ms`)
+  if (answerMs > answerLimit) failures.push(`a response took ${answerMs} ms, limit ${answerLimit} ms`)
   for (const [index, after] of accepted.entries()) {
     const limit = limits.acceptedMs * patience
     const what = injected[index]?.what
-    if (after === null) failures.push(`${what}: nothing was accepted any more`)
+    if (after === null) failures.push(`${what}: nothing was accepted after it`)
     else if (after > limit) failures.push(`${what}: accepted again after ${Math.round(after)} ms, limit ${limit} ms`)
   }
   if (peakMb > limits.peakMb) failures.push(`a collector had ${peakMb} MB resident, limit ${limits.peakMb} MB`)
@@ -74,14 +81,14 @@ export function judgeIntake(evidence: IntakeEvidence): IntakeFindings {
   }
 }
 
-/** Until a 200 to a request that was posted since then. */
+/** Milliseconds until a request posted since `from` gets a 200. */
 function acceptedAfter(posted: readonly Posted[], from: number): number | null {
   const next = posted.find(({ answer, at }) => answer === 200 && at >= from)
   return next === undefined ? null : next.endedAt - from
 }
 
 const isOutage = ({ at, from }: Injected): boolean => from > at
-/** What is seen now may have been so a moment ago. */
+/** A poll may report a state that is up to one interval old. */
 const lookMs = 1_000
 
 function failuresOfAnswers({ limits, posted, injected }: IntakeEvidence): string[] {
@@ -106,19 +113,22 @@ function failuresOfAnswers({ limits, posted, injected }: IntakeEvidence): string
   const unexcused = posted.filter(each => !isExcused(each))
   const failures = [...Map.groupBy(unexcused, ({ answer }) => answer)].map(([answer, all]) =>
     answer === 'broken'
-      ? `not answered without a reason: ${inWords(all)}`
-      : `answered ${answer} without a reason: ${inWords(all)}`,
+      ? `no response outside of an outage: ${inWords(all)}`
+      : `unexpected response ${answer}: ${inWords(all)}`,
   )
   const refusals = posted.filter(({ answer }) => answer === 503)
   const silent = refusals.filter(({ retryAfter = '' }) => !/^[1-9]\d*$/.test(retryAfter))
-  if (silent.length > 0) failures.push(`503 that does not say when to come back: ${inWords(silent)}`)
+  if (silent.length > 0) failures.push(`503 without a valid Retry-After: ${inWords(silent)}`)
   for (const outage of limits.refusals === 'in_outages' ? outages : [])
     if (!refusals.some(({ endedAt }) => inOutage(endedAt) === outage))
-      failures.push(`${outage.what}: nobody was refused`)
+      failures.push(`${outage.what}: no request was rejected`)
   return failures
 }
 
-/** Each collector that saw an outage from its beginning to its end says so in time, and at no other time. */
+/**
+ * Each collector that sees an outage from its beginning to its end must become not ready and ready
+ * again in time, and must be ready otherwise.
+ */
 function failuresOfReadiness({ limits, patience, injected, seen }: IntakeEvidence): string[] {
   if (limits.readiness === undefined) return []
   const [unreadyMs, readyMs] = [limits.readiness.unreadyMs * patience, limits.readiness.readyMs * patience]
@@ -135,7 +145,7 @@ function failuresOfReadiness({ limits, patience, injected, seen }: IntakeEvidenc
     const isOut = (moment: number): boolean =>
       outages.some(({ at, from }) => moment >= at && moment <= from + readyMs + lookMs)
     const without = looks.filter(look => !look.isReady && !isOut(look.at)).length
-    if (without > 0) failures.push(`${collector} was not ready without a reason, ${without} times`)
+    if (without > 0) failures.push(`${collector} was not ready without an outage, ${without} times`)
   }
   return failures
 }

@@ -5,25 +5,31 @@ import { createReader } from '../../../src/adapters/kafka/log/reader.ts'
 import { silent } from '../../support/telemetry/silent-logger.ts'
 import { type Commit, commitOf, isWhole, partitionOfGroup } from './commit-log.ts'
 
-/** What Kafka says of the installation, asked from outside. All but `close` reject while no broker can answer. */
+/**
+ * State of the installation in Kafka, read from outside. All methods except `close` reject while no
+ * broker responds.
+ */
 export interface KafkaView {
-  /** What an administrator could do to it. */
+  /** Administration client for faults. */
   readonly admin: Admin
-  /** Partition → the node that leads it, and how many replicas are in sync. */
+  /** For each partition, its leader and the number of replicas in sync. */
   leaders(
     topic: string,
   ): Promise<
     ReadonlyMap<number, { readonly node: number; readonly inSync: number; readonly replicas: readonly number[] }>
   >
-  /** The node that coordinates a consumer group. */
+  /** Node id of the group coordinator. */
   coordinator(group: string): Promise<number>
-  /** Partition → committed offset; without those that have none. */
+  /** Committed offset by partition, without partitions that have none. */
   committed(group: string, topic: string): Promise<ReadonlyMap<number, number>>
-  /** All commits of the group in this topic, in the order in which they were made. Rejects when there is less than what is committed. */
+  /**
+   * All commits of the group for this topic, in the order in which they were made. Rejects when the
+   * log has less than the coordinator reports.
+   */
   commits(group: string, topic: string): Promise<readonly Commit[]>
-  /** Partition → the offset of its first record. */
+  /** Offset of the first record, by partition. */
   beginnings(topic: string): Promise<ReadonlyMap<number, number>>
-  /** Partition → the offset that its next record gets. */
+  /** Offset of the next record, by partition. */
   ends(topic: string): Promise<ReadonlyMap<number, number>>
   close(): Promise<void>
 }
@@ -53,7 +59,9 @@ export async function createKafkaView(brokers: readonly string[]): Promise<Kafka
     )
   }
 
-  /** Who leads this partition coordinates the group. */
+  /**
+   * Finds the partition of `__consumer_offsets` for the group. Its leader is the group coordinator.
+   */
   async function positionsOf(group: string): Promise<{ readonly partition: number; readonly node: number }> {
     const partitions = await leaders(positionsTopic)
     const partition = partitionOfGroup(group, partitions.size)
@@ -85,7 +93,7 @@ export async function createKafkaView(brokers: readonly string[]): Promise<Kafka
     async commits(group, topic) {
       const commits = await readCommits(group, topic)
       if (isWhole(commits, await committedBy(group, topic))) return commits
-      throw new Error(`${positionsTopic} does not tell all that ${group} has committed`)
+      throw new Error(`${positionsTopic} does not have all commits of ${group}`)
     },
     committed: committedBy,
     async beginnings(topic) {

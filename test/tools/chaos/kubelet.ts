@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Fleet, Member } from './fleet.ts'
 
-/** As the chart sets it: deploy/helm/hookline/templates/deployments.yaml. */
+/** Probe settings of the chart: deploy/helm/hookline/templates/deployments.yaml. */
 export interface Probes {
   readonly periodMs: number
   readonly failureThreshold: number
@@ -11,18 +11,18 @@ export const livenessProbe: Probes = { periodMs: 10_000, failureThreshold: 3, ti
 const readinessEveryMs = 1_000
 
 export interface ProbesSeen {
-  /** Processes that were restarted, each with the answer that caused it. */
+  /** Restarted processes, each with the response that caused the restart. */
   readonly restarts: readonly string[]
-  /** The longest that a process was not ready, after it had been, in milliseconds. */
+  /** Longest time for which a process was not ready after it had been ready, in milliseconds. */
   readonly longestUnreadyMs: number
-  /** Processes that were not ready in the end, when nothing was done to them any more. */
+  /** Processes that were not ready at the end, when no fault was active. */
   readonly unready: readonly string[]
 }
 
-/** Why a run fails by what its processes answered. */
+/** Failures of a run because of probe responses. */
 export const failuresOfProbes = ({ restarts, unready }: ProbesSeen): readonly string[] => [
   ...restarts.map(restart => `restarted by its liveness probe: ${restart}`),
-  ...unready.map(name => `not ready in the end: ${name}`),
+  ...unready.map(name => `not ready at the end: ${name}`),
 ]
 
 export interface Kubelet {
@@ -30,8 +30,8 @@ export interface Kubelet {
 }
 
 /**
- * Polls `/livez` and `/readyz` of every process as a kubelet does. One that fails its liveness
- * probe as often as the threshold says is ended with SIGTERM, and another one is started.
+ * Polls `/livez` and `/readyz` of every process as a kubelet does. When the liveness probe fails as
+ * often as the threshold says, ends the process with SIGTERM and starts another one.
  */
 export function startKubelet(fleets: readonly Fleet[], probes: Probes = livenessProbe): Kubelet {
   const restarts: string[] = []
@@ -51,7 +51,7 @@ export function startKubelet(fleets: readonly Fleet[], probes: Probes = liveness
 
   async function checkLiveness(fleet: Fleet, member: Member): Promise<void> {
     const failure = await probe(member, '/livez')
-    // A process that is being ended by a fault is nobody's to restart.
+    // Do not restart a process that a fault is stopping.
     if (failure === undefined || !fleet.members().includes(member)) {
       failures.delete(member)
       return
@@ -78,7 +78,7 @@ export function startKubelet(fleets: readonly Fleet[], probes: Probes = liveness
     }
   }
 
-  /** As often in a row as the threshold says. */
+  /** Whether the process fails its readiness probe as many times in a row as the threshold says. */
   async function isNotReady(member: Member): Promise<boolean> {
     for (let left = probes.failureThreshold; left > 0; left--) {
       if ((await probe(member, '/readyz')) === undefined) return false

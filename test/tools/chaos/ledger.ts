@@ -1,74 +1,78 @@
 import { setImmediate } from 'node:timers/promises'
 import type { DeadLetterReason } from '../../../src/core/delivery/outcome.ts'
 
-/** A message that was sent: written to Kafka, or posted to a collector. Times are milliseconds of one monotonic clock. */
+/**
+ * A message that was written to Kafka or posted to a collector. Times are milliseconds of one
+ * monotonic clock.
+ */
 export interface Sent {
   readonly id: string
   readonly partition: number
   readonly at: number
-  /** When all in-sync replicas had it, or a collector said so; undefined: nobody promised anything. */
+  /** When all in-sync replicas, or a collector, acknowledged it; undefined when nothing did. */
   acknowledgedAt: number | undefined
-  /** Which life of which collector it was posted to. */
+  /** Name of the collector process to which it was posted. */
   through?: string
 }
 
-/** A record that is no event, and has to end in the dead-letter topic. */
+/** An invalid record, which must end in the dead-letter topic. */
 export interface BadSent {
   readonly id: string
   readonly reason: DeadLetterReason
   acknowledged: boolean
 }
 
-/** A request with messages, and what came of it. */
+/** A request with messages, and its result. */
 export interface Posted {
-  /** Which life of which process it went to; undefined: none listened. */
+  /** Name of the collector process; undefined when none listened. */
   readonly collector: string | undefined
   readonly messages: number
   readonly at: number
   readonly endedAt: number
-  /** A status; `broken`: the connection ended before the answer did. */
+  /** Status code, or `broken` when the connection ended before the response. */
   readonly answer: number | 'broken'
-  /** The `Retry-After` of the answer. */
+  /** `Retry-After` of the response. */
   readonly retryAfter: string | undefined
 }
 
 /**
- * A status; `half`: a head that says 200, and half of its body, then a reset, which is a success, for only the status counts (A4.1);
- * `trickle`: an answer of which a byte comes now and then.
+ * How an endpoint responds: a status, or a fault. `half`: a 200 and half of its body, then a reset,
+ * which is a success, because only the status counts. `trickle`: a response of which one byte is
+ * sent now and then.
  */
 export type Answer = number | 'reset' | 'hang' | 'half' | 'trickle' | DetailedAnswer
 
 export interface DetailedAnswer {
   readonly status: number
-  /** The header; a number of seconds. */
+  /** `Retry-After` header, in seconds. */
   readonly retryAfter?: number
-  /** Absent: as the endpoint does with all. */
+  /** Milliseconds before the response. Absent: as for other requests of the endpoint. */
   readonly afterMs?: number
 }
 
-/** Undefined: there is no answer that counts. */
+/** Status code of the response; undefined when there is none. */
 export function statusOf(answer: Answer): number | undefined {
   if (typeof answer === 'number') return answer
   if (typeof answer === 'object') return answer.status
   return answer === 'half' ? 200 : undefined
 }
 
-/** A call that came in at the receiver. */
+/** A request that arrived at the receiver. */
 export interface Call {
   readonly id: string
   readonly destination: string
-  /** Which life of which process made it. */
+  /** Name of the process that made it. */
   readonly process: string
-  /** When its request was complete. */
+  /** When the request was complete. */
   readonly at: number
   readonly answer: Answer
-  /** When the answer was out, or the connection gone; undefined: not yet. */
+  /** When the response was sent or the connection closed; undefined while in progress. */
   endedAt?: number
-  /** What the endpoint has noted of the request. */
+  /** Note of the endpoint's inspection about the request. */
   readonly mark?: string | undefined
 }
 
-/** A call that was answered with a success. */
+/** A request that was answered with a success. */
 export interface Delivery extends Call {
   readonly sent: Sent
 }
@@ -77,19 +81,19 @@ type Listener = (delivery: Delivery) => void
 
 export const isSuccess = ({ answer }: Pick<Call, 'answer'>): boolean => (statusOf(answer) ?? 500) < 300
 
-/** Another try would change nothing (A4.3). */
+/** Whether a retry of the request would be useless. */
 function isRefusal({ answer }: Pick<Call, 'answer'>): boolean {
   const status = statusOf(answer) ?? 500
   return status >= 400 && status < 500 && status !== 408 && status !== 429
 }
 
-/** Who sent what, and what came of it, by message id: seen from outside only, at both ends. */
+/** Sent messages and their results by message id, observed from outside at both ends. */
 export class Ledger {
   readonly sent = new Map<string, Sent>()
   readonly posted: Posted[] = []
   readonly bad: BadSent[] = []
   readonly calls: Call[] = []
-  /** In the order in which they came. */
+  /** Deliveries in the order in which they arrived. */
   readonly deliveries: Delivery[] = []
   readonly #listeners = new Set<Listener>()
 
@@ -106,25 +110,27 @@ export class Ledger {
     return [...this.sent.values()].filter(({ acknowledgedAt }) => acknowledgedAt !== undefined)
   }
 
-  /** Targets that their endpoint has refused for good: they belong into the dead-letter topic. */
+  /**
+   * Targets that their endpoint has rejected permanently. They must be in the dead-letter topic.
+   */
   refused(): ReadonlySet<string> {
     return new Set(this.calls.filter(isRefusal).map(targetOf))
   }
 
-  /** The process that made the last delivery of each partition. */
+  /** Process that made the last delivery of each partition. */
   owners(): ReadonlyMap<number, string> {
     return new Map(this.deliveries.map(({ sent, process }) => [sent.partition, process]))
   }
 
   /**
-   * Resolves with the moment at which each of `keys` has been seen, among the deliveries since `from` and those to come; undefined when that
-   * is not so after `patienceMs` from now.
+   * Resolves with the moment at which each of `keys` has occurred among the deliveries since
+   * `from`; undefined when that did not happen within `patienceMs`.
    */
   seen(keys: ReadonlySet<string>, awaited: Awaited & { readonly patienceMs: number }): Promise<number | undefined> {
     return this.#seen(new Set(keys), awaited)
   }
 
-  /** Takes what it sees out of `missing`. */
+  /** Removes the keys of new deliveries from `missing`. */
   async #seen(
     missing: Set<string>,
     { from, patienceMs, keyOf }: Awaited & { readonly patienceMs: number },
@@ -152,7 +158,10 @@ export class Ledger {
     })
   }
 
-  /** Resolves when every acknowledged event that was not refused is delivered to all of `destinations`, or after `patienceMs`. Nothing more may be sent. */
+  /**
+   * Resolves when every acknowledged and not rejected event is delivered to all of `destinations`,
+   * or after `patienceMs`. Call it after the last event was sent.
+   */
   async settled(destinations: readonly string[], patienceMs: number): Promise<void> {
     const targets = new Set<string>()
     let shown = 0
@@ -170,17 +179,17 @@ export class Ledger {
 }
 
 /**
- * After so many, some 20 ms, others are let in. The receivers answer on the same thread, and a call has seconds: to go through the millions of
- * a long run in one piece would take as long.
+ * Number of items, about 20 ms of work, before the loop yields to the event loop. The receivers use
+ * the same thread and must respond within seconds, but a long run has millions of items.
  */
 const stepItems = 10_000
 
 export interface Awaited {
   readonly from: number
-  /** What a delivery counts as; undefined: it does not count. */
+  /** Key of a delivery; undefined when the delivery does not count. */
   readonly keyOf: (delivery: Delivery) => string | undefined
 }
 
-/** `<destination> <message id>`: one delivery that has to be made. */
+/** `<destination> <message id>`: identifies one delivery. */
 export const targetOf = ({ id, destination }: { readonly id: string; readonly destination: string }): string =>
   `${destination} ${id}`

@@ -16,24 +16,30 @@ export interface LoadOptions {
   readonly perSecond: number
   readonly codec: EventCodec
   readonly ledger: Ledger
-  /** The number of the first event; 0. */
+  /** Number of the first event. Default: 0. */
   readonly first?: number
 }
 
 export interface Load {
-  /** Resolves when everything that was sent has been acknowledged or refused. */
+  /** Resolves when everything that was sent is acknowledged or rejected. */
   stop(): Promise<void>
 }
 
 const sendsATurn = 200
-/** So few that the next message of a user comes a second or two after the one before: order is judged on many pairs. */
+/**
+ * Few users, so that each user's next message follows within a second or two. Order is then judged
+ * on many pairs.
+ */
 const users = 600
 export const userIdOf = (number: number): string => `user-${number % users}`
-/** Those that fail at first are told by the number. */
+/** The number in the id decides which messages fail at first. */
 export const messageIdOf = (number: number): string => `m-${number}`
 export const numberOf = (messageId: string): number => Number(messageId.slice('m-'.length))
 
-/** Writes events evenly until stopped, each with an id of its own. What Kafka refuses is not sent again: nobody promised anything. */
+/**
+ * Writes events at an even rate, each with its own id. Records that Kafka rejects are not sent
+ * again, because nothing was promised for them.
+ */
 export function startLoad({ brokers, topic, partitions, perSecond, codec, ledger, first = 0 }: LoadOptions): Load {
   const kafka = createKafka({ brokers, clientId: 'load', tls: undefined, sasl: undefined }, silent)
   const producer = createProducer({ kafka, clock, logger: silent })
@@ -63,7 +69,7 @@ export function startLoad({ brokers, topic, partitions, perSecond, codec, ledger
     const numbers = paced({ count: Number.POSITIVE_INFINITY, perSecond }, clock, end.signal)
     for await (const number of numbers) {
       send(first + number)
-      // More than can be written must not keep everything else of this process from its turn.
+      // Yield regularly, so that a fast load does not block the rest of this process.
       if (number % sendsATurn === 0) await turn()
     }
   })()

@@ -1,45 +1,45 @@
-import { type Examined, some } from './examined.ts'
+import { type CheckResult, some } from './check-result.ts'
 
-/** A line of a log by which a process says that it skips records. */
-export interface ToldLoss {
+/** A log line in which a process reports skipped records. */
+export interface ReportedLoss {
   readonly process: string
   readonly partition: number
-  /** Offsets: the first that is gone, and the first that is there. */
+  /** Offsets: the first that is missing, and the first that exists. */
   readonly from: number
   readonly to: number
 }
 
 export interface LossEvidence {
-  /** Acknowledged and never delivered, by partition. */
+  /** Messages that were acknowledged and never delivered, by partition. */
   readonly lost: ReadonlyMap<number, readonly string[]>
-  readonly told: readonly ToldLoss[]
+  readonly reported: readonly ReportedLoss[]
 }
 
-/** Whether each record that is gone has been told of, and no other. */
-export function judgeLoss({ lost, told }: LossEvidence): Examined {
+/** Judges whether the log reports each lost record, and no other. */
+export function judgeLoss({ lost, reported }: LossEvidence): CheckResult {
   const failures: string[] = []
-  const partitions = new Set([...lost.keys(), ...told.map(({ partition }) => partition)])
+  const partitions = new Set([...lost.keys(), ...reported.map(({ partition }) => partition)])
   let [gone, said] = [0, 0]
   for (const partition of [...partitions].sort((a, b) => a - b)) {
     const own = lost.get(partition) ?? []
-    const lines = told.filter(each => each.partition === partition)
+    const lines = reported.filter(each => each.partition === partition)
     const sum = sumOf(lines)
     gone += own.length
     said += sum
     if (sum !== own.length)
-      failures.push(`partition ${partition}: ${own.length === 0 ? 'none' : some(own)} gone, the log tells of ${sum}`)
+      failures.push(`partition ${partition}: ${own.length === 0 ? 'none' : some(own)} lost, the log reports ${sum}`)
   }
-  if (gone === 0) failures.push('nothing was lost: the fault did nothing')
+  if (gone === 0) failures.push('nothing was lost: the fault had no effect')
   return {
-    measured: [`${gone} records taken by retention, ${said} told of, in ${told.length} lines and by the metric`],
+    measured: [`${gone} records deleted by retention, ${said} reported, in ${reported.length} lines and by the metric`],
     failures,
   }
 }
 
-/** What does not fit when the metric of all processes together counts so many. */
-export function disagreement(told: readonly ToldLoss[], counted: number): readonly string[] {
+/** Failure when the metric of all processes together differs from the log. */
+export function disagreement(told: readonly ReportedLoss[], counted: number): readonly string[] {
   const said = sumOf(told)
-  return said === counted ? [] : [`the log tells of ${said} records that are gone, the metric of ${counted}`]
+  return said === counted ? [] : [`the log reports ${said} lost records, the metric ${counted}`]
 }
 
-const sumOf = (lines: readonly ToldLoss[]): number => lines.reduce((all, { from, to }) => all + to - from, 0)
+const sumOf = (lines: readonly ReportedLoss[]): number => lines.reduce((all, { from, to }) => all + to - from, 0)

@@ -14,7 +14,7 @@ const repository = join(import.meta.dirname, '../../..')
 
 const soakMinutes = 120
 
-/** What the user asked for cannot be done; the message is all there is to say. */
+/** An error of the user. The message is printed without a stack. */
 class BadRequest extends Error {}
 
 function run(scenario: AnyScenario, minutes: number, options: RunOptions): Promise<Row> {
@@ -28,25 +28,32 @@ interface Request {
   readonly seed: number
   readonly patience: number
   readonly selection: readonly AnyScenario[]
-  /** How long a soak or an outage lasts; undefined: each its own. A soak is run only when it is named. */
+  /**
+   * Duration of a soak or an outage; undefined for the default of each. A soak runs only when it is
+   * named.
+   */
   readonly minutes: number | undefined
-  /** Where the rows go as JSON, besides the table. */
+  /** File for the rows as JSON. */
   readonly file: string
-  /** Whether the rows go into the published tables. */
+  /** Whether the rows replace the published ones. */
   readonly isPublic: boolean
 }
 
-/** SEED, PATIENCE, ONLY, MINUTES, JSON and PUBLISH out of the environment. @throws BadRequest */
+/**
+ * Reads SEED, PATIENCE, ONLY, MINUTES, JSON and PUBLISH from the environment. @throws BadRequest
+ */
 function requested(env = process.env): Request {
   const positive = (name: string, otherwise: number): number => {
     const value = Number(env[name] || otherwise)
-    if (!(value > 0)) throw new BadRequest(`${name} is ${env[name]}; it has to be a number above 0`)
+    if (!(value > 0)) throw new BadRequest(`${name} must be a number above 0, not ${env[name]}`)
     return value
   }
   const named = (name: string): AnyScenario => {
     const scenario = scenarios.find(each => each.name === name)
     if (scenario !== undefined) return scenario
-    throw new BadRequest(`ONLY names ${name}; there are ${scenarios.map(each => each.name).join(', ')}`)
+    throw new BadRequest(
+      `ONLY has the unknown scenario ${name}; known scenarios: ${scenarios.map(each => each.name).join(', ')}`,
+    )
   }
   return {
     seed: positive('SEED', randomInt(1, 1_000_000)),
@@ -58,7 +65,10 @@ function requested(env = process.env): Request {
   }
 }
 
-/** Runs the scenarios one after another; one that cannot be run is told of, and the others go on. */
+/**
+ * Runs the scenarios one after another. A scenario that cannot run is reported, and the next one
+ * starts.
+ */
 async function runAll(request: Request, signal: AbortSignal) {
   const { seed, patience, selection, minutes } = request
   const rows: PublishedRow[] = []
@@ -71,24 +81,24 @@ async function runAll(request: Request, signal: AbortSignal) {
       const under = await circumstances(repository, patience)
       const row = await run(scenario, minutes ?? soakMinutes, { seed, patience, say, signal })
       rows.push(published(row, under))
-      await kept(request, rows)
+      await save(request, rows)
       for (const line of table([row])) say(line)
     } catch (error) {
       signal.throwIfAborted()
-      broken.push(`FAILS  ${name} could not be run: ${(error as Error).message}`)
-      say(`could not be run: ${(error as Error).message}`)
+      broken.push(`FAILS  ${name} could not run: ${(error as Error).message}`)
+      say(`could not run: ${(error as Error).message}`)
     }
   }
   return { rows, broken }
 }
 
-/** What has been run stays when the next one is interrupted. */
-async function kept({ file, isPublic }: Request, rows: readonly PublishedRow[]): Promise<void> {
+/** Saves the rows after each scenario, so an interruption loses none. */
+async function save({ file, isPublic }: Request, rows: readonly PublishedRow[]): Promise<void> {
   if (file !== '') await writeFile(file, `${JSON.stringify(rows, null, 2)}\n`)
   if (isPublic) await publish(repository, rows, scenarios)
 }
 
-/** Ctrl-C and SIGTERM leave nothing behind: no broker, no process, no file. */
+/** Aborts on ctrl-C and SIGTERM, so that brokers, processes and files are removed. */
 function interrupted(): AbortSignal {
   const controller = new AbortController()
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => controller.abort(new Interrupted(name)))
@@ -113,6 +123,6 @@ try {
 } catch (error) {
   if (!(error instanceof BadRequest || error instanceof Interrupted)) throw error
   process.stderr.write(`${error.message}\n`)
-  // After an interruption the load may still wait for a broker that is gone.
+  // After an interruption the load may still wait for a broker that is gone, so exit explicitly.
   process.exit(error instanceof Interrupted ? 130 : 2)
 }

@@ -1,97 +1,99 @@
-/** A sort of fault, what has to hold whatever it does, and the scenarios that try it. */
+/** A kind of fault, the guarantee that must hold, and the scenarios that test it. */
 export interface MatrixRow {
   readonly fault: string
   readonly holds: string
-  /** Names; each scenario belongs to one row. */
+  /** Names. Each scenario belongs to one row. */
   readonly scenarios: readonly string[]
 }
 
-/** The rows of the table in the README. */
+/** The rows of the summary table in docs/reliability/README.md. */
 export const matrix: readonly MatrixRow[] = [
   {
-    fault: 'processes killed (SIGKILL), restarted in turn (SIGTERM), added, under load',
-    holds: 'nothing lost; twice at most what a killed one had under way, nothing after SIGTERM',
+    fault: 'processes killed (SIGKILL), restarted one after the other (SIGTERM), added, under load',
+    holds: 'nothing lost; duplicates only of deliveries that a killed process had in progress, none after SIGTERM',
     scenarios: ['rolling-restart', 'killed', 'killed-50', 'join', 'collector-restarted', 'collector-killed'],
   },
   {
-    fault: 'a process frozen past its session or for half of it, then thawed',
-    holds: "nothing lost; no commit into its successor's progress",
+    fault: 'a process frozen (SIGSTOP) for longer than its session or half of it, then continued',
+    holds: 'nothing lost; no commit overwrites that of the next owner',
     scenarios: ['zombie', 'suspended'],
   },
   {
-    fault: 'brokers killed: one that leads, the coordinator, all of them; disks full',
-    holds: 'nothing lost; goes on unaided',
+    fault: 'brokers killed: a leader, the group coordinator, all of them; disks full',
+    holds: 'nothing lost; recovers by itself',
     scenarios: ['leader-killed', 'coordinator-killed', 'brokers-restarted', 'disk-full'],
   },
   {
-    fault: 'brokers slow, or out of reach for up to 120 s',
-    holds: 'nothing lost; goes on unaided',
+    fault: 'brokers slow, or unreachable for up to 120 s',
+    holds: 'nothing lost; recovers by itself',
     scenarios: [
       ...['link-delayed', 'link-slow', 'link-cut', 'link-reset', 'link-half-open'],
       ...['partitioned-10', 'partitioned-40', 'partitioned-120', 'broker-out-of-reach'],
     ],
   },
   {
-    fault: 'answers to what is written lost, late or torn; leaders moved in mid-send',
-    holds: 'every record accounted for: what was answered 200 is delivered',
+    fault: 'responses to writes lost, late or torn; leaders moved under load',
+    holds: 'every message with a 200 is delivered',
     scenarios: ['answers-lost', 'answers-late', 'answers-torn', 'leaders-moved'],
   },
   {
     fault: 'the retry or the dead-letter topic missing or not authorised',
-    holds: 'source offsets stay, an alarm is raised, nothing lost',
+    holds: 'nothing lost; source offsets are not committed; a metric reports it',
     scenarios: ['retry-topic-unwritable', 'dead-letter-unwritable'],
   },
   {
-    fault: 'two at once, of a process, a broker, the links, an endpoint, as the seed says',
-    holds: 'nothing lost; goes on unaided',
+    fault: 'two concurrent faults of a process, a broker, the links or an endpoint',
+    holds: 'nothing lost; recovers by itself',
     scenarios: ['mixed'],
   },
   {
-    fault: 'an endpoint fails, hangs, resets, breaks off, trickles or limits, then heals; for minutes',
-    holds: 'attempts on schedule and none early; the backlog drains as its lane allows; the others notice nothing',
+    fault:
+      'an endpoint fails, hangs, resets, sends a partial or slow response, or limits its rate, for up to minutes; then recovers',
+    holds:
+      'attempts on schedule, none early; the backlog is delivered within the limits of the destination; other destinations are not affected',
     scenarios: [
       ...['endpoint-fails', 'endpoint-hangs', 'endpoint-resets', 'endpoint-breaks-off', 'endpoint-trickles'],
       ...['endpoint-limits', 'endpoint-outage'],
     ],
   },
   {
-    fault: '1, 10 and 25 of 50 destinations hang, or take 4.9 s',
-    holds: 'nothing lost; what goes to the others is in time',
+    fault: '1, 10 and 25 of 50 destinations hang, or respond after 4.9 s',
+    holds: 'nothing lost; the other destinations get their messages within the latency bound',
     scenarios: ['crowd-hangs', 'crowd-slow'],
   },
   {
-    fault: 'records that are no events, one user with 40 % of all, one partition with 100 times the load',
-    holds: 'partitions keep moving; each bad record is dead-lettered with its reason, each good one delivered',
+    fault: 'invalid records, one user with 40 % of all events, one partition with 100 times the load',
+    holds: 'no partition stalls; each invalid record is dead-lettered with its reason, each valid one delivered',
     scenarios: ['poison', 'hot-key', 'heavy-partition'],
   },
   {
-    fault: 'the wall clock an hour ahead, then an hour back; processes started with a wrong one',
-    holds: 'no early retry, none lost, none twice',
+    fault: 'the wall clock set an hour ahead, then an hour back; processes started with a wrong clock',
+    holds: 'no retry early, lost or duplicated',
     scenarios: ['clock', 'clock-at-start'],
   },
   {
     fault: 'retention shorter than the lag',
-    holds: 'what it took is told of, to the record: sent = delivered + told of',
+    holds: 'every deleted record is reported: sent = delivered + reported',
     scenarios: ['retention'],
   },
   {
-    fault: 'configuration edited and broken, secrets rotated, under load',
-    holds: 'no delivery refused, lost or made twice',
+    fault: 'configuration edited and truncated, secrets rotated, under load',
+    holds: 'no delivery rejected, lost or duplicated',
     scenarios: ['configuration'],
   },
   {
-    fault: 'a collector without Kafka',
-    holds: 'every 200 delivered; what cannot be stored is refused with 503 and a time',
+    fault: 'Kafka unavailable for a collector',
+    holds: 'every message with a 200 is delivered; others get 503 with Retry-After',
     scenarios: ['collector-kafka-down', 'collector-link-half-open'],
   },
   {
-    fault: 'an audience synced while its services are killed, or one of them loses Kafka past its session',
-    holds: 'each endpoint has exactly the list, each told once',
+    fault: 'an audience synced while its services are killed, or one of them loses Kafka for longer than its session',
+    holds: 'each endpoint has exactly the list, with one message per change',
     scenarios: ['audience-killed', 'audience-link-cut'],
   },
   {
-    fault: 'hours of work at 70 % of what is possible, with a spike of ten times that',
-    holds: 'heap, memory, descriptors and timers stay the same; the spike drains',
+    fault: 'hours of load at 70 % of the capacity, with a spike of ten times that',
+    holds: 'heap, memory, descriptors and timers stay constant; the backlog of the spike is delivered',
     scenarios: ['soak'],
   },
 ]

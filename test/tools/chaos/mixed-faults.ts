@@ -2,48 +2,51 @@ import { setTimeout as delay } from 'node:timers/promises'
 import {
   allPartitions,
   freezeProcess,
+  impairLink,
   killCoordinator,
   killLeader,
   killProcess,
   restartOldest,
-  spoilLink,
 } from './faults.ts'
 import type { Delivery } from './ledger.ts'
 import type { Script } from './receiver.ts'
 import type { Fault, Hit } from './scenario.ts'
 
-/** Of a pair, the second comes so much later at most, while the first is under way. */
+/** The second fault of a pair begins at most this much later, while the first one is active. */
 const apartMs = 2_000
 
-/** One endpoint does this with every call for so long, then what it did before. */
-const unwell = (destination: string, kind: string, script: Script, well: Script): Fault => ({
+/** One endpoint follows `script` for every request for some seconds, then `usual` again. */
+const failingEndpoint = (destination: string, kind: string, script: Script, usual: Script): Fault => ({
   name: `endpoint ${kind} 8 s`,
   async inject({ receiver }) {
     const at = performance.now()
     receiver.follow(destination, script)
     await delay(8_000)
-    receiver.follow(destination, well)
+    receiver.follow(destination, usual)
     return { what: destination, at, recovery: { keys: new Set(), from: performance.now(), keyOf: () => undefined } }
   },
 })
 
-/** Two faults of different sorts at once, which ones and how far apart as the seed says. Of all `destinations` the first with a script is the one that may be unwell. */
+/**
+ * Two concurrent faults of different kinds. The seed decides which ones, and how far apart. The
+ * first of `destinations` with a script is the endpoint that may fail.
+ */
 export function pairOfFaults(destinations: readonly { readonly id: string; readonly script?: Script }[]): Fault {
-  const { id: weak = '', script: well = () => 200 } = destinations.find(({ script }) => script !== undefined) ?? {}
+  const { id: failing = '', script: usual = () => 200 } = destinations.find(({ script }) => script !== undefined) ?? {}
   const sorts: readonly (readonly Fault[])[] = [
     [killProcess, restartOldest, freezeProcess],
     [killLeader, killCoordinator],
     [
-      spoilLink({ kind: 'delayed', ms: 300 }, 8),
-      spoilLink({ kind: 'cut' }, 8),
-      spoilLink({ kind: 'reset' }, 5),
-      spoilLink({ kind: 'half-open' }, 12),
-      spoilLink({ kind: 'answers-lost' }, 12),
+      impairLink({ kind: 'delayed', ms: 300 }, 8),
+      impairLink({ kind: 'cut' }, 8),
+      impairLink({ kind: 'reset' }, 5),
+      impairLink({ kind: 'half-open' }, 12),
+      impairLink({ kind: 'answers-lost' }, 12),
     ],
     [
-      unwell(weak, 'answers 503', () => 503, well),
-      unwell(weak, 'hangs', () => 'hang', well),
-      unwell(weak, 'resets', () => 'reset', well),
+      failingEndpoint(failing, 'answers 503', () => 503, usual),
+      failingEndpoint(failing, 'hangs', () => 'hang', usual),
+      failingEndpoint(failing, 'resets', () => 'reset', usual),
     ],
   ]
   const ids = destinations.map(({ id }) => id)
@@ -61,7 +64,9 @@ export function pairOfFaults(destinations: readonly { readonly id: string; reado
   }
 }
 
-/** Recovered when each destination is delivered to on each partition what was sent after both. */
+/**
+ * Recovered when each destination has got, from each partition, a message sent after both faults.
+ */
 function both(names: readonly string[], hits: readonly Hit[], destinations: readonly string[]): Hit {
   const from = Math.max(...hits.map(({ recovery }) => recovery.from))
   const keys = allPartitions.flatMap(partition => destinations.map(destination => `${partition} ${destination}`))

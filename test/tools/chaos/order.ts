@@ -1,48 +1,52 @@
 import { type Call, statusOf, targetOf } from './ledger.ts'
 
-/** Where a message is on the events topic: of several copies the first one. */
+/** Position of a message on the events topic; of several copies the first one. */
 export interface Place {
   readonly partition: number
   readonly offset: number
-  /** Of the record: the user. */
+  /** Key of the record: the user. */
   readonly key: string
-  /** Records that have this message id. */
+  /** Number of records with this message id. */
   readonly copies: number
 }
 
 export interface OrderEvidence {
-  /** By message id. */
+  /** Positions by message id. */
   readonly places: ReadonlyMap<string, Place>
   readonly destinations: readonly string[]
-  /** In the order in which they came in. */
+  /** Requests in the order in which they arrived. */
   readonly calls: readonly Call[]
-  /** What was ever in a retry topic, by `<destination> <message id>`. */
-  readonly retried: ReadonlyMap<string, Pick<RetryRecords, 'fewest' | 'most'>>
-  /** Factor on the time that an end takes to be seen at the other side. */
+  /** Everything that was ever in a retry topic, by `<destination> <message id>`. */
+  readonly retried: ReadonlyMap<string, Pick<RetryRecords, 'minAttempts' | 'maxAttempts'>>
+  /** Factor on the tolerance for late ends of requests. */
   readonly patience: number
 }
 
-/** What the records of one target in the retry topics say. */
+/** Records of one target in the retry topics. */
 export interface RetryRecords {
-  /** The fewest and the most attempts that were made before one of them. */
-  readonly fewest: number
-  readonly most: number
-  /** When each of them was written, in milliseconds of the ledger's clock. */
+  /** The smallest and the largest number of attempts before one of the records. */
+  readonly minAttempts: number
+  readonly maxAttempts: number
+  /** When each record was written, in milliseconds of the ledger's clock. */
   readonly writtenAt: readonly number[]
 }
 
 export interface OrderFindings {
-  /** Pairs of messages, one directly behind the other, of one user at one destination. */
+  /** Number of pairs of consecutive messages of one user at one destination. */
   readonly pairs: number
   readonly reversed: readonly string[]
 }
 
-/** A caller that gives up, or is content with the head, begins its next call before the end of this one is seen. */
+/**
+ * Tolerance in milliseconds. After a time-out, or a response of which it needs only the head, a
+ * client may begin its next request before the receiver sees the end of this one.
+ */
 const seenLateMs = 50
 
 /**
- * For one user and destination the first attempt at a message starts after that at the message
- * before it has ended, unless this one was moved to a retry topic before any attempt.
+ * Judges, per user and destination, whether the first attempt of a message starts after the first
+ * attempt of the previous message has ended. Messages that were moved to a retry topic before any
+ * attempt are excluded.
  */
 export function judgeOrder({ places, destinations, calls, retried, patience }: OrderEvidence): OrderFindings {
   const firsts = new Map<string, Call>()
@@ -52,10 +56,11 @@ export function judgeOrder({ places, destinations, calls, retried, patience }: O
     counts.set(target, (counts.get(target) ?? 0) + 1)
     if (!firsts.has(target)) firsts.set(target, call)
   }
-  // Without an attempt, or after one that did not come here: its first call is no first attempt.
+  // The record was deferred without an attempt, or its first attempt did not arrive here. Its first
+  // request is then no first attempt.
   const isMoved = (target: string): boolean => {
-    const { fewest, most } = retried.get(target) ?? { fewest: 1, most: 0 }
-    return fewest === 0 || (counts.get(target) ?? 0) <= most
+    const { minAttempts, maxAttempts } = retried.get(target) ?? { minAttempts: 1, maxAttempts: 0 }
+    return minAttempts === 0 || (counts.get(target) ?? 0) <= maxAttempts
   }
   const ofUsers = Map.groupBy(places, ([, { partition, key }]) => `${partition} ${key}`)
   const reversed: string[] = []

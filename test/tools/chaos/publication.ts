@@ -3,28 +3,29 @@ import { join } from 'node:path'
 import { jsonText } from '../../../deploy/tools/layout.ts'
 import { code, table, withBlock } from '../../../deploy/tools/reference/markdown.ts'
 import { matrix } from './matrix.ts'
+import { readmeText } from './readme-figures.ts'
 import { columns, matrixColumns } from './report.ts'
 import type { Row } from './run.ts'
 
-/** Under which a row came about. */
+/** Circumstances of a run. */
 export interface Circumstances {
-  /** Factor on every time limit. */
+  /** Factor on time limits. */
   readonly patience: number
-  /** Of the beginning, ISO 8601: `2026-11-21`. */
+  /** Date of the start, ISO 8601: `2026-11-21`. */
   readonly date: string
-  /** The tree that it ran on; `+` behind it: with changes that were not committed. */
+  /** Commit of the tree, with `+` for uncommitted changes. */
   readonly commit: string
-  /** Processors, and the load when it began. */
+  /** Processors, and the load at the start. */
   readonly machine: string
   readonly node: string
 }
 
-/** A row as it stands in `results.json`. */
+/** A row of `results.json`. */
 export interface PublishedRow extends Row, Circumstances {
   readonly verdict: 'holds' | 'FAILS'
 }
 
-/** What there is to run, in the order of the table. */
+/** Scenarios in the order of the table. */
 type Runnable = readonly { readonly name: string; readonly shows: string }[]
 
 /** Files of the repository. */
@@ -40,7 +41,10 @@ export const published = (row: Row, circumstances: Circumstances): PublishedRow 
   ...circumstances,
 })
 
-/** Those of before, with what has been run now in their place; what is no scenario any more is dropped. */
+/**
+ * Replaces the earlier rows of the same scenarios with new ones, and drops rows of scenarios that
+ * no longer exist.
+ */
 export function merged(
   before: readonly PublishedRow[],
   fresh: readonly PublishedRow[],
@@ -50,14 +54,17 @@ export function merged(
   return scenarios.flatMap(({ name }) => rows.get(name) ?? [])
 }
 
-/** Puts rows into `results.json` and renders both tables. Replaces only the rows of the same names. `root`: of the repository. */
+/**
+ * Replaces the rows of the same names in `results.json` and renders both tables. `root` is the
+ * repository.
+ */
 export async function publish(root: string, fresh: readonly PublishedRow[], scenarios: Runnable): Promise<void> {
   for (const [path, text] of await publishedFiles(root, scenarios, fresh)) await writeFile(join(root, path), text)
 }
 
 /**
- * The files of a checkout that hold or show rows, by path, with `fresh` in place of the rows of the same names.
- * `texts` has files that another generator changed before.
+ * Files of a checkout that contain or show rows, by path, with `fresh` instead of the rows of the
+ * same names. `texts` has files that another generator has changed before.
  */
 export async function publishedFiles(
   root: string,
@@ -67,23 +74,24 @@ export async function publishedFiles(
 ): Promise<ReadonlyMap<string, string>> {
   const read = async (path: string): Promise<string> => texts.get(path) ?? (await readFile(join(root, path), 'utf8'))
   const rows = merged(await readRows(root), fresh, scenarios)
+  const page = withBlock(await read(places.page), 'summary', matrixTable(rows))
   return new Map([
     [places.results, jsonText(rows)],
-    [places.page, withBlock(await read(places.page), 'chaos', fullText(rows, scenarios))],
-    [places.front, withBlock(await read(places.front), 'chaos', matrixTable(rows))],
+    [places.page, withBlock(page, 'chaos', fullText(rows, scenarios))],
+    [places.front, withBlock(await read(places.front), 'chaos', readmeText(rows))],
   ])
 }
 
-/** Empty when nothing has been published. @throws when it is no JSON */
+/** Reads the published rows; empty when there are none. @throws when the file is not JSON */
 async function readRows(root: string): Promise<readonly PublishedRow[]> {
   const text = await readFile(join(root, places.results), 'utf8').catch(() => '[]')
   return JSON.parse(text) as readonly PublishedRow[]
 }
 
-/** One line a scenario, why a failing one fails, and which were not run. */
+/** One line per scenario, the reasons of failures, and the scenarios that were not run. */
 export function fullText(rows: readonly PublishedRow[], scenarios: Runnable): string {
   const notRun = scenarios.filter(({ name }) => !rows.some(row => row.name === name))
-  const titles = ['', ...columns.map(([title]) => title), 'day', 'commit', 'machine']
+  const titles = ['what happens', ...columns.map(([title]) => title), 'day', 'commit', 'machine']
   const lines = rows.map(row => {
     const { shows, date, commit, machine, patience } = row
     const busy = patience === 1 ? '' : `, limits × ${patience}`
@@ -92,15 +100,15 @@ export function fullText(rows: readonly PublishedRow[], scenarios: Runnable): st
   return [
     rows.length > 0 ? table(titles, lines) : 'Nothing has been published yet.',
     ...listed(
-      'What fails, and why:',
+      'Failures:',
       rows.flatMap(({ name, failures }) => failures.map(failure => `${code(name)}: ${failure}`)),
     ),
     ...listed(
-      'Measured besides:',
+      'Additional figures:',
       rows.flatMap(({ name, measured = [] }) => (measured.length > 0 ? [`${code(name)}: ${measured.join('; ')}`] : [])),
     ),
     ...listed(
-      'Not run for publication yet:',
+      'Not published yet:',
       notRun.map(({ name, shows }) => `${code(name)}: ${shows}`),
     ),
   ].join('\n\n')
@@ -109,9 +117,9 @@ export function fullText(rows: readonly PublishedRow[], scenarios: Runnable): st
 const listed = (title: string, items: readonly string[]): readonly string[] =>
   items.length > 0 ? [title, items.map(item => `- ${item}`).join('\n')] : []
 
-/** One line a row of the matrix: all its scenarios together. */
+/** One line per row of the matrix, with the sums of its scenarios. */
 export function matrixTable(rows: readonly PublishedRow[]): string {
-  const titles = ['what is done to it', 'what has to hold', 'scenarios', ...matrixColumns.map(([title]) => title)]
+  const titles = ['fault', 'what must hold', 'scenarios', ...matrixColumns.map(([title]) => title)]
   const lines = matrix.map(({ fault, holds, scenarios }) => {
     const own = scenarios.flatMap(name => rows.filter(row => row.name === name))
     const cells = matrixColumns.map(([, cell]) => String(cell(own, scenarios.length)))

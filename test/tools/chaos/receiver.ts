@@ -3,40 +3,49 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import type { Answer, Call, Ledger } from './ledger.ts'
 
-/** What a destination's endpoint does with the n-th call (from 1) of a message, of which it has noted something. */
+/**
+ * Decides the response to the n-th request (from 1) of a message. `mark` is the note of the
+ * inspection.
+ */
 export type Script = (id: string, call: number, mark: string | undefined) => Answer
 
-/** A request as it came in. */
+/** A request as it arrived. */
 export interface Received {
   readonly headers: IncomingMessage['headers']
   readonly body: string
 }
 
-/** What is to be noted of a request: who has signed it, which edition of the configuration it shows. */
+/**
+ * Returns a note about a request, for example who signed it or which edition of the configuration
+ * it shows.
+ */
 export type Inspection = (request: Received) => string | undefined
 
 export interface Receiver {
   url(destination: string): string
-  /** From now on; calls that hang when the script changes go on hanging. */
+  /** Uses this script from now on. Requests that already hang keep hanging. */
   follow(destination: string, script: Script): void
-  /** Answers come so late. */
+  /** Delays the responses of a destination. */
   slow(destination: string, latencyMs: number): void
-  /** From now on it is noted with each call, and its script is told. */
+  /** Notes the result of `inspection` for each request from now on, and passes it to the script. */
   inspect(destination: string, inspection: Inspection): void
   close(): Promise<void>
 }
 
-/** The header in which each process says who it is: its configuration has it from its environment. */
+/** Header with the name of the process, which its configuration takes from its environment. */
 export const processHeader = 'x-process'
-/** A customer's endpoint is seldom quicker. */
+/** Response time of a typical fast endpoint. */
 const standardLatencyMs = 10
-/** Between two bytes of an answer that trickles: its head alone would take half a minute. */
+/** Time between two bytes of a slow response. Its head alone takes half a minute. */
 const trickleMs = 500
 const trickle = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'
-/** Promises more than comes. */
+/** A response that is shorter than its Content-Length. */
 const halfBody = 'HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{"half":'
 
-/** The customers' endpoints: one server, a path for each destination, all answering 200 until told otherwise. */
+/**
+ * Starts the endpoints: one server with a path per destination. All respond 200 until a script
+ * changes that.
+ */
 export async function startReceiver(ledger: Ledger): Promise<Receiver> {
   const scripts = new Map<string, Script>()
   const latencies = new Map<string, number>()
@@ -62,7 +71,7 @@ export async function startReceiver(ledger: Ledger): Promise<Receiver> {
       response.once('close', () => {
         call.endedAt = performance.now()
       })
-      carryOut(answer, request, response, latencies.get(destination) ?? standardLatencyMs)
+      respond(answer, request, response, latencies.get(destination) ?? standardLatencyMs)
     })
   })
   server.keepAliveTimeout = 120_000
@@ -82,7 +91,7 @@ export async function startReceiver(ledger: Ledger): Promise<Receiver> {
   }
 }
 
-function carryOut(answer: Answer, { socket }: IncomingMessage, response: ServerResponse, latencyMs: number): void {
+function respond(answer: Answer, { socket }: IncomingMessage, response: ServerResponse, latencyMs: number): void {
   if (typeof answer === 'object') {
     const { status, retryAfter, afterMs = latencyMs } = answer
     if (retryAfter !== undefined) response.setHeader('Retry-After', retryAfter)
@@ -99,15 +108,15 @@ function carryOut(answer: Answer, { socket }: IncomingMessage, response: ServerR
       socket.write(halfBody, () => socket.resetAndDestroy())
       return
     case 'trickle':
-      dribble(socket, trickle)
+      sendByteByByte(socket, trickle)
       return
     default:
       setTimeout(() => response.writeHead(answer).end(), latencyMs)
   }
 }
 
-/** A byte now and then, until the other side has had enough. */
-function dribble(socket: IncomingMessage['socket'], text: string): void {
+/** Sends one byte at a time until the other side closes the connection. */
+function sendByteByByte(socket: IncomingMessage['socket'], text: string): void {
   let next = 0
   const timer = setInterval(() => {
     if (next < text.length) socket.write(text.charAt(next++))

@@ -12,31 +12,35 @@ import { silent } from '../../support/telemetry/silent-logger.ts'
 import type { Sent } from './ledger.ts'
 import { type Load, type LoadOptions, messageIdOf } from './load.ts'
 
-/** What the n-th record is. */
+/** Plan for the n-th record. */
 export interface Planned {
   readonly userId: string
-  /** Absent: a good one. */
+  /** Kind of the invalid record. Absent: a valid one. */
   readonly bad?: BadKind
 }
 
 export type BadKind = keyof typeof badKinds
 
-/** The header by which a dead letter tells which record it is: headers of others stay. */
+/**
+ * Header with the id of a record. A dead letter keeps it, because Hookline keeps foreign headers.
+ */
 export const idHeader = 'chaos-id'
 
 interface Bad {
   readonly reason: DeadLetterReason
-  /** Made of a good event, and of bytes that no two records have in common. */
+  /**
+   * Makes the record from a valid event and from random bytes, so that no two records are equal.
+   */
   value(event: Event, codec: EventCodec, chance: Buffer): Buffer | null
 }
 
 const schemaBytes = 5
-/** Below the topic's limit by less than the headers of a dead letter take. */
+/** Smaller than the topic's limit, but too large with the headers of a dead letter. */
 const nearlyTooLarge = 1_048_000
 
-/** Everything that somebody else's producer has ever written. */
+/** Invalid records as other producers write them. */
 export const badKinds = {
-  'JSON and not Avro': {
+  'JSON instead of Avro': {
     reason: 'undecodable',
     value: ({ message }) => Buffer.from(JSON.stringify({ type: message.type, userId: message.userId })),
   },
@@ -44,20 +48,20 @@ export const badKinds = {
     reason: 'undecodable',
     value: (_event, _codec, chance) => Buffer.concat([Buffer.from([0xff]), chance]),
   },
-  'random bytes behind a good schema': {
+  'random bytes after a valid schema id': {
     reason: 'undecodable',
     value: (event, codec, chance) =>
       Buffer.concat([codec.encode(event).subarray(0, schemaBytes), Buffer.from([0xff]), chance]),
   },
-  'cut short': { reason: 'undecodable', value: (event, codec) => codec.encode(event).subarray(0, 20) },
-  'a schema that nobody knows': {
+  truncated: { reason: 'undecodable', value: (event, codec) => codec.encode(event).subarray(0, 20) },
+  'unknown schema': {
     reason: 'undecodable',
     value: (event, codec) =>
       Buffer.concat([Buffer.from([0, 0x7f, 0xff, 0xff, 0x0f]), codec.encode(event).subarray(schemaBytes)]),
   },
   empty: { reason: 'undecodable', value: () => Buffer.alloc(0) },
   null: { reason: 'undecodable', value: () => null },
-  'marked canonical with broken JSON': {
+  'marked canonical with invalid JSON': {
     reason: 'undecodable',
     value: (event, codec) =>
       codec.encode({ ...event, message: { ...event.message, type: 'page', properties: '{"name":}' as JsonText } }),
@@ -66,25 +70,28 @@ export const badKinds = {
     reason: 'undecodable',
     value: (event, codec) => codec.encode({ ...event, message: { ...event.message, timestamp: epochMs(9e15) } }),
   },
-  'a delete that nobody asked for': {
+  'delete without a deletion request': {
     reason: 'undecodable',
     value: (event, codec) => {
       const origin = { kind: 'deletion', id: 'd-1', version: undefined } as const
       return codec.encode({ ...event, origin, message: { ...event.message, type: 'delete', userId: 'victim' } })
     },
   },
-  'as large as the topic takes': {
+  'nearly as large as the topic permits': {
     reason: 'undecodable',
     value: (_event, _codec, chance) => Buffer.concat([Buffer.from([0xff]), chance], nearlyTooLarge),
   },
-  'no name of the event': {
+  'event without a name': {
     reason: 'invalid_message',
     value: (event, codec) =>
       codec.encode({ ...event, canonical: false, message: { ...event.message, event: undefined } }),
   },
 } as const satisfies Readonly<Record<string, Bad>>
 
-/** A load of records as planned, evenly, until stopped. Good ones and bad ones have ids of one count. */
+/**
+ * Writes records as planned, at an even rate, until stopped. Valid and invalid records share one
+ * numbering of ids.
+ */
 export const recordLoad =
   (plan: (number: number) => Planned) =>
   ({ brokers, topic, partitions, perSecond, codec, ledger }: LoadOptions): Load => {

@@ -3,7 +3,7 @@ import type { Row } from './run.ts'
 const seconds = (ms: number | null): string => (ms === null ? '–' : (ms / 1_000).toFixed(1))
 const orNever = (ms: number | null): string => (ms === null ? 'never' : seconds(ms))
 
-/** Of a row, for the terminal and the page. */
+/** Columns of a row, for the terminal and the page. */
 export const columns: readonly (readonly [title: string, cell: (row: Row) => string | number])[] = [
   ['scenario', row => row.name],
   ['seed', row => row.seed],
@@ -14,7 +14,7 @@ export const columns: readonly (readonly [title: string, cell: (row: Row) => str
   ['dead-lettered', row => row.deadLettered],
   ['lost', row => row.lost],
   ['duplicated', row => row.duplicates],
-  // Rows that were published before these were told apart do not have them.
+  // Older published rows do not have these figures.
   ['by sender', row => row.duplicated?.bySender ?? '–'],
   ['in progress', row => row.duplicated?.inProgress ?? '–'],
   ['ours', row => row.duplicated?.ours ?? '–'],
@@ -31,7 +31,7 @@ export const columns: readonly (readonly [title: string, cell: (row: Row) => str
   ['verdict', row => (row.failures.length === 0 ? 'holds' : 'FAILS')],
 ]
 
-/** For a terminal: one line a scenario, and below it why what fails does. */
+/** Table for a terminal: one line per scenario, and below it the reasons of failures. */
 export function table(rows: readonly Row[]): readonly string[] {
   const cells = [columns.map(([title]) => title), ...rows.map(row => columns.map(([, cell]) => String(cell(row))))]
   const widths = columns.map((_, column) => Math.max(...cells.map(line => line[column]!.length)))
@@ -45,7 +45,7 @@ export function table(rows: readonly Row[]): readonly string[] {
   return [...lines, ...rows.flatMap(({ name, failures }) => failures.map(failure => `FAILS  ${name}: ${failure}`))]
 }
 
-/** All of a sort of fault together: those of its scenarios that have a row, of so many. */
+/** Cell of a matrix row: computed from the rows that were run, of `of` scenarios. */
 type MatrixCell = (rows: readonly Row[], of: number) => string | number
 
 const ifAny =

@@ -1,23 +1,23 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { createChance } from './chance.ts'
 import { type CollectorsSeen, type CollectorWatch, watchCollectors } from './collector-watch.ts'
 import { stepsBack } from './commit-log.ts'
 import type { Fleet } from './fleet.ts'
 import { startHttpLoad } from './http-load.ts'
 import { type Kubelet, type ProbesSeen, startKubelet } from './kubelet.ts'
 import { type Load, startLoad } from './load.ts'
-import { deadLetters, placesOf, retriesOf, uncommitted } from './remains.ts'
+import { deadLetters, placesOf, retriesOf, uncommitted } from './records-after-run.ts'
 import type { Fault, Hit, Scenario } from './scenario.ts'
+import { createChance } from './seeded-random.ts'
 import { type Findings, type Injected, judge } from './verdict.ts'
 import { openWorld, partitions, type World, writeKey } from './world.ts'
 
 export interface RunOptions {
   readonly seed: number
-  /** Factor on every time limit, for a machine that is busy with other things; 1. */
+  /** Factor on every time limit, for a busy machine. Default: 1. */
   readonly patience?: number
-  /** What is being done, for whoever watches. */
+  /** Reports progress. */
   readonly say?: (line: string) => void
-  /** Ends it early: everything is closed, then it rejects with the reason. */
+  /** Ends the run early: stops everything, then rejects with the reason of the signal. */
   readonly signal?: AbortSignal
 }
 
@@ -27,25 +27,28 @@ export interface Row extends Findings {
   readonly shows: string
   readonly brokers: number
   readonly processes: number
-  /** Processes that messages were posted to. */
+  /** Number of collector processes. */
   readonly collectors: number
   readonly perSecond: number
-  /** What was done to it, in words, in its order. */
+  /** Descriptions of the faults, in their order. */
   readonly faults: readonly string[]
-  /** Calls that came in, also those that were not answered with a success. */
+  /** Number of requests that arrived, including those without a success. */
   readonly calls: number
   readonly seconds: number
-  /** Figures of this row only, in words. */
+  /** Figures of this row only, as texts. */
   readonly measured?: readonly string[]
 }
 
-/** Before a fault; the seed says how long. */
+/** Range of the wait before a fault. The seed decides. */
 const usualCalmMs = { from: 1_000, to: 3_000 }
 const warmUpMs = 60_000
-/** As long as this nothing may come any more for a fault, or at the end, before it counts as never. */
+/** How long to wait for a recovery, and at the end for deliveries, before they count as missing. */
 export const giveUpMs = 180_000
 
-/** Runs a scenario on brokers, processes and receivers of its own and judges it. @throws when the set-up itself fails. */
+/**
+ * Runs a scenario with its own brokers, processes and receivers, and judges it. @throws when the
+ * set-up itself fails
+ */
 export async function runScenario(scenario: Scenario, options: RunOptions): Promise<Row> {
   const { seed, patience = 1, say = () => {}, signal } = options
   const { name, shows, brokers, processes, load, intake, destinations, limits } = scenario
@@ -55,7 +58,7 @@ export async function runScenario(scenario: Scenario, options: RunOptions): Prom
     const { injected, problems, seen, probes } = await Promise.race([expose(world, scenario, say), rejection(signal)])
     const { ledger } = world
     const deadLettered = await deadLetters(world)
-    const { parked, retried } = await retriesOf(world, scenario.delivery.schedule)
+    const { waiting, retried } = await retriesOf(world, scenario.delivery.schedule)
     const places = await placesOf(world)
     const findings = judge({
       limits,
@@ -64,7 +67,7 @@ export async function runScenario(scenario: Scenario, options: RunOptions): Prom
       acknowledged: ledger.acknowledged(),
       deliveries: ledger.deliveries,
       injected,
-      ...{ deadLettered, parked, probes },
+      ...{ deadLettered, waiting, probes },
       order: { places, calls: ledger.calls, retried },
       refused: ledger.refused(),
       ...(intake && { intake: { limits: intake.limits, posted: ledger.posted, seen } }),
@@ -86,7 +89,7 @@ export async function runScenario(scenario: Scenario, options: RunOptions): Prom
   }
 }
 
-/** Rejects when the signal comes. */
+/** A promise that rejects when the signal aborts. */
 export function rejection(signal: AbortSignal | undefined): Promise<never> {
   return new Promise((_, reject) => {
     if (signal?.aborted) reject(signal.reason)
@@ -94,7 +97,7 @@ export function rejection(signal: AbortSignal | undefined): Promise<never> {
   })
 }
 
-/** Load and faults, then time to settle, then an orderly end. */
+/** Runs load and faults, waits for the remaining deliveries, and stops the processes. */
 async function expose(world: World, scenario: Scenario, say: (line: string) => void) {
   const { pipeline, fleet, collectors, ledger, view, patience } = world
   const { dispatcherGroup, events } = pipeline.topics
@@ -107,7 +110,7 @@ async function expose(world: World, scenario: Scenario, say: (line: string) => v
   let seen: CollectorsSeen
   try {
     injected = await underLoad(world, scenario, loadOf(world, scenario, intake), { problems, say })
-    say('no more load; waiting until all is delivered')
+    say('the load has ended; waiting for the remaining deliveries')
     const ids = scenario.destinations.map(({ id }) => id)
     await ledger.settled(ids, (scenario.settleMs ?? giveUpMs) * patience)
     probes = await kubelet.stop()
@@ -122,15 +125,15 @@ async function expose(world: World, scenario: Scenario, say: (line: string) => v
   return { injected, problems, seen, probes }
 }
 
-/** Starts so many processes at once. */
+/** Starts `count` processes concurrently. */
 export const started = (fleet: Fleet, count: number): Promise<unknown> =>
   Promise.all(Array.from({ length: count }, () => fleet.start()))
 
-/** SIGTERM to all of them; resolves with their exit codes. */
+/** Sends SIGTERM to all processes. Resolves with their exit codes. */
 export const stopAll = (fleet: Fleet): Promise<(readonly [name: string, code: number | null])[]> =>
   Promise.all(fleet.members().map(async member => [member.name, await fleet.stop(member)] as const))
 
-/** One fault after another; the first one without recovery is the last. */
+/** Injects one fault after another. Ends after the first one without recovery. */
 async function underLoad(
   world: World,
   scenario: Scenario,
@@ -169,7 +172,10 @@ function loadOf({ cluster, pipeline, ledger }: World, scenario: Scenario, watch:
   return writeLoad({ brokers: cluster.brokers, topic: topics.events, partitions, perSecond, codec, ledger })
 }
 
-/** Every partition delivers, every process has a share of them, and every collector takes messages. */
+/**
+ * Resolves when every partition delivers, every process owns partitions, and every collector
+ * accepts messages.
+ */
 async function warmedUp({ ledger, patience, fleet, collectors }: World): Promise<void> {
   const from = performance.now()
   const patienceMs = warmUpMs * patience
@@ -182,7 +188,7 @@ async function warmedUp({ ledger, patience, fleet, collectors }: World): Promise
   ])
   if (!seen.includes(undefined)) return
   const names = [...namesOf(fleet), ...namesOf(collectors)].join(', ')
-  throw new Error(`${names} did not take up ${partitions} partitions within ${patienceMs / 1_000} s`)
+  throw new Error(`${names} did not get ${partitions} partitions within ${patienceMs / 1_000} s`)
 }
 
 async function suffer(world: World, fault: Fault, problems: string[]): Promise<Injected> {

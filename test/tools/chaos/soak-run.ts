@@ -1,22 +1,22 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { createChance } from './chance.ts'
 import { stepsBack } from './commit-log.ts'
 import { allPartitions, onPartitions } from './faults.ts'
-import { judgeFlatness, type Sample } from './flatness.ts'
 import type { Member } from './fleet.ts'
 import { type ProbesSeen, startKubelet } from './kubelet.ts'
 import { type Load, startLoad } from './load.ts'
-import { deadLetters, placesOf, retriesOf, uncommitted } from './remains.ts'
+import { deadLetters, placesOf, retriesOf, uncommitted } from './records-after-run.ts'
+import { judgeFlatness, type Sample } from './resource-growth.ts'
 import { giveUpMs, type Row, type RunOptions, rejection, started, stopAll } from './run.ts'
 import type { SoakScenario } from './scenario.ts'
+import { createChance } from './seeded-random.ts'
 import { type Injected, judge } from './verdict.ts'
 import { openWorld, partitions, type World } from './world.ts'
 
-/** More than can be written: as quickly as it can. */
-const atOncePerSecond = 100_000
-/** Events to begin with, which are not measured, and then to measure by how much the processes can do. */
+/** More than can be written, so the load is written as fast as possible. */
+const unlimitedPerSecond = 100_000
+/** Events to warm up, which are not measured, and events to measure the capacity. */
 const bursts = [5_000, 20_000] as const
-/** Apart from each other, so that no two loads write the same message. */
+/** Distance between the numbers of two loads, so that they never write the same message. */
 const numbersEach = 10_000_000
 const settleInMs = 10_000
 const lookEveryMs = 5_000
@@ -29,7 +29,10 @@ interface Seen {
   readonly probes: ProbesSeen
 }
 
-/** Runs a soak for so many minutes on a broker, processes and receivers of its own and judges it. @throws when the set-up itself fails. */
+/**
+ * Runs a soak for `minutes` with its own broker, processes and receivers, and judges it. @throws
+ * when the set-up itself fails
+ */
 export async function runSoak(scenario: SoakScenario, minutes: number, options: RunOptions): Promise<Row> {
   const { seed, patience = 1, say = () => {}, signal } = options
   const { name, shows, brokers, processes, destinations, limits, delivery } = scenario
@@ -39,14 +42,14 @@ export async function runSoak(scenario: SoakScenario, minutes: number, options: 
     const { ledger } = world
     const seen = await Promise.race([expose(world, scenario, minutes, say), rejection(signal)])
     const flatness = judgeFlatness(seen.samples)
-    const { parked, retried } = await retriesOf(world, delivery.schedule)
+    const { waiting, retried } = await retriesOf(world, delivery.schedule)
     const findings = judge({
       ...{ limits, patience, injected: seen.injected, problems: [...seen.problems, ...flatness.failures] },
       destinations: destinations.map(({ id }) => id),
       acknowledged: ledger.acknowledged(),
       deliveries: ledger.deliveries,
       deadLettered: await deadLetters(world),
-      parked,
+      waiting,
       order: { places: await placesOf(world), calls: ledger.calls, retried },
       probes: seen.probes,
       refused: ledger.refused(),
@@ -64,7 +67,7 @@ export async function runSoak(scenario: SoakScenario, minutes: number, options: 
   }
 }
 
-/** All that happens, then an orderly end. */
+/** Runs the whole load, then stops the processes. */
 async function expose(
   world: World,
   scenario: SoakScenario,
@@ -92,17 +95,17 @@ async function underLoad(
   const ids = destinations.map(({ id }) => id)
   const capacity = await capacityOf(world, ids)
   const perSecond = Math.max(1, Math.round(capacity * soak.share))
-  const atWork = `${minutes} minutes at ${perSecond} events a second, ${soak.share * 100} % of ${capacity}`
-  say(atWork)
+  const loadText = `${minutes} minutes at ${perSecond} events a second, ${soak.share * 100} % of ${capacity}`
+  say(loadText)
   const load = loadFrom(world, bursts.length * numbersEach, perSecond)
-  const spike = await suffer(world, soak.spike, perSecond)
+  const spike = await loadSpike(world, soak.spike, perSecond)
   const drained = spike.recoveredAt === undefined ? 'never' : `after ${seconds(spike.recoveredAt - spike.from)} s`
-  const ofSpike = `${soak.spike.times} times that for ${seconds(spike.from - spike.at)} s: drained ${drained}`
-  say(ofSpike)
+  const spikeText = `${soak.spike.times} times that for ${seconds(spike.from - spike.at)} s: delivered ${drained}`
+  say(spikeText)
   const samples = await sampled(world, performance.now() + minutes * 60_000)
   await load.stop()
   await ledger.settled(ids, giveUpMs * patience)
-  return { injected: [spike], samples, measured: [atWork, ofSpike] }
+  return { injected: [spike], samples, measured: [loadText, spikeText] }
 }
 
 const seconds = (ms: number): string => (ms / 1_000).toFixed(1)
@@ -112,13 +115,16 @@ function loadFrom({ cluster, pipeline, ledger }: World, first: number, perSecond
   return startLoad({ brokers: cluster.brokers, topic: topics.events, partitions, perSecond, codec, ledger, first })
 }
 
-/** Events a second that all destinations together are told of, when there are more than enough of them. */
+/**
+ * Measures the deliveries per second, to all destinations together, with more than enough events
+ * waiting.
+ */
 async function capacityOf(world: World, destinations: readonly string[]): Promise<number> {
   const { ledger, patience } = world
   let perSecond = 0
   for (const [index, count] of bursts.entries()) {
     const [at, already] = [performance.now(), ledger.sent.size]
-    const load = loadFrom(world, index * numbersEach, atOncePerSecond)
+    const load = loadFrom(world, index * numbersEach, unlimitedPerSecond)
     while (ledger.sent.size < already + count) await delay(10)
     await load.stop()
     await ledger.settled(destinations, giveUpMs * patience)
@@ -127,8 +133,11 @@ async function capacityOf(world: World, destinations: readonly string[]): Promis
   return perSecond
 }
 
-/** The load is so many times what it is for a while; over when every partition delivers what was written after that. */
-async function suffer(world: World, spike: SoakScenario['soak']['spike'], perSecond: number): Promise<Injected> {
+/**
+ * Multiplies the load for a while. Recovered when every partition delivers an event written after
+ * that.
+ */
+async function loadSpike(world: World, spike: SoakScenario['soak']['spike'], perSecond: number): Promise<Injected> {
   const { ledger, patience } = world
   await delay(settleInMs)
   const at = performance.now()
@@ -146,7 +155,7 @@ async function suffer(world: World, spike: SoakScenario['soak']['spike'], perSec
   }
 }
 
-/** Looks at each process again and again. */
+/** Samples each process periodically. */
 async function sampled({ fleet }: World, until: number): Promise<readonly Sample[]> {
   const samples: Sample[] = []
   while (performance.now() < until) {

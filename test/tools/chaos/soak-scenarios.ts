@@ -1,15 +1,15 @@
 import type { SoakScenario } from './scenario.ts'
-import { standard, withRetries } from './setups.ts'
+import { standardSetup, withRetries } from './setups.ts'
 
 export const ofSoaks: readonly SoakScenario[] = [
   {
-    ...standard,
+    ...standardSetup,
     name: 'soak',
-    shows: 'two processes at 70 % of what they can do for MINUTES, at first ten times that for 5 s; retries under way',
+    shows: 'two processes at 70 % of their capacity for MINUTES, at first ten times that for 5 s; retries in progress',
     processes: 2,
     destinations: withRetries,
     soak: { share: 0.7, spike: { times: 10, seconds: 5 } },
-    // Of a spike 31 seconds of full work are left over, and 30 % of the work can go into them.
+    // The backlog of the spike is 31 seconds of full work, and 30 % of the capacity is left for it.
     limits: { duplicates: 0, recoveryMs: 180_000, latestMs: 180_000 },
   },
 ]

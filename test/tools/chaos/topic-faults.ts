@@ -6,15 +6,15 @@ import { isSuccess } from './ledger.ts'
 import type { Fault } from './scenario.ts'
 import type { World } from './world.ts'
 
-/** What is done to a topic, from outside, so that it takes no records, and what puts it right. */
-interface Obstacle {
+/** A way to make a topic reject records, from outside. */
+interface TopicFault {
   readonly name: string
-  /** Resolves with what mends it. */
+  /** Resolves with the function that repairs the topic. */
   obstruct(world: World, topic: string): Promise<() => Promise<unknown>>
 }
 
-/** Nothing may be in it: whatever was goes with it. */
-export const missing: Obstacle = {
+/** Deletes the topic. All records in it are lost, so it must be empty. */
+export const missing: TopicFault = {
   name: 'missing',
   async obstruct({ view: { admin }, pipeline }, topic) {
     await admin.deleteTopics({ topics: [topic] })
@@ -22,8 +22,11 @@ export const missing: Obstacle = {
   },
 }
 
-/** Needs a broker with an authorizer that allows what no rule forbids. */
-export const forbidden: Obstacle = {
+/**
+ * Forbids writing with an ACL. Needs a broker with an authorizer that allows everything without an
+ * ACL.
+ */
+export const forbidden: TopicFault = {
   name: 'not authorised',
   async obstruct({ view: { admin } }, resourceName) {
     const { AclResourceTypes, ResourcePatternTypes, AclOperationTypes, AclPermissionTypes } = kafkajs
@@ -33,7 +36,7 @@ export const forbidden: Obstacle = {
       resourceName,
     }
     const everybody = { ...topic, principal: 'User:*', host: '*' }
-    // With a rule for it, a topic is closed but for what rules allow.
+    // A topic with any ACL allows only what its ACLs allow.
     await admin.createAcls({
       acl: [
         { ...everybody, operation: AclOperationTypes.ALL, permissionType: AclPermissionTypes.ALLOW },
@@ -45,36 +48,40 @@ export const forbidden: Obstacle = {
   },
 }
 
-/** Where records go that cannot be delivered now, and what an endpoint answers for them to go there. */
-export interface Refuge {
+/**
+ * Topic for records that cannot be delivered, and the response of an endpoint that sends them
+ * there.
+ */
+export interface OverflowTopic {
   readonly topicOf: (world: World) => string
   readonly status: number
 }
 
-/** What the destination that fails is called; no endpoint of it may fail otherwise. */
+/** Destination whose endpoint fails. It must not fail for another reason. */
 const failing = 'moody'
-const alarmMs = 30_000
+const metricTimeoutMs = 30_000
 
 const now = (): number => performance.now()
 
 /**
- * A topic takes no records while one call in twenty fails, so that it is needed. The alarm has to be raised, and for so many seconds nothing
- * may be committed past a record that waits for the topic. Then all is well, and the alarm has to end.
+ * Makes a topic reject records while one request in twenty fails, so that the topic is needed. The
+ * metric must report it, and for `seconds` no partition may be committed beyond a record that waits
+ * for the topic. Then repairs the topic, and the metric must return to 0.
  */
-export const unwritable = (obstacle: Obstacle, { topicOf, status }: Refuge, seconds: number): Fault => ({
+export const unwritable = (obstacle: TopicFault, { topicOf, status }: OverflowTopic, seconds: number): Fault => ({
   name: `topic ${obstacle.name}`,
   async inject(world) {
     const { receiver, patience } = world
     const topic = topicOf(world)
     const at = now()
-    const mend = await obstacle.obstruct(world, topic)
+    const repair = await obstacle.obstruct(world, topic)
     receiver.follow(failing, (id, call) => (call === 1 && Number(id.slice(2)) % 20 === 7 ? status : 200))
-    const isRaised = await untilAlarm(world, numbers => numbers.some(number => number > 0))
-    const problems = isRaised ? [] : [`no process has raised an alarm although ${topic} takes no records`]
+    const isReported = await untilMetric(world, numbers => numbers.some(number => number > 0))
+    const problems = isReported ? [] : [`hookline_unwritable_topics is 0, although ${topic} accepts no records`]
     await delay(seconds * 1_000 * patience)
-    problems.push(...(await passedBy(world, at)))
+    problems.push(...(await committedWithoutTopic(world, at)))
     receiver.follow(failing, () => 200)
-    await mend()
+    await repair()
     const from = now()
     return {
       what: topic.replace(/^test-[^.]+\./, ''),
@@ -82,17 +89,17 @@ export const unwritable = (obstacle: Obstacle, { topicOf, status }: Refuge, seco
       recovery: onPartitions(allPartitions, from, ({ destination }) => destination === failing),
       problems,
       heal: async () =>
-        (await untilAlarm(world, numbers => numbers.every(number => number === 0)))
+        (await untilMetric(world, numbers => numbers.every(number => number === 0)))
           ? []
-          : [`the alarm went on although ${topic} takes records again`],
+          : [`hookline_unwritable_topics is not 0, although ${topic} accepts records again`],
     }
   },
 })
 
-/** `hookline_unwritable_topics` of all processes. */
-async function untilAlarm(world: World, isSo: (numbers: readonly number[]) => boolean): Promise<boolean> {
+/** Polls `hookline_unwritable_topics` of all processes until `isSo` holds. */
+async function untilMetric(world: World, isSo: (numbers: readonly number[]) => boolean): Promise<boolean> {
   const { fleet, patience } = world
-  const deadline = now() + alarmMs * patience
+  const deadline = now() + metricTimeoutMs * patience
   const number = async ({ service }: ReturnType<typeof fleet.members>[number]): Promise<number> =>
     (await service.metrics()).get('hookline_unwritable_topics') ?? 0
   while (now() < deadline) {
@@ -102,20 +109,20 @@ async function untilAlarm(world: World, isSo: (numbers: readonly number[]) => bo
   return false
 }
 
-/** Records that had to go to the topic, which did not take them, and that were committed nevertheless. */
-async function passedBy({ ledger, pipeline, view }: World, since: number): Promise<string[]> {
+/** Records that had to go to the unwritable topic, but were committed. */
+async function committedWithoutTopic({ ledger, pipeline, view }: World, since: number): Promise<string[]> {
   const { events, dispatcherGroup } = pipeline.topics
   const calls = ledger.calls.filter(({ destination, at }) => destination === failing && at >= since)
   const delivered = new Set(calls.filter(isSuccess).map(({ id }) => id))
   const waiting = new Set(calls.map(({ id }) => id).filter(id => !delivered.has(id)))
-  if (waiting.size === 0) return ['no call has failed while the topic took no records']
+  if (waiting.size === 0) return ['no request failed while the topic accepted no records']
   const committed = await view.committed(dispatcherGroup, events)
   const records = (await pipeline.read(events)).map(({ partition, offset, value }) => {
     const decoded = pipeline.codec.decode(value ?? Buffer.alloc(0), epochMs(0))
     return { partition, offset, id: decoded.kind === 'event' ? decoded.event.message.messageId : '' }
   })
   const passed = committedPast(records, waiting, committed)
-  return passed.length === 0 ? [] : [`committed while the topic they wait for took no records: ${passed.join(' ')}`]
+  return passed.length === 0 ? [] : [`committed while their topic accepted no records: ${passed.join(' ')}`]
 }
 
 interface Placed {
@@ -124,7 +131,10 @@ interface Placed {
   readonly offset: number
 }
 
-/** Those of `waiting` that lie before the committed offset of their partition: the next that is read after a crash. */
+/**
+ * Those of `waiting` that are before the committed offset of their partition, so a restart would
+ * skip them.
+ */
 export const committedPast = (
   records: readonly Placed[],
   waiting: ReadonlySet<string>,

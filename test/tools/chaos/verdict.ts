@@ -1,94 +1,103 @@
+import { some } from './check-result.ts'
 import { attributed, inProgressOfOne, relativeTo } from './duplicates.ts'
-import { some } from './examined.ts'
 import { type IntakeEvidence, type IntakeFindings, judgeIntake } from './intake.ts'
 import { failuresOfProbes, type ProbesSeen } from './kubelet.ts'
 import { type Delivery, type Sent, targetOf } from './ledger.ts'
 import { judgeOrder, type OrderEvidence, type RetryRecords } from './order.ts'
 
-/** What must hold. Times are for a machine that does nothing else. */
+/** Limits of a scenario. Times are for an otherwise idle machine. */
 export interface Limits {
   /**
-   * The most deliveries beyond the first that are ours: without the copies that the sender itself
-   * wrote, and without one for each delivery that a killed or frozen process had in progress.
+   * Maximum number of unexplained duplicates. Copies that the sender wrote, and one duplicate for
+   * each delivery that a killed or frozen process had in progress, are explained.
    */
   readonly duplicates: number
-  /** The most of those copies that are delivered: none where the sender is not disturbed; 0. */
+  /** Maximum number of duplicates because the sender wrote a message again. Default: 0. */
   readonly bySender?: number
-  /** From a fault, or from the end of an outage, to the next delivery on everything that it hit. */
+  /**
+   * Maximum time from a fault, or from the end of an outage, to the next delivery on everything
+   * that it affected.
+   */
   readonly recoveryMs: number
-  /** From the acknowledgement of an event to its delivery. */
+  /** Maximum time from the acknowledgement of an event to its delivery. */
   readonly latestMs: number
-  /** Between two deliveries on a partition that stays where it is while processes come and go. Absent: not judged. */
+  /**
+   * Maximum time between two deliveries on a partition that stays with its process while others
+   * come and go. Absent: not judged.
+   */
   readonly pauseMs?: number
-  /** Something is taken on purpose, and what is said of it is examined apart. Absent: nothing may be lost. */
+  /**
+   * The scenario loses records intentionally and examines them separately. Absent: nothing may be
+   * lost.
+   */
   readonly loss?: 'examined'
 }
 
-/** A fault that was injected, and what it did as seen from outside. */
+/** An injected fault, and its effect as seen from outside. */
 export interface Injected {
-  /** `kill p3` */
+  /** Description, for example `kill p3`. */
   readonly what: string
   readonly at: number
-  /** Its recovery counts from here: the fault itself, or the end of an outage. */
+  /** Start of the recovery time: the fault itself, or the end of an outage. */
   readonly from: number
-  /** Undefined: never, as long as was waited. */
+  /** Undefined when there was no recovery within the time limit. */
   readonly recoveredAt: number | undefined
-  /** Processes that had no chance to commit what they had done. */
+  /** Processes that could not commit their work. */
   readonly victims: readonly string[]
-  /** When what it took was given back: from here on a process that was frozen goes on. */
+  /** When the fault was reverted. A frozen process continues from here. */
   readonly healedAt?: number | undefined
 }
 
 export interface Evidence {
   readonly limits: Limits
-  /** Factor on every time, for a machine that is busy with other things. */
+  /** Factor on time limits, for a busy machine. */
   readonly patience: number
   readonly destinations: readonly string[]
   readonly acknowledged: readonly Sent[]
-  /** In the order in which they came. */
+  /** Deliveries in the order in which they arrived. */
   readonly deliveries: readonly Delivery[]
   readonly injected: readonly Injected[]
-  /** `<destination> <message id>` of what lies in the dead-letter topic, and why. */
+  /** Dead letters as `<destination> <message id>`, with their reasons. */
   readonly deadLettered: ReadonlyMap<string, string>
-  /** The same of what lies in the retry topics. */
-  readonly parked: ReadonlySet<string>
-  /** What an endpoint has refused for good: it has to lie in the dead-letter topic. */
+  /** Targets that wait in a retry topic. */
+  readonly waiting: ReadonlySet<string>
+  /** Targets that an endpoint rejected permanently. They must be in the dead-letter topic. */
   readonly refused: ReadonlySet<string>
-  /** What Kafka and the receivers know of order. Absent: nobody has read the topics, and order is not judged. */
+  /** Evidence for order, from Kafka and the receivers. Absent: order is not judged. */
   readonly order?: Pick<OrderEvidence, 'places' | 'calls'> & { readonly retried: ReadonlyMap<string, RetryRecords> }
-  /** Absent: nobody polled the processes. */
+  /** Absent when the processes were not probed. */
   readonly probes?: ProbesSeen
-  /** What was seen where messages come in. Absent: the load was written to Kafka. */
+  /** Observations of the collectors. Absent when the load was written to Kafka. */
   readonly intake?: Omit<IntakeEvidence, 'patience' | 'injected'>
-  /** What else was seen that must not be. */
+  /** Other failures that were observed. */
   readonly problems: readonly string[]
 }
 
-/** The figures of one run; times in milliseconds, rounded. */
+/** Figures of one run. Times are rounded milliseconds. */
 export interface Findings {
-  /** Acknowledged events times their destinations. */
+  /** Number of acknowledged events times their destinations. */
   readonly sent: number
   readonly delivered: number
-  /** Not delivered, but still in a retry topic when waiting was over. */
+  /** Not delivered at the end of the wait, but still in a retry topic. */
   readonly waiting: number
   readonly deadLettered: number
   readonly lost: number
-  /** Deliveries beyond the first, whatever their cause. */
+  /** Deliveries beyond the first, for any cause. */
   readonly duplicates: number
-  /** The same by cause. */
+  /** Duplicates by cause. */
   readonly duplicated: { readonly bySender: number; readonly inProgress: number; readonly ours: number }
-  /** Pairs of messages of one user whose order was judged. */
+  /** Number of pairs of messages of one user whose order was judged. */
   readonly orderedPairs: number
   readonly reversed: number
-  /** The worst of all faults; null when one did not recover. */
+  /** Longest recovery of all faults; null when one did not recover. */
   readonly recoveryMs: number | null
-  /** Null when the load was a list and no messages. */
+  /** Null when the load was a list of an audience. */
   readonly latestMs: number | null
   /** Null when it was not judged. */
   readonly pauseMs: number | null
   /** Null when the load was written to Kafka. */
   readonly intake: Omit<IntakeFindings, 'failures'> | null
-  /** Why the verdict is that it fails; empty: everything holds. */
+  /** Reasons of the failure; empty when everything holds. */
   readonly failures: readonly string[]
 }
 
@@ -109,17 +118,19 @@ export function judge(evidence: Evidence): Findings {
   const victims = injected.flatMap(each => each.victims)
 
   if (fates.lost.length > 0 && limits.loss === undefined) failures.push(`lost: ${some(fates.lost)}`)
-  // Who waits behind a repeated one is done and not yet passed, so that only none can be told from some.
+  // A retry record can be delivered without a commit when its process was killed. So this is an
+  // error only in scenarios that permit no duplicates and had no victims.
   if (fates.again.length > 0 && limits.duplicates === 0 && victims.length === 0)
-    failures.push(`delivered, and in a retry topic to be delivered again: ${some(fates.again)}`)
-  if (fates.waiting > 0) failures.push(`still in a retry topic although nothing stands in the way: ${fates.waiting}`)
-  if (fates.twice.length > 0) failures.push(`delivered and dead-lettered as well: ${some(fates.twice)}`)
+    failures.push(`delivered, but still in a retry topic: ${some(fates.again)}`)
+  if (fates.waiting > 0) failures.push(`still in a retry topic, although no fault is active: ${fates.waiting}`)
+  if (fates.twice.length > 0) failures.push(`both delivered and dead-lettered: ${some(fates.twice)}`)
   if (fates.unduly.length > 0) failures.push(`dead-lettered although their endpoint works: ${some(fates.unduly)}`)
   if (ours.length > limits.duplicates)
-    failures.push(`delivered again without a reason, limit ${limits.duplicates}: ${some(ours)}`)
+    failures.push(`duplicated without a known cause, limit ${limits.duplicates}: ${some(ours)}`)
   failures.push(...tooManyExcused(evidence, { bySender, inProgress }))
-  if (evidence.order !== undefined && order.pairs === 0) failures.push('no two messages of one user: no order to judge')
-  if (order.reversed.length > 0) failures.push(`not in the order of their user: ${some(order.reversed)}`)
+  if (evidence.order !== undefined && order.pairs === 0)
+    failures.push('no two messages of one user, so order cannot be judged')
+  if (order.reversed.length > 0) failures.push(`out of order for their user: ${some(order.reversed)}`)
   if (evidence.probes !== undefined) failures.push(...failuresOfProbes(evidence.probes))
   for (const [index, recovery] of recoveries.entries()) {
     const limit = limits.recoveryMs * patience
@@ -133,7 +144,7 @@ export function judge(evidence: Evidence): Findings {
   }
   tooLong('the latest delivery came late by', latestMs, limits.latestMs)
   if (limits.pauseMs !== undefined && injected.length > 0 && pause === undefined)
-    failures.push('no partition stayed with its process: no pause to judge')
+    failures.push('no partition stayed with its process, so the pause cannot be judged')
   tooLong(`a partition that did not move (${pause?.where}) paused for`, pause?.ms ?? null, limits.pauseMs)
   return {
     sent: fates.sent,
@@ -153,18 +164,22 @@ export function judge(evidence: Evidence): Findings {
   }
 }
 
-/** Excuses have limits too: a process that commits too seldom, or a sender that repeats all, is not excused. */
+/**
+ * Explained duplicates have limits too: a process that commits too rarely, or a sender that repeats
+ * everything, is a failure.
+ */
 function tooManyExcused(
   { limits, injected, patience }: Evidence,
   { bySender, inProgress }: { readonly bySender: number; readonly inProgress: number },
 ): readonly string[] {
   const failures: string[] = []
   const { bySender: limit = 0 } = limits
-  if (bySender > limit) failures.push(`delivered again because the sender wrote it again: ${bySender}, limit ${limit}`)
+  if (bySender > limit)
+    failures.push(`duplicated because the sender wrote the message again: ${bySender}, limit ${limit}`)
   const victims = injected.flatMap(each => each.victims).length
   const most = victims * inProgressOfOne * patience
   if (inProgress > most)
-    failures.push(`delivered again because ${victims} victims had it in progress: ${inProgress}, limit ${most}`)
+    failures.push(`duplicated because ${victims} victims had the delivery in progress: ${inProgress}, limit ${most}`)
   return failures
 }
 
@@ -174,8 +189,8 @@ function intakeOf({ intake, patience, injected }: Evidence) {
   return { findings, failures }
 }
 
-/** Every acknowledged event has one fate at each destination. */
-function fatesOf({ acknowledged, destinations, deliveries, deadLettered, parked, refused }: Evidence) {
+/** Sorts every acknowledged event by its result at each destination. */
+function fatesOf({ acknowledged, destinations, deliveries, deadLettered, waiting, refused }: Evidence) {
   const delivered = new Set(deliveries.map(targetOf))
   const targets = acknowledged.flatMap(({ id }) => destinations.map(destination => targetOf({ id, destination })))
   const missing = targets.filter(target => !delivered.has(target))
@@ -186,10 +201,10 @@ function fatesOf({ acknowledged, destinations, deliveries, deadLettered, parked,
     delivered: targets.length - missing.length,
     deadLettered: given.length,
     unduly: given.filter(target => !refused.has(target)).map(target => `${target} as ${deadLettered.get(target)}`),
-    waiting: left.filter(target => parked.has(target)).length,
-    lost: left.filter(target => !parked.has(target)),
+    waiting: left.filter(target => waiting.has(target)).length,
+    lost: left.filter(target => !waiting.has(target)),
     twice: targets.filter(target => delivered.has(target) && deadLettered.has(target) && !refused.has(target)),
-    again: targets.filter(target => delivered.has(target) && parked.has(target)),
+    again: targets.filter(target => delivered.has(target) && waiting.has(target)),
   }
 }
 
@@ -211,8 +226,8 @@ interface Pause {
 }
 
 /**
- * The longest that begins from a second before each fault to a second after the recovery, on
- * partitions that one process served all the time. Undefined: there were none.
+ * Longest pause on partitions that one process served all the time, from a second before each fault
+ * to a second after its recovery. Undefined when there were none.
  */
 function longestPause({ deliveries, injected }: Evidence): Pause | undefined {
   let longest: Pause | undefined
@@ -231,7 +246,9 @@ function longestPause({ deliveries, injected }: Evidence): Pause | undefined {
   return longest
 }
 
-/** Those from `from` to `to`, with the first one after it: a pause may last longer. */
+/**
+ * Deliveries from `from` to `to`, and the first one after that, because a pause may last longer.
+ */
 function about(deliveries: readonly Delivery[], from: number, to: number): readonly Delivery[] {
   const next = deliveries.findIndex(({ at }) => at > to)
   return deliveries.slice(0, next < 0 ? deliveries.length : next + 1).filter(({ at }) => at >= from)

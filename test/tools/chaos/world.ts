@@ -4,53 +4,56 @@ import { join } from 'node:path'
 import { type Cluster, startCluster } from '../../../deploy/tools/local/cluster.ts'
 import { startTcpProxy, type TcpProxy } from '../../support/network/tcp-proxy.ts'
 import { type Pipeline, startPipeline } from '../../support/process/pipeline.ts'
-import type { Chance } from './chance.ts'
 import { type Disk, mountDisk } from './disk.ts'
+import { ownClock } from './faked-clock.ts'
 import { createFleet, type Fleet } from './fleet.ts'
 import { createKafkaView, type KafkaView } from './kafka-view.ts'
 import { Ledger } from './ledger.ts'
-import { ownClock } from './own-clock.ts'
 import { processHeader, type Receiver, startReceiver } from './receiver.ts'
 import type { Scenario } from './scenario.ts'
+import type { Chance } from './seeded-random.ts'
 
-/** The parts of an installation under load, and what faults get at them with. */
+/** Parts of an installation under load, and access for faults. */
 export interface World {
   readonly chance: Chance
   readonly cluster: Cluster
-  /** Between the service and each broker; none when the scenario has no use for them. */
+  /** Proxies between the service and each broker; empty when the scenario does not use them. */
   readonly proxies: readonly TcpProxy[]
-  /** What the data of each broker lies on; none when no disk is to be filled. */
+  /** Disks with the data of each broker; empty when no disk is to be filled. */
   readonly disks: readonly Disk[]
   readonly pipeline: Pipeline
-  /** Those that deliver. Nothing else runs in them when messages come in over HTTP. */
+  /** Processes that deliver. They run nothing else when messages arrive over HTTP. */
   readonly fleet: Fleet
-  /** Those that messages are posted to; none when the load goes straight to Kafka. */
+  /** Processes that accept messages; empty when the load is written to Kafka. */
   readonly collectors: Fleet
   readonly receiver: Receiver
   readonly ledger: Ledger
   readonly view: KafkaView
-  /** Of this run; removed in the end. */
+  /** Directory of this run, deleted at the end. */
   readonly directory: string
-  /** What the processes were started with, for a change of it. */
+  /** Configuration with which the processes were started. */
   readonly configuration: Readonly<Record<string, unknown>>
-  /** Factor on every time limit. */
+  /** Factor on time limits. */
   readonly patience: number
-  /** Ends and removes everything. */
+  /** Stops everything and deletes its files. */
   close(): Promise<void>
 }
 
-/** Of the source that all messages come from, which `startPipeline` puts in. */
+/** Write key of the source of all messages, which `startPipeline` configures. */
 export const writeKey = 'web-key'
-/** Partitions of every topic. */
+/** Number of partitions of every topic. */
 export const partitions = 12
 
 // biome-ignore lint/suspicious/noTemplateCurlyInString: the configuration puts the environment's value in.
 const ownName = '${CHAOS_PROCESS:-none}'
 
-/** What is there before anything is done to it. */
+/** The part of a scenario that exists before its faults. */
 type SetUp = Omit<Scenario, 'faults' | 'load'>
 
-/** Brokers, topics, schemas and receivers; no process yet. The registry is the one of SCHEMA_REGISTRY_URL. */
+/**
+ * Starts brokers and receivers, and creates topics and schemas, but starts no process. Uses the
+ * schema registry of SCHEMA_REGISTRY_URL.
+ */
 export async function openWorld(scenario: SetUp, chance: Chance, patience: number): Promise<World> {
   const { brokers: size, behindProxy = false, destinations, intake, brokerProperties = {}, diskMb } = scenario
   const directory = await mkdtemp(join(tmpdir(), 'hookline-chaos-'))
@@ -82,7 +85,7 @@ export async function openWorld(scenario: SetUp, chance: Chance, patience: numbe
     const configuration = configurationOf(scenario, receiver, directory)
     const pipeline = opened(await startPipeline(configuration, cluster.proxiedBrokers.join(',')))
     const env = scenario.ownClock ? await ownClock(directory) : undefined
-    // A process that finds no broker when it is started ends, and says so.
+    // A process that finds no broker at its start exits with an error.
     const triesForMs = behindProxy ? 60_000 : 0
     const ofAll = { configFile: pipeline.configFile, brokers: cluster.proxiedBrokers, directory, env, triesForMs }
     const service = intake === undefined ? undefined : 'dispatcher'

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
-import { createEventCodec } from '../../../src/adapters/avro/avro.ts'
+import { createEventCodec } from '../../../src/adapters/avro/event-codec.ts'
 import type { EventCodec } from '../../../src/core/ports.ts'
 import { epochMs } from '../../../src/core/units.ts'
 import { eventsTopic, MemoryRegistry, schemaWith, trackEvent, written } from '../../support/kafka/memory-registry.ts'

@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals'
 
 const source = (file: string): string => new URL(`../../../src/${file}`, import.meta.url).href
 
-/** The lines that a process writes to stderr when it logs one of each level. */
+/** The lines on stderr of a process that logs one line of each level. */
 function linesAt(level: string): readonly Record<string, unknown>[] {
   return linesOf(
     `
@@ -12,7 +12,7 @@ function linesAt(level: string): readonly Record<string, unknown>[] {
   )
 }
 
-/** The same, of a process that does this with its logger. */
+/** The lines on stderr of a process that runs this code with its logger. */
 function linesOf(doing: string, level = 'info'): readonly Record<string, unknown>[] {
   const script = `
     import { createLogger } from '${source('adapters/logger.ts')}'
@@ -30,7 +30,7 @@ function linesOf(doing: string, level = 'info'): readonly Record<string, unknown
 }
 
 describe('the log', () => {
-  it('is lines of JSON on stderr, with level, time and facts, and no secret', () => {
+  it('has JSON lines on stderr with level, time and fields, and no secret', () => {
     const [line] = linesAt('error')
     expect(line).toEqual({
       level: 'error',
@@ -41,7 +41,7 @@ describe('the log', () => {
     })
   })
 
-  it('of what has no name of ours, and of URLs, tells nothing that may be secret', () => {
+  it('hides unknown fields and everything of URLs but the origin', () => {
     const [line] = linesOf(`
       logger.warn({ userId: 'u-1', detail: 'at https://a.example/T0/key' }, 'no answer of https://b.example/x?key=y')`)
     expect(line).toMatchObject({
@@ -51,7 +51,7 @@ describe('the log', () => {
     })
   })
 
-  it('changes its level while it is in use', () => {
+  it('changes its level at runtime', () => {
     const lines = linesOf(`
       logger.debug({}, 'before')
       logger.level = 'debug'
@@ -66,7 +66,7 @@ describe('the log', () => {
     ['info', 3],
     ['warn', 2],
     ['error', 1],
-  ])('at %s has %i of the four levels', (level, count) => {
+  ])('at level %s has %i of four lines', (level, count) => {
     expect(linesAt(level)).toHaveLength(count)
   })
 })

@@ -24,7 +24,7 @@ function recorded() {
 }
 
 describe('Lifecycle', () => {
-  it('stops in the reverse order of the start, once', async () => {
+  it('stops components once, in reverse order of their start', async () => {
     const { seen, part, lifecycle } = recorded()
     await lifecycle.start(part('a'))
     await lifecycle.start(part('b'))
@@ -33,14 +33,14 @@ describe('Lifecycle', () => {
     expect(seen).toEqual(['start a', 'start b', 'stop b', 'stop a'])
   })
 
-  it('rolls back when a part does not start', async () => {
+  it('stops the started components when one fails to start', async () => {
     const { seen, part, lifecycle } = recorded()
     await lifecycle.start(part('a'))
     await expect(lifecycle.start(part('b', 'start'))).rejects.toThrow('b does not start')
     expect(seen).toEqual(['start a', 'start b', 'stop a'])
   })
 
-  it('stops the others when one does not stop', async () => {
+  it('stops the other components when one fails to stop', async () => {
     const { seen, part, lifecycle } = recorded()
     await lifecycle.start(part('a'))
     await lifecycle.start(part('b', 'stop'))
@@ -49,7 +49,7 @@ describe('Lifecycle', () => {
       'start a',
       'start b',
       'stop b',
-      'part not stopped cleanly: {"part":"b","error":"Error: broken"}',
+      'component failed to stop cleanly: {"part":"b","error":"Error: broken"}',
       'stop a',
     ])
   })

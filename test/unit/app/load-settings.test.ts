@@ -13,7 +13,7 @@ destinations: [{ id: crm, sources: [web], webhooks: [{ urlFile: absent-too }] }]
 `
 const good = { config: `${folder}/good.yaml` }
 
-describe('which file', () => {
+describe('configPath', () => {
   it.each([
     [{ config: 'a.yaml' }, { HOOKLINE_CONFIG: 'b.yaml' }, 'a.yaml'],
     [{}, { HOOKLINE_CONFIG: 'b.yaml' }, 'b.yaml'],
@@ -21,28 +21,28 @@ describe('which file', () => {
     expect(configPath(options, createTestIo({ env }))).toBe(path)
   })
 
-  it.each([[{}], [{ HOOKLINE_CONFIG: '' }]])('none is given: %j', env => {
+  it.each([[{}], [{ HOOKLINE_CONFIG: '' }]])('rejects a missing path: %j', env => {
     expect(() => configPath({}, createTestIo({ env }))).toThrow(
-      new UsageError('no configuration: give --config <file> or set HOOKLINE_CONFIG'),
+      new UsageError('no configuration file: use --config <file> or set HOOKLINE_CONFIG'),
     )
   })
 })
 
-describe('the settings', () => {
-  it('are those of the file', async () => {
+describe('loadSettings', () => {
+  it('returns the settings of the file', async () => {
     const { kafka, registry } = await loadSettings(good, createTestIo())
     expect(kafka.brokers).toEqual(['127.0.0.1:9092'])
     expect(registry.url).toBe('http://127.0.0.1:8081')
   })
 
-  it('the environment says where Kafka and the registry are', async () => {
+  it('overrides the addresses of Kafka and the registry from the environment', async () => {
     const env = { KAFKA_BROKERS: 'a:1, b:2 ,', SCHEMA_REGISTRY_URL: 'https://registry.test/path' }
     const { kafka, registry } = await loadSettings(good, createTestIo({ env }))
     expect(kafka.brokers).toEqual(['a:1', 'b:2'])
     expect(registry).toEqual({ url: 'https://registry.test/path', auth: undefined })
   })
 
-  it('an empty variable says nothing', async () => {
+  it('ignores an empty variable', async () => {
     const { kafka } = await loadSettings(good, createTestIo({ env: { KAFKA_BROKERS: '', SCHEMA_REGISTRY_URL: ' ' } }))
     expect(kafka.brokers).toEqual(['127.0.0.1:9092'])
   })
@@ -50,11 +50,11 @@ describe('the settings', () => {
   it.each([
     [{ KAFKA_BROKERS: 'a:1,b' }, 'KAFKA_BROKERS: must be host:port, for example kafka:9092'],
     [{ SCHEMA_REGISTRY_URL: 'registry:8081' }, 'SCHEMA_REGISTRY_URL: must begin with http:// or https://'],
-  ])('%j is refused', async (env, message) => {
+  ])('rejects %j', async (env, message) => {
     await expect(loadSettings(good, createTestIo({ env }))).rejects.toThrow(message)
   })
 
-  it('need no file of a service that is not asked for', async () => {
+  it('does not need the files of other services', async () => {
     const path = `${await configFolder({ 'hookline.yaml': withAbsentFiles })}/hookline.yaml`
     const { sources } = await loadSettings({ config: path }, createTestIo())
     expect(sources.map(({ id }) => id)).toEqual(['web'])
@@ -63,7 +63,7 @@ describe('the settings', () => {
     await expect(asked).rejects.not.toThrow('destinations')
   })
 
-  it('every problem of a bad file is told', async () => {
+  it('reports every problem of an invalid file', async () => {
     const refused = await loadSettings({ config: `${folder}/bad.yaml` }, createTestIo()).catch(error => error)
     expect(refused).toBeInstanceOf(ConfigurationRefused)
     expect(refused.lines.length).toBeGreaterThan(1)

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, expect, it } from '@jest/globals'
 import { type Consumer, installPacked } from '../../support/client/packed-library.ts'
 
-/* The service as others get it: packed, unpacked in an empty folder, run from there. */
+/* The npm package of the service: packed, unpacked to an empty folder and run from there. */
 
 const root = resolve(import.meta.dirname, '../../..')
 let consumer: Consumer
@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => consumer.close())
 
-it('holds what is needed and no more', () => {
+it('contains only the needed files', () => {
   const { files } = consumer.packed['hookline']!
   const needed = [
     'package.json',
@@ -22,7 +22,7 @@ it('holds what is needed and no more', () => {
     'bin/hookline.js',
     'dist/src/main.js',
     'deploy/local/hookline.yaml',
-    // What `schemas register` reads, and what other programs do.
+    // `schemas register` and other programs read the schemas.
     ...readdirSync(join(root, 'schemas')).map(name => `schemas/${name}`),
   ]
   expect(files).toEqual(expect.arrayContaining(needed))
@@ -33,9 +33,13 @@ it('holds what is needed and no more', () => {
 
 it.each([
   ['its version', ['--version'], JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version],
-  ['a command of the client', ['send', '--help'], 'Usage: hookline send'],
-  ['a command that reads its schemas', ['schemas', 'register', '--help'], 'Usage: hookline schemas register'],
-])('runs: %s', async (_, words, first) => {
+  ['the help of a command of the client library', ['send', '--help'], 'Usage: hookline send'],
+  [
+    'the help of a command that reads the schemas',
+    ['schemas', 'register', '--help'],
+    'Usage: hookline schemas register',
+  ],
+])('runs and prints %s', async (_, words, first) => {
   const { code, stdout, stderr } = await consumer.node(['node_modules/hookline/bin/hookline.js', ...words])
   expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: expect.stringContaining(first), stderr: '' })
 })

@@ -46,25 +46,30 @@ const entry = (name: string, command: (io: CommandIo) => ReturnType<typeof creat
 const entries = [entry('fail', failingCommand), entry('other', io => createCommand('other', 'another', io))]
 const run = (...argv: string[]) => runCommand(argv, {}, entries)
 
-describe('exit codes and what is said on stderr', () => {
+describe('exit code and stderr', () => {
   it.each<[string, string[], number, string]>([
-    ['done', ['fail'], 0, ''],
-    ['usage', ['fail', 'usage'], 2, 'hookline: which file?\n'],
-    ['failed', ['fail', 'goal'], 1, 'hookline: 2 topics are missing\n'],
-    ['a refused configuration, line by line', ['fail', 'configuration'], 2, 'a.yaml:1:2: x: bad\na.yaml:3:4: y: bad\n'],
-    ['a bug', ['fail', 'bug'], 1, 'hookline: x is not a function\n'],
-    ['a failure without its cause', ['fail', 'caused'], 1, 'hookline: the registry does not answer\n'],
-    ['a message of two lines', ['fail', 'lines'], 1, 'hookline: first second\n'],
+    ['success', ['fail'], 0, ''],
+    ['usage error', ['fail', 'usage'], 2, 'hookline: which file?\n'],
+    ['failure', ['fail', 'goal'], 1, 'hookline: 2 topics are missing\n'],
+    [
+      'invalid configuration: one line per problem',
+      ['fail', 'configuration'],
+      2,
+      'a.yaml:1:2: x: bad\na.yaml:3:4: y: bad\n',
+    ],
+    ['unexpected error', ['fail', 'bug'], 1, 'hookline: x is not a function\n'],
+    ['error with a cause: only the message', ['fail', 'caused'], 1, 'hookline: the registry does not answer\n'],
+    ['message with two lines: joined', ['fail', 'lines'], 1, 'hookline: first second\n'],
     ['an unknown command', ['fial'], 2, "hookline: unknown command 'fial' (Did you mean fail?)\n"],
     ['an unknown option', ['fail', '--jsom'], 2, "hookline: unknown option '--jsom' (Did you mean --json?)\n"],
-    ['a value missing', ['fail', '--count'], 2, "hookline: option '--count <n>' argument missing\n"],
-    ['not a number', ['fail', '--count', 'x'], 2, "hookline: --count must be a whole number of at least 1, not 'x'\n"],
-    ['too small', ['fail', '--count', '0'], 2, "hookline: --count must be a whole number of at least 1, not '0'\n"],
+    ['missing value', ['fail', '--count'], 2, "hookline: option '--count <n>' argument missing\n"],
+    ['not a number', ['fail', '--count', 'x'], 2, "hookline: --count must be an integer >= 1, not 'x'\n"],
+    ['too small', ['fail', '--count', '0'], 2, "hookline: --count must be an integer >= 1, not '0'\n"],
   ])('%s', async (_name, argv, code, err) => {
     expect(await run(...argv)).toEqual({ code, out: code === 0 ? 'done\n' : '', err })
   })
 
-  it('shows the help on stderr when no command was given', async () => {
+  it('shows the help on stderr without a command', async () => {
     const { code, out, err } = await run()
     expect({ code, out }).toEqual({ code: 2, out: '' })
     expect(err).toContain('Usage: hookline <command> [options]')
@@ -79,7 +84,7 @@ describe('exit codes and what is said on stderr', () => {
 })
 
 describe('help', () => {
-  it('lists every command in one line, loading none', async () => {
+  it('lists every command in one line without loading any', async () => {
     loaded.length = 0
     const { code, out } = await run('--help')
     expect(code).toBe(0)
@@ -89,7 +94,7 @@ describe('help', () => {
   })
 
   it.each([[['fail', '--help']], [['help', 'fail']], [['fail', '-h']]])(
-    '%j shows options and examples and loads that command only',
+    '%j shows options and examples and loads only that command',
     async argv => {
       loaded.length = 0
       const { code, out, err } = await run(...argv)
@@ -100,7 +105,7 @@ describe('help', () => {
     },
   )
 
-  it('knows its version', async () => {
+  it('prints the version', async () => {
     const { code, out } = await run('--version')
     expect(code).toBe(0)
     expect(out).toMatch(/^\d+\.\d+\.\d+\n$/)

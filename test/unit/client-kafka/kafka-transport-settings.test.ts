@@ -3,13 +3,13 @@ import { ConfigError } from '../../../packages/client/src/errors.ts'
 import type { KafkaTransportOptions } from '../../../packages/client-kafka/src/kafka-transport-options.ts'
 import { kafkaTransportSettings } from '../../../packages/client-kafka/src/kafka-transport-settings.ts'
 
-const least: KafkaTransportOptions = {
+const minimal: KafkaTransportOptions = {
   source: 'web',
   brokers: ['kafka:9092'],
   registry: { url: 'http://registry:8081' },
 }
-it('the least that is needed', () => {
-  expect(kafkaTransportSettings(least)).toEqual({
+it('accepts the minimum', () => {
+  expect(kafkaTransportSettings(minimal)).toEqual({
     sourceId: 'web',
     topicPrefix: 'hookline',
     kafka: { brokers: ['kafka:9092'], clientId: 'hookline-client', tls: undefined, sasl: undefined },
@@ -17,7 +17,7 @@ it('the least that is needed', () => {
   })
 })
 
-it('all that is possible', () => {
+it('accepts all options', () => {
   const settings = kafkaTransportSettings({
     source: 'server',
     brokers: ['a:1', '[::1]:2'],
@@ -42,48 +42,58 @@ it('all that is possible', () => {
   ])
 })
 
-it('TLS with the public roots', () => {
-  expect(kafkaTransportSettings({ ...least, tls: {} }).kafka.tls).toEqual({
+it('accepts empty TLS options', () => {
+  expect(kafkaTransportSettings({ ...minimal, tls: {} }).kafka.tls).toEqual({
     ca: undefined,
     cert: undefined,
     key: undefined,
   })
 })
 
-describe('refused, naming the option, never its value', () => {
+describe('invalid options are rejected by name, without their value', () => {
   it.each<[string, unknown, string, string]>([
-    ['nothing', undefined, 'source', "'source' is missing."],
-    ['no source', { ...least, source: undefined }, 'source', "'source' is missing."],
-    ['a reserved source', { ...least, source: 'hookline.x' }, 'source', `'source' ids that begin with "hookline." are`],
-    ['no brokers', { ...least, brokers: [] }, 'brokers', "'brokers' must have at least one entry."],
-    ['brokers as text', { ...least, brokers: 'a:1' }, 'brokers', "'brokers' must be a list, not text."],
-    ['a broker without port', { ...least, brokers: ['a:1', 'b'] }, 'brokers[1]', "'brokers[1]' must be host:port"],
-    ['no registry', { ...least, registry: {} }, 'registry.url', "'registry.url' is missing."],
+    ['no options', undefined, 'source', "'source' is missing."],
+    ['no source', { ...minimal, source: undefined }, 'source', "'source' is missing."],
     [
-      'a registry that is no URL',
-      { ...least, registry: { url: 'r:1' } },
+      'a reserved source',
+      { ...minimal, source: 'hookline.x' },
+      'source',
+      `'source' ids that begin with "hookline." are`,
+    ],
+    ['no brokers', { ...minimal, brokers: [] }, 'brokers', "'brokers' must have at least one entry."],
+    ['brokers as text', { ...minimal, brokers: 'a:1' }, 'brokers', "'brokers' must be a list, not text."],
+    ['a broker without port', { ...minimal, brokers: ['a:1', 'b'] }, 'brokers[1]', "'brokers[1]' must be host:port"],
+    ['no registry', { ...minimal, registry: {} }, 'registry.url', "'registry.url' is missing."],
+    [
+      'a registry that is not a URL',
+      { ...minimal, registry: { url: 'r:1' } },
       'registry.url',
       "'registry.url' must begin with http",
     ],
     [
-      'half of the credentials',
-      { ...least, registry: { url: 'http://r', username: 'me' } },
+      'a username without a password',
+      { ...minimal, registry: { url: 'http://r', username: 'me' } },
       'registry',
       "'registry' needs both username and password, or neither.",
     ],
-    ['half of a certificate', { ...least, tls: { cert: 'C' } }, 'tls', "'tls' needs both cert and key, or neither."],
     [
-      'another mechanism',
-      { ...least, sasl: { mechanism: 'md5', username: 'u', password: 'p' } },
+      'a certificate without a key',
+      { ...minimal, tls: { cert: 'C' } },
+      'tls',
+      "'tls' needs both cert and key, or neither.",
+    ],
+    [
+      'an unknown mechanism',
+      { ...minimal, sasl: { mechanism: 'md5', username: 'u', password: 'p' } },
       'sasl.mechanism',
       "'sasl.mechanism' must be one of: plain, scram-sha-256, scram-sha-512.",
     ],
-    ['a typo', { ...least, broker: ['a:1'] }, 'broker', "'broker' is no setting: did you mean 'brokers'?"],
+    ['a typo', { ...minimal, broker: ['a:1'] }, 'broker', "unknown setting 'broker' (did you mean 'brokers'?)"],
     [
-      'a setting of another place',
-      { ...least, tls: { caFile: 'x' } },
+      'an unknown nested setting',
+      { ...minimal, tls: { caFile: 'x' } },
       'tls.caFile',
-      "'tls.caFile' is no setting: the settings there are ca, cert, key.",
+      "unknown setting 'tls.caFile' (one of ca, cert, key)",
     ],
   ])('%s', (_, given, field, message) => {
     let error: unknown

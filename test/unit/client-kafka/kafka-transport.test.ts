@@ -8,8 +8,8 @@ import { settled } from '../../support/client/sender-harness.ts'
 const deep = (levels: number): object => (levels === 0 ? {} : { in: deep(levels - 1) })
 const hostile = JSON.parse('{"__proto__":{"admin":true},"1":"\\ud800","b":1}') as object
 
-describe('a message becomes the record that a collector would make of it', () => {
-  it('with all that it holds', async () => {
+describe('a message becomes the same record as with a collector', () => {
+  it('with all fields', async () => {
     const { send, appended, clock } = transportOn()
     const call = {
       userId: 17n,
@@ -59,19 +59,19 @@ describe('a message becomes the record that a collector would make of it', () =>
     ['screen', { anonymousId: 'a' }, 'a'],
     ['group', { userId: 'u', groupId: 'g' }, 'u'],
     ['alias', { userId: 'new', previousId: 'old' }, 'new'],
-  ])('%s, keyed by whom it is about', async (type, call, key) => {
+  ])('%s, with the user as key', async (type, call, key) => {
     const { send, appended } = transportOn()
     await send({ id: 'b', messages: [entryOf(type, call, { now: () => 0, newId: () => 'm' })] })
     expect(appended.map(record => ({ type: record.event.message.type, key: record.key }))).toEqual([{ type, key }])
   })
 
-  it('without hostile keys and lone surrogates', async () => {
+  it('without __proto__ keys and lone surrogates', async () => {
     const { send, appended } = transportOn()
     await send(batchOf(1, () => ({ properties: hostile })))
     expect(appended[0]?.event.message.properties).toBe('{"1":"\u{fffd}","b":1}')
   })
 
-  it('a call that a collector would reject fails alone, with its code', async () => {
+  it('fails only an invalid message, with the code of the collector', async () => {
     const { send, stored } = transportOn()
     const batch = batchOf(3, index => (index === 1 ? { properties: deep(101) } : {}))
     const detail = 'properties is nested more than 100 levels deep: flatten it.'
@@ -79,7 +79,7 @@ describe('a message becomes the record that a collector would make of it', () =>
     expect(stored.map(({ event }) => event.message.messageId)).toEqual(['m0', 'm2'])
   })
 
-  it('a batch of nothing else writes nothing', async () => {
+  it('writes nothing for a batch of invalid messages', async () => {
     const { send, appended } = transportOn()
     const batch = batchOf(2, () => ({ properties: deep(101) }))
     expect(await send(batch)).toMatchObject({ kind: 'taken', rejected: [{ index: 0 }, { index: 1 }] })
@@ -87,31 +87,33 @@ describe('a message becomes the record that a collector would make of it', () =>
   })
 })
 
-describe('what Kafka does not take', () => {
+describe('a record that Kafka rejects', () => {
   it.each([
-    ['may pass', failure('NOT_ENOUGH_REPLICAS', true), 'retry'],
-    ['is final', failure('TOPIC_AUTHORIZATION_FAILED', false), 'refused'],
-    ['nobody can tell', new Error('who knows'), 'retry'],
+    ['temporary error', failure('NOT_ENOUGH_REPLICAS', true), 'retry'],
+    ['permanent error', failure('TOPIC_AUTHORIZATION_FAILED', false), 'refused'],
+    ['unknown error', new Error('who knows'), 'retry'],
   ])('%s', async (_, error, kind) => {
     const { send } = transportOn(() => error)
     expect(await send(batchOf(3))).toMatchObject({ kind, trouble: { detail: expect.stringContaining(error.message) } })
   })
 
-  it('a missing topic is named, with what to do', async () => {
+  it('reports a missing topic with a remedy', async () => {
     const { send } = transportOn(() => failure('TOPIC_MISSING', false, 'topic hookline.events does not exist'))
     const detail =
-      'Kafka did not take it: topic hookline.events does not exist: create it with `hookline topics apply`.'
+      'Kafka did not acknowledge the message: topic hookline.events does not exist; create it with: hookline topics apply.'
     expect(await send(batchOf(1))).toEqual({ kind: 'refused', trouble: { code: 'TOPIC_MISSING', detail } })
   })
 
-  it('one record that is too large for the topic fails alone', async () => {
+  it('fails only a record that is too large', async () => {
     const error = failure('MESSAGE_TOO_LARGE', false)
     const { send } = transportOn(({ key }) => (key === 'u1' ? error : 'stored'))
-    const rejected = [{ index: 1, code: 'MESSAGE_TOO_LARGE', detail: 'Kafka did not take it: it broke.' }]
+    const rejected = [
+      { index: 1, code: 'MESSAGE_TOO_LARGE', detail: 'Kafka did not acknowledge the message: it broke.' },
+    ]
     expect(await send(batchOf(3))).toEqual({ kind: 'taken', rejected })
   })
 
-  it('what was stored is not written again, and the rest with the same bytes', async () => {
+  it('retries only records that are not stored, with the same bytes', async () => {
     const fails = new Set(['u1', 'u2'])
     const { send, appended, stored } = transportOn(({ key }, turn) =>
       turn <= 4 && fails.has(key) ? failure('NOT_LEADER_FOR_PARTITION', true) : 'stored',
@@ -124,21 +126,21 @@ describe('what Kafka does not take', () => {
     expect(stored).toHaveLength(4)
   })
 
-  it('what was rejected is reported once the rest is stored, after retries too', async () => {
+  it('reports rejected messages once, after all retries', async () => {
     const { send } = transportOn((_, turn) => (turn === 1 ? failure('REQUEST_TIMED_OUT', true) : 'stored'))
     const batch = batchOf(2, index => (index === 0 ? { properties: deep(101) } : {}))
     expect(await send(batch)).toMatchObject({ kind: 'retry' })
     expect(await send(batch)).toMatchObject({ kind: 'taken', rejected: [{ index: 0, code: 'too_deep' }] })
   })
 
-  it('a failure that may pass decides, whatever else there was', async () => {
+  it('retries if any error is temporary', async () => {
     const { send } = transportOn(({ key }) => failure(key === 'u0' ? 'MESSAGE_TOO_LARGE' : 'X', key !== 'u0'))
     expect(await send(batchOf(2))).toMatchObject({ kind: 'retry', trouble: { code: 'X' } })
   })
 })
 
-describe('the way there', () => {
-  it('is opened with the first batch, once', async () => {
+describe('the connection', () => {
+  it('is opened once, with the first batch', async () => {
     const { send, tally } = transportOn()
     expect(tally.opened).toBe(0)
     await Promise.all([send(batchOf(1)), send(batchOf(1))])
@@ -147,10 +149,10 @@ describe('the way there', () => {
   })
 
   it.each([
-    ['a registry that is away may come back', failure('registry_unavailable'), 'retry'],
-    ['a schema that is not registered is for somebody to register', failure('schema_not_registered'), 'refused'],
-    ['a library of another version', failure('LIBRARY_VERSION', false), 'refused'],
-  ])('%s; the next batch looks again', async (_, error, kind) => {
+    ['unavailable registry', failure('registry_unavailable'), 'retry'],
+    ['missing schema', failure('schema_not_registered'), 'refused'],
+    ['unsupported library version', failure('LIBRARY_VERSION', false), 'refused'],
+  ])('%s; the next batch tries again', async (_, error, kind) => {
     const { send, appended, failOpening } = transportOn()
     failOpening(error)
     expect(await send(batchOf(1))).toMatchObject({ kind, trouble: { code: (error as Error & { code: string }).code } })
@@ -158,7 +160,7 @@ describe('the way there', () => {
     expect(await send(batchOf(1))).toMatchObject({ kind: 'taken' })
   })
 
-  it('holds the process while records are under way, and no longer', async () => {
+  it('keeps the process alive only while records are in progress', async () => {
     const { send, clock } = transportOn()
     const sending = send(batchOf(1))
     expect(clock.holds).toBe(1)
@@ -167,8 +169,8 @@ describe('the way there', () => {
   })
 })
 
-describe('the end', () => {
-  it('does not wait for a try that is given up', async () => {
+describe('abort and close', () => {
+  it('does not wait for an aborted attempt', async () => {
     const { transport, send, clock, closeWith } = transportOn(() => 'never')
     closeWith(() => new Promise(() => {}))
     const abort = new AbortController()
@@ -180,12 +182,12 @@ describe('the end', () => {
     await transport.close?.()
   })
 
-  it('a signal that was given before ends a try at once', async () => {
+  it('an already aborted signal ends an attempt immediately', async () => {
     const { send } = transportOn(() => 'never')
     expect(await send(batchOf(1), AbortSignal.abort())).toMatchObject({ kind: 'retry' })
   })
 
-  it('waits until the connections are closed, once', async () => {
+  it('closes the connections once and waits for it', async () => {
     const { transport, send, tally, closeWith } = transportOn()
     await send(batchOf(1))
     let isClosed = false
@@ -199,7 +201,7 @@ describe('the end', () => {
     expect(tally.closed).toBe(1)
   })
 
-  it('is one also when the connections break on it', async () => {
+  it('ignores errors while closing', async () => {
     const { transport, closeWith } = transportOn()
     closeWith(() => Promise.reject(new Error('broken')))
     await expect(transport.close?.()).resolves.toBeUndefined()

@@ -5,12 +5,12 @@ import { promisify } from 'node:util'
 import { describe, expect, it } from '@jest/globals'
 import { hostScript } from '../../support/client/host-application.ts'
 
-/* In processes of their own: here jest has a registry of modules for itself. */
+/* These tests run in child processes, because jest has its own module registry. */
 
 const root = resolve(import.meta.dirname, '../../..')
 const library = pathToFileURL(resolve(root, 'src/adapters/kafka/kafkajs/kafkajs.ts')).href
 const internals = pathToFileURL(resolve(root, 'src/adapters/kafka/kafkajs/private-api.ts')).href
-/** A request's code is loaded when it is first made: that of ours comes from our instance too, and is loaded once. */
+/** kafkajs loads the code of a request lazily. Our instance loads its own copy, once. */
 const use = `
   const { CompressionCodecs, CompressionTypes } = hookline.loadKafkajs()
   if (CompressionCodecs[CompressionTypes.ZSTD]().compress === undefined) throw new Error('no codecs')
@@ -31,8 +31,8 @@ async function run(kafkajs: 'before' | 'after' | 'only'): Promise<{ readonly tex
 
 const untouched = { none: 0, sameCache: true, same: true, sameText: true, files: true }
 
-describe("the application's kafkajs is as without the client library", () => {
-  it.each(['before', 'after'] as const)('imported %s it', async order => {
+describe("the application's kafkajs is unchanged by the client library", () => {
+  it.each(['before', 'after'] as const)('imported %s the client library', async order => {
     const [plain, beside] = [await run('only'), await run(order)]
     expect(beside).toEqual({ ...untouched, text: plain.text })
   })

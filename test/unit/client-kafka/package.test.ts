@@ -3,7 +3,10 @@ import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { type Consumer, installPacked, type Packed } from '../../support/client/packed-library.ts'
 
-/* What is in the package. test/contract/kafka/packed-transport.test.ts uses it on a real broker. */
+/*
+ * The content of the package. test/contract/kafka/client-kafka-package.test.ts uses it with a
+ * broker.
+ */
 
 const name = '@hookline/client-kafka'
 const root = resolve(import.meta.dirname, '../../..')
@@ -15,8 +18,8 @@ beforeAll(async () => {
 })
 afterAll(() => consumer.close())
 
-describe('what is packed', () => {
-  it('holds the transport, the schema of events and no part of the service', () => {
+describe('the package', () => {
+  it('contains the transport and the schema of events, but no part of the service', () => {
     const entry = 'dist/packages/client-kafka/src/index'
     const needed = ['package.json', 'README.md', 'LICENSE', `${entry}.js`, `${entry}.d.ts`]
     expect(packed.files).toEqual(expect.arrayContaining([...needed, 'schemas/hookline.events-value.avsc']))
@@ -25,7 +28,7 @@ describe('what is packed', () => {
     expect(packed.files.filter(file => !places.test(file))).toEqual([])
   })
 
-  it('declares the packages that its files import, in the versions of the service', () => {
+  it('declares the imported packages with the versions of the service', () => {
     const imported = packed.files
       .filter(file => file.endsWith('.js'))
       .flatMap(file => [
@@ -34,14 +37,14 @@ describe('what is packed', () => {
       .map(([, specifier = '']) => specifier)
     const packages = new Set(imported.filter(each => !/^(\.|#|node:)/.test(each)))
     const service = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).dependencies as Record<string, string>
-    // kafkajs is found by its folder: src/adapters/kafka/private-modules.ts.
+    // src/adapters/kafka/private-modules.ts resolves kafkajs by its directory.
     const expected = [...packages, 'kafkajs'].map(each => [each, service[each]])
     expect(packed.manifest.dependencies).toEqual(Object.fromEntries(expected))
   })
 })
 const specifiers = /^(?:import|export) (?:[^'"]*? from )?'([^']+)'/gm
 
-it('is loaded by import and by require', async () => {
+it('loads with import and with require', async () => {
   const use = "kafkaTransport({ source: 'web', brokers: ['kafka:9092'], registry: { url: 'http://r' } }).close()"
   await consumer.write('loads.mjs', `import { kafkaTransport } from '${name}'\nawait ${use}`)
   await consumer.write('loads.cjs', `const { kafkaTransport } = require('${name}')\n${use}`)

@@ -16,7 +16,7 @@ afterEach(() => {
   jest.restoreAllMocks()
 })
 
-/** The n-th request gets the n-th answer, whatever connection it comes on; all further ones get the last. */
+/** The nth request, on any connection, gets the nth response. Later ones get the last response. */
 function answering(...texts: readonly string[]): Script {
   let turn = 0
   return async peer => {
@@ -33,7 +33,7 @@ async function clientOf(script: Script, options: Partial<AnalyticsOptions> = {})
 }
 
 describe('a client', () => {
-  it('sends all six calls in their order, in one batch', async () => {
+  it('sends all six calls in order in one batch', async () => {
     const { analytics, batches, receiver } = await clientOf(answering(ok))
     analytics.identify({ userId: 'u', traits: { plan: 'pro' } })
     analytics.track({ userId: 'u', event: 'Signed up' })
@@ -49,14 +49,14 @@ describe('a client', () => {
     expect(analytics.counts).toEqual({ queued: 6, sent: 6, failed: 0, dropped: 0, waiting: 0 })
   })
 
-  it('opens no connection before it has something to send', async () => {
+  it('opens no connection before the first message', async () => {
     const { analytics, receiver } = await clientOf(answering(ok))
     await analytics.flush()
     await analytics.close()
     expect(receiver.connections()).toBe(0)
   })
 
-  it('tries again with the same messages under the same id, and tells how often it tried', async () => {
+  it('retries the same messages with the same batch id and a retry count', async () => {
     const { analytics, receiver, batches } = await clientOf(answering(answer(503), ok))
     analytics.track({ userId: 'u', event: 'E' })
     await analytics.flush()
@@ -67,7 +67,7 @@ describe('a client', () => {
     expect(receiver.requests[1]?.headers).toContainEqual(['x-retry-count', '1'])
   })
 
-  it('tells what was sent and what was not', async () => {
+  it('reports sent and failed messages to listeners', async () => {
     const sent: string[] = []
     const failures: Failure[] = []
     const rejected = [{ index: 0, messageId: 'a', code: 'too_deep', message: 'Flatten it.' }]
@@ -88,17 +88,19 @@ describe('a client', () => {
     ])
   })
 
-  it('a failure that nobody listens to is written to stderr', async () => {
+  it('writes failures to stderr without a listener', async () => {
     const stderr = jest.spyOn(process.stderr, 'write').mockReturnValue(true)
     const { analytics } = await clientOf(answering(answer(400)))
     analytics.track({ userId: 'u', event: 'E' })
     await analytics.close()
     expect(stderr.mock.calls.map(([text]) => text)).toEqual([
-      expect.stringMatching(/^hookline analytics: 1 not delivered, refused \(http_400\)\. The endpoint answered 400\./),
+      expect.stringMatching(
+        /^hookline analytics: 1 message not delivered: refused \(http_400\)\. The endpoint responded with 400\./,
+      ),
     ])
   })
 
-  it('a listener that throws is told of, and the client goes on', async () => {
+  it('logs the error of a listener and continues', async () => {
     const stderr = jest.spyOn(process.stderr, 'write').mockReturnValue(true)
     const onSent = () => {
       throw new Error('a bug of mine')
@@ -111,7 +113,7 @@ describe('a client', () => {
     expect(stderr.mock.calls.map(([text]) => text)).toEqual(Array(2).fill(expect.stringContaining('a bug of mine')))
   })
 
-  it('checks at the call: a bad one throws there and queues nothing', async () => {
+  it('throws for an invalid call and queues nothing', async () => {
     const { analytics } = await clientOf(answering(ok))
     expect(() => analytics.track({ event: 'E' })).toThrow(
       new FieldError('missing_id', "You must pass either an 'anonymousId' or 'userId'."),
@@ -119,7 +121,7 @@ describe('a client', () => {
     expect(analytics.counts.queued).toBe(0)
   })
 
-  it('is over after close: every call throws, flush and close do not', async () => {
+  it('throws at every call after close, except flush and close', async () => {
     const { analytics } = await clientOf(answering(ok))
     await analytics.close()
     expect(() => analytics.track({ userId: 'u', event: 'E' })).toThrow(Closed)
@@ -128,18 +130,18 @@ describe('a client', () => {
     await analytics.close()
   })
 
-  it.each([-1, Number.NaN, 2 ** 31, '5' as unknown as number])('close refuses the time %p', async timeoutMs => {
+  it.each([-1, Number.NaN, 2 ** 31, '5' as unknown as number])('close rejects timeoutMs %p', async timeoutMs => {
     const { analytics } = await clientOf(answering(ok))
     await expect(analytics.close({ timeoutMs })).rejects.toThrow(ConfigError)
   })
 
-  it('calls itself what the package is called', () => {
+  it('has the name and version of the package', () => {
     const manifest = JSON.parse(readFileSync(join(import.meta.dirname, '../../../package.json'), 'utf8'))
     expect(library).toEqual({ name: manifest.name, version: manifest.version })
   })
 })
 
-describe('over another transport', () => {
+describe('another transport', () => {
   function clientOver(result: SendResult, options: QueueOptions = {}) {
     const happened: string[] = []
     const transport: Transport = {
@@ -155,7 +157,7 @@ describe('over another transport', () => {
     return { happened, analytics: new Analytics({ transport, ...options }) }
   }
 
-  it('goes what would go over HTTP, and it is closed when nothing is left', async () => {
+  it('gets the same messages as HTTP and is closed after the last one', async () => {
     const { analytics, happened } = clientOver({ kind: 'taken', rejected: [] }, { size: 2 })
     for (const messageId of ['a', 'b', 'c']) void analytics.track({ userId: 'u', event: 'E', messageId })
     await analytics.close()
@@ -163,7 +165,7 @@ describe('over another transport', () => {
     expect(analytics.counts).toMatchObject({ queued: 3, sent: 3 })
   })
 
-  it('it is closed too when time runs out', async () => {
+  it('is closed when the time limit is reached', async () => {
     const trouble = { code: 'ECONNREFUSED', detail: 'Nobody is there.' }
     const onFailure = () => {}
     const { analytics, happened } = clientOver({ kind: 'retry', trouble, retryAfterMs: undefined }, { onFailure })

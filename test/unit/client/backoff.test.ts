@@ -3,16 +3,16 @@ import { parseRetryAfter, retryDelayMs } from '../../../packages/client/src/back
 
 describe('retryDelayMs', () => {
   it.each([
-    ['the first retry, least chance', 1, 0, undefined, 250],
-    ['the first retry, most chance', 1, 1, undefined, 500],
-    ['doubling', 4, 1, undefined, 4_000],
-    ['the 7th is the last below the longest', 7, 1, undefined, 32_000],
-    ['never over 60 s', 8, 1, undefined, 60_000],
-    ['nor far beyond', 900, 1, undefined, 60_000],
-    ['the endpoint asks for more', 1, 0, 30_000, 30_000],
-    ['the endpoint asks for less than the schedule', 9, 0, 1_000, 1_000],
-    ['never over 300 s', 1, 0, 3_600_000, 300_000],
-    ['zero is no invitation to hammer', 9, 0, 0, 250],
+    ['first retry, minimum random value', 1, 0, undefined, 250],
+    ['first retry, maximum random value', 1, 1, undefined, 500],
+    ['doubles with each retry', 4, 1, undefined, 4_000],
+    ['7th retry, below the maximum', 7, 1, undefined, 32_000],
+    ['8th retry, limited to 60 s', 8, 1, undefined, 60_000],
+    ['900th retry, limited to 60 s', 900, 1, undefined, 60_000],
+    ['Retry-After longer than the backoff', 1, 0, 30_000, 30_000],
+    ['Retry-After shorter than the backoff', 9, 0, 1_000, 1_000],
+    ['Retry-After limited to 300 s', 1, 0, 3_600_000, 300_000],
+    ['Retry-After: 0 waits for the minimum', 9, 0, 0, 250],
   ])('%s', (_, retry, random, retryAfterMs, expected) => {
     expect(retryDelayMs(retry, random, retryAfterMs)).toBe(expected)
   })
@@ -26,15 +26,15 @@ describe('parseRetryAfter', () => {
     ['white space around', ' 5 ', 5_000],
     ['IMF-fixdate', 'Sat, 21 Nov 2026 10:00:30 GMT', 30_000],
     ['RFC 850', 'Saturday, 21-Nov-26 10:00:30 GMT', 30_000],
-    ['asctime, which means GMT', 'Sat Nov 21 10:00:30 2026', 30_000],
-    ['a date that is over', 'Sat, 21 Nov 2026 09:00:00 GMT', 0],
+    ['asctime in GMT', 'Sat Nov 21 10:00:30 2026', 30_000],
+    ['a date in the past', 'Sat, 21 Nov 2026 09:00:00 GMT', 0],
     ['absent', null, undefined],
     ['empty', '', undefined],
     ['negative', '-1', undefined],
     ['a fraction', '1.5', undefined],
     ['a word', 'soon', undefined],
-    ['a weekday and no date', 'Sunday', undefined],
-    ['ISO 8601, which HTTP does not know', '2026-11-21T10:00:30Z', undefined],
+    ['a weekday without a date', 'Sunday', undefined],
+    ['ISO 8601, which is not an HTTP date', '2026-11-21T10:00:30Z', undefined],
   ])('%s', (_, value, expected) => {
     expect(parseRetryAfter(value, now)).toBe(expected)
   })

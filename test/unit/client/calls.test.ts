@@ -17,7 +17,7 @@ const errorOf = (type: Parameters<typeof entryOf>[0], call: unknown): unknown =>
 }
 const assigned = { messageId: 'new-id', timestamp: '2026-03-01T12:00:00.000Z' }
 
-describe('what is sent', () => {
+describe('a valid call', () => {
   it.each([
     ['identify', { userId: 'u', traits: { plan: 'pro' } }, { userId: 'u', traits: { plan: 'pro' } }],
     ['track', { anonymousId: 'a', event: 'E' }, { anonymousId: 'a', event: 'E' }],
@@ -30,16 +30,16 @@ describe('what is sent', () => {
   })
 
   it.each([
-    ['numbers are ids too', { userId: 42 }, { userId: '42' }],
-    ['and bigints', { userId: 12345678901234567890n }, { userId: '12345678901234567890' }],
-    ['an id that is empty is absent', { userId: 'u', anonymousId: '' }, { userId: 'u' }],
+    ['a number as id', { userId: 42 }, { userId: '42' }],
+    ['a bigint as id', { userId: 12345678901234567890n }, { userId: '12345678901234567890' }],
+    ['an empty id is omitted', { userId: 'u', anonymousId: '' }, { userId: 'u' }],
     [
-      'traits of a page are its properties (B2.3)',
+      'traits of a page become properties',
       { userId: 'u', traits: { url: '/' } },
       { userId: 'u', properties: { url: '/' } },
     ],
     [
-      'and give way to them',
+      'properties of a page override its traits',
       { userId: 'u', traits: { url: '/', title: 'T' }, properties: { url: '/p' } },
       { userId: 'u', properties: { url: '/p', title: 'T' } },
     ],
@@ -48,8 +48,8 @@ describe('what is sent', () => {
       { userId: 'u', integrations: { All: false, Webhooks: true }, context: { ip: '::1' } },
       { userId: 'u', integrations: { All: false, Webhooks: true }, context: { ip: '::1' } },
     ],
-    ['the caller may choose the message id', { userId: 'u', messageId: 'mine' }, { userId: 'u', messageId: 'mine' }],
-    ['but not the type', { userId: 'u', type: 'delete' }, { userId: 'u' }],
+    ['messageId of the caller', { userId: 'u', messageId: 'mine' }, { userId: 'u', messageId: 'mine' }],
+    ['type of the caller is ignored', { userId: 'u', type: 'delete' }, { userId: 'u' }],
     ['a Date', { userId: 'u', timestamp: new Date(0) }, { userId: 'u', timestamp: '1970-01-01T00:00:00.000Z' }],
     [
       'ISO 8601 with an offset',
@@ -57,7 +57,7 @@ describe('what is sent', () => {
       { userId: 'u', timestamp: '2012-12-02T00:30:08.276Z' },
     ],
     [
-      'dates inside are written as JSON does',
+      'nested dates are serialised like JSON.stringify',
       { userId: 'u', properties: { at: new Date(0) } },
       { userId: 'u', properties: { at: '1970-01-01T00:00:00.000Z' } },
     ],
@@ -74,14 +74,14 @@ describe('what is sent', () => {
     ['identify', { userId: 1, traits: { a: [1, null] } }],
     ['group', { anonymousId: 'a', groupId: 2, timestamp: 1_400_000_000 }],
     ['page', { userId: 'u', traits: { title: 'T' }, messageId: 'with space' }],
-  ] as const)('is taken by the collector as it is: %s', (type, call) => {
+  ] as const)('is accepted unchanged by the collector: %s', (type, call) => {
     const { messageId, text } = entry(type, call)
     const reception = { receivedAt: epochMs(now), sentAt: undefined, newId: () => 'none' }
     expect(normalise(JSON.parse(text), reception)).toMatchObject({ kind: 'message', message: { type, messageId } })
   })
 })
 
-describe('missing identifiers, in the order in which they are looked for', () => {
+describe('missing identifiers, in the order of the checks', () => {
   const someone = "You must pass either an 'anonymousId' or 'userId'."
   it.each([
     ['identify', {}, 'missing_id', someone],
@@ -102,24 +102,29 @@ describe('missing identifiers, in the order in which they are looked for', () =>
   })
 })
 
-describe('other fields that cannot be used', () => {
+describe('other invalid fields', () => {
   const circular: Record<string, unknown> = {}
   circular['self'] = { circular }
   it.each([
-    ['no object at all', undefined, 'not_an_object', 'Pass an object: identify({ userId, … }).'],
-    ['a user id in its place', 'u', 'not_an_object', 'Pass an object: identify({ userId, … }).'],
-    ['traits that are text', { userId: 'u', traits: 'x' }, 'not_an_object', "'traits' must be an object."],
+    ['no argument', undefined, 'not_an_object', 'Pass an object: identify({ userId, … }).'],
+    ['a string instead of an object', 'u', 'not_an_object', 'Pass an object: identify({ userId, … }).'],
+    ['traits as a string', { userId: 'u', traits: 'x' }, 'not_an_object', "'traits' must be an object."],
     ['a list as context', { userId: 'u', context: [1] }, 'not_an_object', "'context' must be an object."],
-    ['no date', { userId: 'u', timestamp: new Date(Number.NaN) }, 'invalid_timestamp', /^'timestamp' is no time/],
-    ['an impossible date', { userId: 'u', timestamp: '2012-02-30' }, 'invalid_timestamp', /^'timestamp' is no time/],
     [
-      'a circle',
+      'an invalid Date',
+      { userId: 'u', timestamp: new Date(Number.NaN) },
+      'invalid_timestamp',
+      /^'timestamp' is invalid/,
+    ],
+    ['an impossible date', { userId: 'u', timestamp: '2012-02-30' }, 'invalid_timestamp', /^'timestamp' is invalid/],
+    [
+      'a circular structure',
       { userId: 'u', traits: circular },
       'not_serialisable',
       /^'traits' cannot be written as JSON: .*circular/,
     ],
     [
-      'a bigint inside',
+      'a nested bigint',
       { userId: 'u', context: { n: 1n } },
       'not_serialisable',
       /^'context' cannot be written .*BigInt/,
@@ -131,17 +136,17 @@ describe('other fields that cannot be used', () => {
   })
 })
 
-describe('32 KB a message (B8)', () => {
+describe('32 KiB limit of a message', () => {
   const frame = entry('identify', { userId: 'u', traits: { x: '' } }).bytes
   const sized = (fill: string) => errorOf('identify', { userId: 'u', traits: { x: fill } })
 
-  it('32,768 bytes are taken', () => {
+  it('accepts 32768 bytes', () => {
     expect(sized('x'.repeat(32_768 - frame))).toMatchObject({ bytes: 32_768 })
   })
 
   it.each([
-    ['one more is not', 'x'.repeat(32_769 - frame), 32_769],
-    ['bytes count, not characters', 'ü'.repeat(20_000), frame + 40_000],
+    ['rejects one byte more', 'x'.repeat(32_769 - frame), 32_769],
+    ['counts bytes, not characters', 'ü'.repeat(20_000), frame + 40_000],
   ])('%s', (_, fill, bytes) => {
     const error = sized(fill)
     expect(error).toBeInstanceOf(MessageTooLarge)

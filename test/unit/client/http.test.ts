@@ -32,7 +32,7 @@ async function against(script: Script, options: { writeKey?: string; timeoutMs?:
 }
 
 describe('the request', () => {
-  it('is this one', async () => {
+  it('has this method, URL, headers and body', async () => {
     const { receiver, send } = await against(answering(ok))
     expect(await send()).toEqual({ kind: 'taken', rejected: [] })
     const [request] = receiver.requests
@@ -54,27 +54,28 @@ describe('the request', () => {
     )
   })
 
-  it('tells how often it was tried before', async () => {
+  it('has the retry count', async () => {
     const { receiver, send } = await against(answering(ok))
     await send(3)
     expect(receiver.requests[0]?.headers).toContainEqual(['x-retry-count', '3'])
   })
 
-  it('goes over a connection that is kept until the transport is closed', async () => {
+  it('uses a kept-alive connection until the transport is closed', async () => {
     const ends: Promise<void>[] = []
     const { receiver, send, transport } = await against(peer => {
       ends.push(peer.closed)
       return answering(ok)(peer)
     })
     for (let count = 0; count < 20; count += 1) await send()
-    // The next request may be there before the connection is put back; then there are two, and no more.
+    // The next request may start before the connection is back in the pool. Then there are two
+    // connections, but never more.
     expect(receiver.connections()).toBeLessThanOrEqual(2)
     await transport.close?.()
     await Promise.all(ends)
   })
 
   it.each(['key', 'schlüssel"\\😀'])(
-    'has as many bytes beside its messages as it says, write key %s',
+    'has envelopeBytes bytes besides its messages, with write key %s',
     async writeKey => {
       const { receiver, transport, send } = await against(answering(ok), { writeKey })
       await send()
@@ -88,8 +89,8 @@ describe('the request', () => {
   )
 })
 
-describe('the answer', () => {
-  it('may reject messages of a batch that it takes', async () => {
+describe('the response', () => {
+  it('can reject single messages of an accepted batch', async () => {
     const body = JSON.stringify({
       success: true,
       rejected: [{ index: 1, messageId: 'm2', code: 'too_deep', message: 'x' }],
@@ -98,19 +99,19 @@ describe('the answer', () => {
     expect(await send()).toEqual({ kind: 'taken', rejected: [{ index: 1, code: 'too_deep', detail: 'x' }] })
   })
 
-  it('may ask for a pause', async () => {
+  it('can have Retry-After', async () => {
     const { send } = await against(answering(answer(429, { 'Retry-After': '9' })))
     expect(await send()).toMatchObject({ kind: 'retry', retryAfterMs: 9_000, trouble: { code: 'http_429' } })
   })
 
-  it('of a redirect is final: nothing is sent elsewhere', async () => {
+  it('of a redirect is final and not followed', async () => {
     const elsewhere = closing(await startReceiver(answering(ok)))
     const { send } = await against(answering(answer(307, { Location: elsewhere.url() })))
     expect(await send()).toMatchObject({ kind: 'refused', trouble: { code: 'http_307' } })
     expect(elsewhere.requests).toEqual([])
   })
 
-  it('counts from its head on: cut off in the body it is one', async () => {
+  it('counts even when the connection breaks in the body', async () => {
     const { send } = await against(
       afterRequest(peer => {
         peer.send('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"succ')
@@ -120,7 +121,7 @@ describe('the answer', () => {
     expect(await send()).toEqual({ kind: 'taken', rejected: [] })
   })
 
-  it('is not read without end', async () => {
+  it('is read only up to a limit', async () => {
     const { send } = await against(
       flood('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n', `400\r\n${'x'.repeat(1_024)}\r\n`)(() => {}),
     )
@@ -128,13 +129,13 @@ describe('the answer', () => {
   })
 })
 
-describe('no answer', () => {
-  it('nobody listens', async () => {
+describe('no response', () => {
+  it('connection refused', async () => {
     const { receiver, send } = await against(answering(ok))
     await receiver.close()
     expect(await send()).toMatchObject({
       kind: 'retry',
-      trouble: { code: 'ECONNREFUSED', detail: expect.stringContaining('not reached') },
+      trouble: { code: 'ECONNREFUSED', detail: expect.stringContaining('The request failed') },
     })
   })
 
@@ -143,7 +144,7 @@ describe('no answer', () => {
     ['closed', afterRequest(peer => peer.end())],
     ['not HTTP', afterRequest(peer => peer.send('SSH-2.0-OpenSSH_9.6\r\n\r\n'))],
     [
-      'another protocol',
+      '101 Switching Protocols',
       afterRequest(peer => peer.send('HTTP/1.1 101 Switching\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n')),
     ],
   ])('%s', async (_, script) => {
@@ -155,16 +156,16 @@ describe('no answer', () => {
     })
   })
 
-  it('silence until the time is over', async () => {
+  it('no response within the time limit', async () => {
     const { send } = await against(
       afterRequest(() => {}),
       { timeoutMs: 50 },
     )
-    const trouble = { code: 'timeout', detail: 'The endpoint was not reached: no answer within 50 ms.' }
+    const trouble = { code: 'timeout', detail: 'The request failed: no response within 50 ms.' }
     expect(await send()).toEqual({ kind: 'retry', trouble, retryAfterMs: undefined })
   })
 
-  it('a certificate that nobody vouches for: nothing is sent', async () => {
+  it('an untrusted certificate: no request is sent', async () => {
     const receiver = closing(await startReceiver(answering(ok), selfSigned()))
     const options = { url: receiver.url('/v1/batch'), writeKey: 'key', timeoutMs: 10_000, now: () => sentAt }
     const sending = createHttpTransport(options).send(batch, 0, new AbortController().signal)
@@ -172,7 +173,7 @@ describe('no answer', () => {
     expect(receiver.requests).toEqual([])
   })
 
-  it('ended from outside: the connection is dropped', async () => {
+  it('an aborted signal closes the connection', async () => {
     const abort = new AbortController()
     let dropped: Promise<void> | undefined
     const { send } = await against(

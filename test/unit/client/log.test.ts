@@ -16,16 +16,16 @@ function logging(debugging = false) {
   return { clock, lines, log: createLog({ write: line => lines.push(line), clock, debugging }) }
 }
 
-describe('failures that nobody listens to', () => {
-  it('are told, with what to do', () => {
+describe('failures without a listener', () => {
+  it('are logged with a remedy', () => {
     const { log, lines } = logging()
     log.failure(failure('http_401', 20))
     expect(lines).toEqual([
-      "hookline analytics: 20 not delivered, refused (http_401). The endpoint answered. Listen with 'onFailure'.\n",
+      "hookline analytics: 20 messages not delivered: refused (http_401). The endpoint answered. Set 'onFailure' to handle them.\n",
     ])
   })
 
-  it('once a minute for each kind, and then how many it were', async () => {
+  it('are logged once per minute and kind, with a count of the others', async () => {
     const { log, lines, clock } = logging()
     log.failure(failure('http_401'))
     log.failure(failure('http_401', 5))
@@ -35,11 +35,11 @@ describe('failures that nobody listens to', () => {
     expect(lines).toHaveLength(2)
     await clock.advance(1)
     log.failure(failure('http_401'))
-    expect(lines[2]).toContain('1 not delivered, refused (http_401). The endpoint answered. 7 more before that')
+    expect(lines[2]).toContain('1 message not delivered: refused (http_401). The endpoint answered. 7 more before that')
   })
 })
 
-describe('DEBUG=analytics (B4.2)', () => {
+describe('DEBUG=analytics', () => {
   it.each([
     ['analytics', true],
     ['http, analytics', true],
@@ -53,7 +53,7 @@ describe('DEBUG=analytics (B4.2)', () => {
     expect(isDebugging(debug)).toBe(expected)
   })
 
-  it('lines are made only when they are written', () => {
+  it('creates lines only when debugging', () => {
     const off = logging()
     off.log.debug(() => {
       throw new Error('made')

@@ -17,7 +17,7 @@ const errorOf = (writeKey: unknown, options: unknown): unknown => {
   }
 }
 
-it('defaults (B2.3)', () => {
+it('has these defaults', () => {
   expect(settings()).toEqual({
     writeKey: 'key',
     url: 'https://events.example.com/v1/batch',
@@ -39,14 +39,14 @@ describe('endpoint', () => {
     ['a base URL', 'http://127.0.0.1:8080', 'http://127.0.0.1:8080/v1/batch'],
     ['with a slash', 'https://events.example.com/', 'https://events.example.com/v1/batch'],
     ['a full URL', 'https://events.example.com/v1/import', 'https://events.example.com/v1/import'],
-    ['a query stays', 'https://events.example.com/in?x=1', 'https://events.example.com/in?x=1'],
-    ['a fragment does not', 'https://events.example.com/#top', 'https://events.example.com/v1/batch'],
+    ['a query is kept', 'https://events.example.com/in?x=1', 'https://events.example.com/in?x=1'],
+    ['a fragment is removed', 'https://events.example.com/#top', 'https://events.example.com/v1/batch'],
   ])('%s', (_, given, url) => {
     expect(settings({ endpoint: given }).url).toBe(url)
   })
 })
 
-describe('two names of one setting', () => {
+describe('aliases of a setting', () => {
   it.each([
     [{ flushAt: 7 }, { size: 7 }],
     [{ size: 7, flushAt: 7 }, { size: 7 }],
@@ -57,16 +57,16 @@ describe('two names of one setting', () => {
   })
 })
 
-describe('refused, naming the setting', () => {
+describe('invalid settings are rejected by name', () => {
   it.each([
     ['no write key', undefined, { endpoint }, 'writeKey', /must be the write key/],
     ['an empty write key', '', { endpoint }, 'writeKey', /must be the write key/],
-    ['a write key that fills a request', 'x'.repeat(1_001), { endpoint }, 'writeKey', /must be the write key/],
-    ['no write key but options', { endpoint }, undefined, 'writeKey', /must be the write key/],
+    ['a write key that is too long', 'x'.repeat(1_001), { endpoint }, 'writeKey', /must be the write key/],
+    ['options instead of a write key', { endpoint }, undefined, 'writeKey', /must be the write key/],
     ['no options', 'key', undefined, 'endpoint', /is required/],
     ['no endpoint', 'key', {}, 'endpoint', /must be the collector's URL/],
     [
-      'an endpoint that is no URL',
+      'an endpoint that is not a URL',
       'key',
       { endpoint: 'events.example.com' },
       'endpoint',
@@ -79,32 +79,26 @@ describe('refused, naming the setting', () => {
       'key',
       { endpoint, size: 20, flushAt: 1 },
       'size',
-      /'size' and 'flushAt' are two names/,
+      /'size' and 'flushAt' are names of the same setting/,
     ],
-    ['flushAfter and interval differ', 'key', { endpoint, flushAfter: 1, interval: 2 }, 'flushAfter', /differ/],
-    ['size 0', 'key', { endpoint, size: 0 }, 'size', /from 1 to 2500/],
     [
-      'flushAt 2,501',
+      'flushAfter and interval differ',
       'key',
-      { endpoint, flushAt: 2_501 },
-      'flushAt',
-      /^'flushAt' must be a whole number from 1 to 2500/,
+      { endpoint, flushAfter: 1, interval: 2 },
+      'flushAfter',
+      /different values/,
     ],
-    ['a fraction', 'key', { endpoint, maxRetries: 1.5 }, 'maxRetries', /whole number/],
-    ['a number as text', 'key', { endpoint, flushAfter: '5s' }, 'flushAfter', /whole number/],
-    ['NaN', 'key', { endpoint, timeoutMs: Number.NaN }, 'timeoutMs', /whole number/],
+    ['size 0', 'key', { endpoint, size: 0 }, 'size', /from 1 to 2500/],
+    ['flushAt 2,501', 'key', { endpoint, flushAt: 2_501 }, 'flushAt', /^'flushAt' must be an integer from 1 to 2500/],
+    ['a fraction', 'key', { endpoint, maxRetries: 1.5 }, 'maxRetries', /an integer/],
+    ['a number as a string', 'key', { endpoint, flushAfter: '5s' }, 'flushAfter', /an integer/],
+    ['NaN', 'key', { endpoint, timeoutMs: Number.NaN }, 'timeoutMs', /an integer/],
     ['a queue shorter than a batch', 'key', { endpoint, maxQueueMessages: 19 }, 'maxQueueMessages', /from 20/],
     ['a queue too small for one message', 'key', { endpoint, maxQueueBytes: 32_767 }, 'maxQueueBytes', /from 32768/],
     ['an unknown policy', 'key', { endpoint, onFull: 'drop' }, 'onFull', /error, drop-oldest, wait/],
-    ['a listener that is none', 'key', { endpoint, onFailure: 'log' }, 'onFailure', /must be a function/],
-    ['another spelling', 'key', { endpoint, FlushAt: 1 }, 'FlushAt', /did you mean 'flushAt'\?/],
-    [
-      'an unknown setting',
-      'key',
-      { endpoint, batchSize: 1 },
-      'batchSize',
-      /the settings are endpoint, timeoutMs, size/,
-    ],
+    ['a listener that is not a function', 'key', { endpoint, onFailure: 'log' }, 'onFailure', /must be a function/],
+    ['wrong capitals', 'key', { endpoint, FlushAt: 1 }, 'FlushAt', /did you mean 'flushAt'\?/],
+    ['an unknown setting', 'key', { endpoint, batchSize: 1 }, 'batchSize', /one of endpoint, timeoutMs, size/],
   ])('%s', (_, writeKey, options, field, message) => {
     const error = errorOf(writeKey, options)
     expect(error).toBeInstanceOf(ConfigError)
@@ -112,7 +106,7 @@ describe('refused, naming the setting', () => {
   })
 })
 
-describe('a transport of its own', () => {
+describe('a custom transport', () => {
   const transport = { envelopeBytes: 0, send: async () => ({ kind: 'taken', rejected: [] }) as const }
 
   it('has the settings of the queue, with the same defaults', () => {
@@ -121,12 +115,12 @@ describe('a transport of its own', () => {
   })
 
   it.each<[string, object, string, RegExp]>([
-    ['that is none', { transport: {} }, 'transport', /kafkaTransport/],
+    ['that has no methods', { transport: {} }, 'transport', /kafkaTransport/],
     ['that is undefined', { transport: undefined }, 'transport', /kafkaTransport/],
     ['that is a number', { transport: 5 }, 'transport', /kafkaTransport/],
-    ['with an endpoint', { transport, endpoint }, 'endpoint', /^'endpoint' is no setting: the settings are transport,/],
+    ['with an endpoint', { transport, endpoint }, 'endpoint', /^unknown setting 'endpoint' \(one of transport,/],
     ['with a queue shorter than a batch', { transport, maxQueueMessages: 1 }, 'maxQueueMessages', /from 20/],
-  ])('%s is refused', (_, given, field, message) => {
+  ])('%s is rejected', (_, given, field, message) => {
     expect(() => transportSettingsOf(given as TransportOptions)).toThrow(
       expect.objectContaining({ name: 'ConfigError', field, message: expect.stringMatching(message) }),
     )

@@ -10,7 +10,7 @@ import { type Consumer, installPacked } from '../../support/client/packed-librar
 import { createAuthority } from '../../support/network/certificates.ts'
 import { answer, answering, type Script, startReceiver } from '../../support/webhook/scripted-receiver.ts'
 
-/* The package as others get it: packed, unpacked in an empty folder, used from there. */
+/* The npm package of the client: packed, unpacked to an empty folder and used from there. */
 
 let consumer: Consumer
 beforeAll(async () => {
@@ -35,8 +35,8 @@ const threeLines = (endpoint: string, options = '') => `
   for (let n = 0; n < 50; n += 1) analytics.track({ userId: 'u', event: 'E' + n })
 `
 
-describe('what is packed', () => {
-  it('holds the library as ES modules and CommonJS, and no more', () => {
+describe('the package', () => {
+  it('contains only the library as ES modules and CommonJS', () => {
     const { files } = consumer.packed['@hookline/client']!
     const entry = 'packages/client/src/index'
     const needed = ['package.json', 'README.md', 'LICENSE', `dist/${entry}.js`, `dist/${entry}.d.ts`]
@@ -46,7 +46,7 @@ describe('what is packed', () => {
     expect(files.filter(file => !places.test(file))).toEqual([])
   })
 
-  it('installs nothing else, from its tarball alone', async () => {
+  it('installs from its tarball without dependencies', async () => {
     const { tarball, manifest } = consumer.packed['@hookline/client']!
     const kinds = ['dependencies', 'optionalDependencies', 'peerDependencies', 'bundleDependencies']
     expect(Object.keys(manifest).filter(key => kinds.includes(key))).toEqual([])
@@ -66,16 +66,16 @@ describe('a script', () => {
   it.each([
     ['ES module', 'script.mjs', (text: string) => text],
     ['CommonJS', 'script.cjs', (text: string) => text.replace(/import (.*) from (.*)/, 'const $1 = require($2)')],
-  ])('%s: ends by itself, at once, with all messages sent in order', async (_, file, turn) => {
+  ])('%s: exits immediately after sending all messages in order', async (_, file, turn) => {
     const { endpoint, messages } = await collector()
-    // A flush timer of an hour: nobody waits for it.
+    // The flush timer is one hour. The script must not wait for it.
     await consumer.write(file, turn(threeLines(endpoint, 'flushAfter: 3_600_000')))
     const { code, stderr } = await consumer.node(file)
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(messages().map(({ event }) => event)).toEqual(Array.from({ length: 50 }, (_each, n) => `E${n}`))
   })
 
-  it('over TLS it is the same, with the authorities that Node trusts', async () => {
+  it('sends over TLS with the CAs that Node trusts', async () => {
     const authority = createAuthority()
     const receiver = closing(await startReceiver(answering(ok), authority.issue({ names: ['127.0.0.1'] })))
     await consumer.write('authority.pem', authority.cert)
@@ -84,36 +84,36 @@ describe('a script', () => {
     expect({ code, stderr, requests: receiver.requests.length }).toEqual({ code: 0, stderr: '', requests: 3 })
   })
 
-  it('a fault of the endpoint does not lose messages at the end', async () => {
+  it('retries before the exit when the endpoint fails', async () => {
     const { endpoint, messages } = await collector(answering(answer(503), ok))
     await consumer.write('fault.mjs', threeLines(endpoint))
     expect(await consumer.node('fault.mjs')).toMatchObject({ code: 0, stderr: '' })
     expect(new Set(messages().map(({ messageId }) => messageId)).size).toBe(50)
   })
 
-  it('a dead endpoint holds it up for the time that is set, and then it says what was not sent', async () => {
+  it('exits after exitTimeoutMs when the endpoint is unreachable, and reports the failed messages', async () => {
     const { endpoint, receiver } = await collector()
     await receiver.close()
     await consumer.write('dead.mjs', threeLines(endpoint, 'exitTimeoutMs: 300'))
     const { code, stderr } = await consumer.node('dead.mjs')
     expect({ code, stderr }).toEqual({
       code: 0,
-      stderr: expect.stringMatching(/^hookline analytics: 50 not delivered, out_of_time/),
+      stderr: expect.stringMatching(/^hookline analytics: 50 messages not delivered: out_of_time/),
     })
   })
 
-  it('so does one that is silent, and the request under way is given up first', async () => {
+  it('exits after exitTimeoutMs when the endpoint does not respond', async () => {
     const { endpoint, receiver } = await collector(() => {})
     await consumer.write('silent.mjs', threeLines(endpoint, 'timeoutMs: 2_000, exitTimeoutMs: 3_000'))
     const { code, stderr } = await consumer.node('silent.mjs')
     expect({ code, stderr }).toEqual({
       code: 0,
-      stderr: expect.stringMatching(/^hookline analytics: 50 not delivered, out_of_time/),
+      stderr: expect.stringMatching(/^hookline analytics: 50 messages not delivered: out_of_time/),
     })
     expect(receiver.requests.length).toBeGreaterThan(0)
   })
 
-  it('in a worker thread it is the same', async () => {
+  it('sends from a worker thread', async () => {
     const { endpoint, messages } = await collector()
     await consumer.write('thread.mjs', threeLines(endpoint))
     await consumer.write('main.mjs', "import { Worker } from 'node:worker_threads'\nnew Worker('./thread.mjs')")
@@ -121,17 +121,17 @@ describe('a script', () => {
     expect(messages()).toHaveLength(50)
   })
 
-  it('process.exit() loses messages, but not in silence', async () => {
+  it('reports messages lost by process.exit()', async () => {
     const { endpoint } = await collector()
     await consumer.write('exit.mjs', `${threeLines(endpoint)}process.exit(3)`)
     const { code, stderr } = await consumer.node('exit.mjs')
     expect({ code, stderr }).toEqual({
       code: 3,
-      stderr: 'hookline analytics: 50 lost: the process was ended before close() was done.\n',
+      stderr: 'hookline analytics: 50 messages lost: the process exited before close() had resolved.\n',
     })
   })
 
-  it('an awaited close outlives the pauses between retries', async () => {
+  it('stays alive during retry delays while close is awaited', async () => {
     const { endpoint } = await collector(answering(answer(503), ok))
     await consumer.write(
       'awaited.mjs',
@@ -140,7 +140,7 @@ describe('a script', () => {
     expect(await consumer.node('awaited.mjs')).toMatchObject({ code: 0, stdout: '50\n' })
   })
 
-  it('that only makes a client ends at once and has connected to nobody', async () => {
+  it('exits immediately without a connection when it only creates a client', async () => {
     const { endpoint, receiver } = await collector()
     await consumer.write(
       'idle.mjs',
@@ -150,17 +150,17 @@ describe('a script', () => {
     expect(receiver.connections()).toBe(0)
   })
 
-  it('DEBUG=analytics tells what it does (B4.2)', async () => {
+  it('logs its actions with DEBUG=analytics', async () => {
     const { endpoint } = await collector(answering(answer(503), ok))
     await consumer.write('debug.mjs', threeLines(endpoint))
     const { stderr } = await consumer.node('debug.mjs', { DEBUG: 'analytics' })
     expect(stderr).toMatch(/^analytics: queued track [0-9a-f-]{36}, \d+ bytes$/m)
-    expect(stderr).toMatch(/^analytics: again in \d+ ms \(http_503\): The endpoint answered 503\.$/m)
-    expect(stderr).toMatch(/^analytics: sent 20$/m)
+    expect(stderr).toMatch(/^analytics: retry in \d+ ms \(http_503\): The endpoint responded with 503\.$/m)
+    expect(stderr).toMatch(/^analytics: sent 20 messages$/m)
   })
 })
 
-describe('types, without those of Node and with all checks', () => {
+describe('types compile in strict mode without Node types', () => {
   const uses = `
     const analytics = new Analytics('key', { endpoint: 'https://events.example.com', flushAt: 1, onFull: 'wait' })
     const waits: Promise<void> = analytics.track({ userId: 1, event: 'E', timestamp: new Date(), properties: { a: [1] } })
@@ -172,11 +172,11 @@ describe('types, without those of Node and with all checks', () => {
     new Analytics('key', {})
     // @ts-expect-error an event is required
     analytics.track({ userId: 'u' })
-    // @ts-expect-error no such field
+    // @ts-expect-error unknown field
     analytics.identify({ userId: 'u', trait: {} })
     // @ts-expect-error both are required
     analytics.alias({ userId: 'u' })
-    // @ts-expect-error one of three
+    // @ts-expect-error an invalid onFull
     new Analytics('key', { endpoint: '', onFull: 'drop' })
   `
   it.each([
@@ -206,10 +206,10 @@ describe('docs/how-to/send-from-node.md', () => {
     language,
     text,
   }))
-  // The one that needs a broker is run where there is one: test/contract/kafka/packed-transport.test.ts.
+  // test/contract/kafka/client-kafka-package.test.ts runs the example that needs a broker.
   const examples = all.filter(({ text }) => !text.includes('@hookline/client-kafka'))
   const imported = Array(1_000).fill('track')
-  /** What each example sends, in the page's order. */
+  /** The types that each example of the page sends, in order. */
   const sends = [
     ['identify', 'track'],
     ['page'],
@@ -220,12 +220,12 @@ describe('docs/how-to/send-from-node.md', () => {
     imported,
   ]
 
-  it('has so many examples', () => {
+  it('has the expected number of examples', () => {
     expect(examples.length).toBe(sends.length)
   })
 
   it.each(sends.map((types, index) => ({ index, types })))(
-    'example $index does what it says',
+    'example $index sends the expected messages',
     async ({ index, types }) => {
       const { endpoint, messages } = await collector()
       const { language, text } = examples[index] as (typeof examples)[number]

@@ -11,8 +11,8 @@ import {
   taken,
 } from '../../support/client/sender-harness.ts'
 
-describe('when a flush is due (B2.3)', () => {
-  it('19 messages wait, the 20th sends them', async () => {
+describe('a flush is due', () => {
+  it('at the 20th message', async () => {
     const { add, sizes } = senderHarness(always(taken))
     add(19)
     await settled()
@@ -22,7 +22,7 @@ describe('when a flush is due (B2.3)', () => {
     expect(sizes()).toEqual([20])
   })
 
-  it('what is left after two batches waits for its own flush', async () => {
+  it('after two full batches, the rest waits for the next flush', async () => {
     const { add, sizes, advance } = senderHarness(always(taken))
     add(45)
     await settled()
@@ -31,14 +31,14 @@ describe('when a flush is due (B2.3)', () => {
     expect(sizes()).toEqual([20, 20, 5])
   })
 
-  it('size 1 sends every message on its own', async () => {
+  it('after every message with size 1', async () => {
     const { add, sizes } = senderHarness(always(taken), { size: 1 })
     add(3)
     await settled()
     expect(sizes()).toEqual([1, 1, 1])
   })
 
-  it('a lonely message goes out after 5 s and not before', async () => {
+  it('5 s after a single message', async () => {
     const { add, tries, advance } = senderHarness(always(taken))
     add(1)
     await advance(4_999)
@@ -47,7 +47,7 @@ describe('when a flush is due (B2.3)', () => {
     expect(tries).toMatchObject([{ atMs: 5_000 }])
   })
 
-  it('the 5 s count from the last flush', async () => {
+  it('5 s after the last flush', async () => {
     const { add, tries, advance } = senderHarness(always(taken))
     add(20)
     await advance(4_000)
@@ -56,7 +56,7 @@ describe('when a flush is due (B2.3)', () => {
     expect(tries.map(({ atMs }) => atMs)).toEqual([0, 5_000])
   })
 
-  it('after a long silence they count from the first message', async () => {
+  it('5 s after the first message if the last flush is older', async () => {
     const { add, tries, advance } = senderHarness(always(taken))
     add(20)
     await advance(60_000)
@@ -65,14 +65,14 @@ describe('when a flush is due (B2.3)', () => {
     expect(tries.map(({ atMs }) => atMs)).toEqual([0, 65_000])
   })
 
-  it('500,000 bytes with envelope and commas: what fits exactly goes, one byte more waits', async () => {
+  it('at 500 000 bytes with envelope and commas; one byte more waits', async () => {
     const room = 500_000 - 200
     const exact = senderHarness(always(taken))
     exact.add(9, 30_000)
     exact.add(6, 30_000)
     await settled()
     expect(exact.sizes()).toEqual([])
-    // 15 × 30,000 and 16 commas leave so many for the 16th and 17th.
+    // 15 messages of 30 000 bytes and 16 commas leave this for the 16th and 17th message.
     const left = room - 15 * 30_000 - 16
     exact.add(1, 30_000)
     exact.add(1, left - 30_000)
@@ -86,7 +86,7 @@ describe('when a flush is due (B2.3)', () => {
     expect(over.sizes()).toEqual([16])
   })
 
-  it('a client that has fallen behind sends as much as a request may carry', async () => {
+  it('with more than 10 waiting batches it sends the largest possible requests', async () => {
     let open = (_: SendResult): void => {}
     let isFirst = true
     const { add, sizes } = senderHarness(() => {
@@ -104,14 +104,14 @@ describe('when a flush is due (B2.3)', () => {
     expect(sizes()).toEqual([20, 201])
   })
 
-  it('just behind it keeps to its size', async () => {
+  it('with 10 waiting batches it keeps its size', async () => {
     const { add, sizes } = senderHarness(always(taken))
     add(200)
     await settled()
     expect(sizes()).toEqual(Array(10).fill(20))
   })
 
-  it('has no timer before the first message and none when all is sent', async () => {
+  it('without messages there is no timer', async () => {
     const { add, clock, sender } = senderHarness(always(taken))
     expect(clock.timers).toBe(0)
     add(3)
@@ -123,7 +123,7 @@ describe('when a flush is due (B2.3)', () => {
 })
 
 describe('flush and close', () => {
-  it('a flush covers what is queued while it runs', async () => {
+  it('flush includes messages queued while it runs', async () => {
     const { add, sender, sent, advance } = senderHarness(inTurn(retry(), taken))
     add(3)
     const flushed = sender.flush()
@@ -134,7 +134,7 @@ describe('flush and close', () => {
     expect(sent).toEqual(['m1', 'm2', 'm3', 'm4', 'm5'])
   })
 
-  it('a flush ends although the client is never idle', async () => {
+  it('flush resolves although the client is never idle', async () => {
     const harness = senderHarness(async () => {
       harness.add(1)
       return taken
@@ -142,19 +142,19 @@ describe('flush and close', () => {
     harness.add(3)
     await harness.sender.flush()
     expect(harness.sent.length).toBeGreaterThanOrEqual(4)
-    // From here on nothing is added: the endpoint's own calls throw, which is a fault to be retried.
+    // From here on the calls in the endpoint throw, so nothing is added and the batch is retried.
     const closed = harness.sender.close(1_000)
     await harness.advance(1_000)
     await closed
   })
 
-  it('a flush of nothing is done', async () => {
+  it('flush resolves immediately when the queue is empty', async () => {
     const { sender, clock } = senderHarness(always(taken))
     await sender.flush()
     expect(clock.holds).toBe(0)
   })
 
-  it('close sends everything; a second one is harmless; a call after it throws', async () => {
+  it('close sends all messages and can be repeated; later calls throw', async () => {
     const { add, sender, sent } = senderHarness(always(taken))
     add(50)
     await Promise.all([sender.close(), sender.close()])
@@ -164,7 +164,7 @@ describe('flush and close', () => {
     expect(sender.counts).toEqual({ queued: 50, sent: 50, failed: 0, dropped: 0, waiting: 0 })
   })
 
-  it('close with a time ends then: all that is left is reported, the request under way is ended', async () => {
+  it('close with a time limit fails the remaining messages and aborts the request', async () => {
     let ended = false
     const hangs: Respond = (_, __, signal) =>
       new Promise(resolve =>
@@ -185,7 +185,7 @@ describe('flush and close', () => {
     expect({ ended, timers: clock.timers, holds: clock.holds }).toEqual({ ended: true, timers: 0, holds: 0 })
   })
 
-  it('close with a time ends a pause between retries too', async () => {
+  it('close with a time limit ends a retry delay', async () => {
     const { add, sender, failures, clock, tries, advance } = senderHarness(always(retry(300_000)))
     add(1)
     const closed = sender.close(1_000)
@@ -199,7 +199,7 @@ describe('flush and close', () => {
     })
   })
 
-  it('says when it has something to send and when it has not', async () => {
+  it('reports when it becomes busy and idle', async () => {
     const { add, sender, busy } = senderHarness(always(taken))
     add(2)
     expect(busy).toEqual([true])

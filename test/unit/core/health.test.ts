@@ -17,18 +17,18 @@ const well: DispatcherVitals = {
   phase: 'joined',
   silenceMs: 20,
   inactivityMs: 20,
-  isConfirmed: true,
+  holdsLease: true,
   oldestOpenMs: 0,
   sinceCallEndMs: 100,
   isSchemaMissing: false,
   unwritableTopics: [],
-  marks: { isCurrent: true, ageMs: 500 },
+  suppressionList: { isCurrent: true, ageMs: 500 },
 }
 
-/** A record has been open for a day, and no call has ended since. */
+/** A record has been in progress for a day, and no request has ended since. */
 const dayLong = { oldestOpenMs: 86_400_000, sinceCallEndMs: 86_400_000 }
 
-/** The names of what fails. */
+/** The names of the failed checks. */
 const failing = ({ live, ready }: Health): { live: string[]; ready: string[] } => {
   const failed = (checks: Health['live']): string[] => checks.filter(check => !check.ok).map(check => check.name)
   return { live: failed(live), ready: failed(ready) }
@@ -43,10 +43,10 @@ describe('dispatcherHealth', () => {
     ['a consumer about to be late', { inactivityMs: 59_999, silenceMs: 59_999 }, { live: [], ready: [] }],
     [
       'Kafka away for a day',
-      { ...dayLong, silenceMs: 86_400_000, inactivityMs: 10_000, isConfirmed: false },
+      { ...dayLong, silenceMs: 86_400_000, inactivityMs: 10_000, holdsLease: false },
       { live: [], ready: ['groups'] },
     ],
-    ['only the group coordinator away', { ...dayLong, isConfirmed: false }, { live: [], ready: [] }],
+    ['only the group coordinator away', { ...dayLong, holdsLease: false }, { live: [], ready: [] }],
     [
       'a record lost track of',
       { oldestOpenMs: 15 * 60_000, sinceCallEndMs: 15 * 60_000 },
@@ -61,7 +61,7 @@ describe('dispatcherHealth', () => {
     ['a record that waits for the schema registry', { ...dayLong, isSchemaMissing: true }, { live: [], ready: [] }],
     [
       'records that wait for the deletions',
-      { ...dayLong, marks: { isCurrent: false, ageMs: 3_600_000 } },
+      { ...dayLong, suppressionList: { isCurrent: false, ageMs: 3_600_000 } },
       { live: [], ready: ['deletions'] },
     ],
     [
@@ -69,7 +69,11 @@ describe('dispatcherHealth', () => {
       { ...dayLong, unwritableTopics: ['hookline.retry.10s'] },
       { live: [], ready: ['topics'] },
     ],
-    ['who was deleted is not known', { marks: { isCurrent: false, ageMs: 5_000 } }, { live: [], ready: ['deletions'] }],
+    [
+      'who was deleted is not known',
+      { suppressionList: { isCurrent: false, ageMs: 5_000 } },
+      { live: [], ready: ['deletions'] },
+    ],
   ])('%s', (_name, vitals, expected) => {
     expect(failing(dispatcherHealth({ ...well, ...vitals }))).toEqual(expected)
   })
@@ -93,7 +97,7 @@ describe('collectorHealth', () => {
   it.each<[string, Partial<CollectorVitals>, string[]]>([
     ['all well', {}, []],
     ['not listening yet', { phase: 'starting' }, ['collector']],
-    ['the last call', { phase: 'last call' }, ['collector']],
+    ['draining', { phase: 'draining' }, ['collector']],
     ['stopping', { phase: 'stopping' }, ['collector']],
     ['Kafka has just failed', { outage: { lastedMs: 14_999, seenMsAgo: 0 } }, []],
     ['Kafka fails for a while', { outage: { lastedMs: 15_000, seenMsAgo: 1_000 } }, ['kafka']],
@@ -111,16 +115,16 @@ describe('configurationHealth', () => {
     [
       'not all of it yet',
       { kind: 'accepted', needRestart: ['kafka', 'delivery'] },
-      `${since}; changed, and needs a restart: kafka, delivery`,
+      `${since}; changes that need a restart: kafka, delivery`,
     ],
-    ['refused', { kind: 'refused' }, `${since}; what the file says now is refused, the log says why`],
+    ['refused', { kind: 'refused' }, `${since}; the changed file is refused, see the log`],
   ])('%s: ready all the same', (_, file, detail) => {
     const ready = [{ name: 'configuration', ok: true, detail }]
     expect(configurationHealth(file, epochMs(Date.UTC(2026, 2, 1)))).toEqual({ live: [], ready })
   })
 })
 
-it('a process is what all of its services are', () => {
+it('a process fails when one of its services fails', () => {
   const parts = [
     collectorHealth({ phase: 'starting', outage: undefined }),
     dispatcherHealth({ ...well, inactivityMs: 60_000 }),

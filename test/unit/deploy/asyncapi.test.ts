@@ -29,7 +29,10 @@ import { ScriptedProducer } from '../../support/kafka/scripted-producer.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 import { traceparent } from '../../support/telemetry/traceparent.ts'
 
-/* schemas/asyncapi.yaml against the specification of AsyncAPI, and against what the code writes. */
+/*
+ * Checks schemas/asyncapi.yaml against the AsyncAPI specification and against records that the code
+ * writes.
+ */
 
 function referencesIn(node: unknown): readonly string[] {
   if (typeof node !== 'object' || node === null) return []
@@ -43,7 +46,7 @@ describe('schemas/asyncapi.yaml', () => {
     const require = createRequire(import.meta.url)
     const validate = ajv.compile(require('@asyncapi/specs/schemas/3.0.0-without-$id.json'))
     expect([validate(document), validate.errors]).toEqual([true, null])
-    // And would not pass as anything.
+    // The validator must reject an invalid document.
     expect(validate({ ...document, asyncapi: '2.6.0' })).toBe(false)
     expect(validate({ ...document, channels: { events: { bindings: { kafka: { partitions: 'many' } } } } })).toBe(false)
   })
@@ -75,7 +78,7 @@ describe('topics of schemas/asyncapi.yaml', () => {
   })
   const addressOf = (name: string): string => (topicNames('hookline').tierOf(name) ? 'hookline.retry.{tier}' : name)
 
-  it('are the topics of an installation', () => {
+  it('equal the topics of an installation', () => {
     const shown = channels.map(([, channel]) => String(channel['address']))
     expect(shown.sort()).toEqual([...new Set(specs.map(({ name }) => addressOf(name)))].sort())
     expect(at('#/channels/retry/parameters/tier/enum')).toEqual(
@@ -103,7 +106,10 @@ describe('topics of schemas/asyncapi.yaml', () => {
   })
 })
 
-/** Holds a record against the message that it should be; both ways, so that nothing stands there that is never written. */
+/**
+ * Compares records with a documented message in both directions: every written header is
+ * documented, and every documented one is written.
+ */
 function expectHeaders(name: string, records: readonly OutgoingRecord[]): void {
   const headers = messageOf(name)['headers'] as Json
   const validate = ajv.compile(headers)
@@ -191,7 +197,7 @@ function expectValue(name: string, key: string | null, values: readonly string[]
   const keySchema = message['bindings']?.['kafka']?.['key'] as Json
   expect(ajv.validate(keySchema, key)).toBe(true)
   const example = (keySchema['examples'] as unknown as readonly string[])[0]!
-  // Of a key that is JSON the example has as many members.
+  // For a JSON key, the example has as many elements.
   if (key?.startsWith('[')) expect(JSON.parse(key)).toHaveLength(JSON.parse(example).length)
 }
 

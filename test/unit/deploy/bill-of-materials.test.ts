@@ -6,7 +6,7 @@ import { billOfMaterials, type LockedPackage, type Lockfile } from '../../../dep
 const checkout = resolve(import.meta.dirname, '../../..')
 const json = (file: string) => JSON.parse(readFileSync(resolve(checkout, file), 'utf8'))
 
-describe('of our lockfile', () => {
+describe('of the lockfile of Hookline', () => {
   const lockfile = json('package-lock.json') as Lockfile
   const { metadata, components, dependencies } = billOfMaterials(lockfile)
 
@@ -18,27 +18,27 @@ describe('of our lockfile', () => {
     })
   })
 
-  it('has all that package.json asks for, and no package of development', () => {
+  it('contains all dependencies of package.json, and no development package', () => {
     const { dependencies: direct } = json('package.json')
     const names = components.map(({ name }) => name)
     expect(names).toEqual(expect.arrayContaining(Object.keys(direct)))
-    // Some that we develop with are used by packages that run, too.
+    // Some development packages are also used at runtime.
     expect(
       names.filter(name => ['jest', 'typescript', 'testcontainers', '@biomejs/biome', 'node'].includes(name)),
     ).toEqual([])
   })
 
-  it('has a hash of each, and its licence where the package names one', () => {
+  it('has a hash of each package, and its licence where the package names one', () => {
     expect(
       components.filter(({ hashes }) => !/^[0-9a-f]{128}$/.test(hashes?.[0]?.content ?? '')).map(({ name }) => name),
     ).toEqual([])
-    // It has a LICENSE file (MIT), but no such field.
+    // Its licence is in a LICENSE file (MIT), not in this field.
     expect(components.filter(({ licenses }) => licenses === undefined).map(({ name }) => name)).toEqual([
       '@kafkajs/confluent-schema-registry',
     ])
   })
 
-  it('leads from the project to every package', () => {
+  it('connects the project to every package', () => {
     const byRef = new Map(dependencies.map(({ ref, dependsOn }) => [ref, dependsOn]))
     const reached = new Set<string>()
     const follow = (ref: string): void => {
@@ -50,7 +50,7 @@ describe('of our lockfile', () => {
     expect(components.filter(each => !reached.has(each['bom-ref'])).map(({ name }) => name)).toEqual([])
   })
 
-  it('is the same each time', () => {
+  it('is the same for every run', () => {
     expect(billOfMaterials(lockfile)).toEqual(billOfMaterials(lockfile))
   })
 })
@@ -60,7 +60,7 @@ describe('of a lockfile', () => {
     billOfMaterials({ packages: { '': { name: 'p', version: '1.0.0' }, ...packages } } as unknown as Lockfile)
   const versions = (bom: ReturnType<typeof of>) => bom.components.map(({ name, version }) => `${name}@${version}`)
 
-  it('two versions of a package are two components, and each user has its own', () => {
+  it('two versions of a package are two components, each with its own dependents', () => {
     const bom = of({
       '': { name: 'p', version: '1.0.0', dependencies: { a: '1', b: '1' } },
       'node_modules/a': { version: '1.0.0' },
@@ -76,7 +76,7 @@ describe('of a lockfile', () => {
     ])
   })
 
-  it('the same version in two places is one component', () => {
+  it('lists the same version in two places once', () => {
     const bom = of({
       'node_modules/a': { version: '1.0.0' },
       'node_modules/b/node_modules/a': { version: '1.0.0' },
@@ -85,7 +85,7 @@ describe('of a lockfile', () => {
     expect(versions(bom)).toEqual(['a@1.0.0', 'b@1.0.0'])
   })
 
-  it('a development package of another version does not hide one', () => {
+  it('contains a package although a development package uses another version', () => {
     const bom = of({
       'node_modules/a': { version: '2.0.0' },
       'node_modules/t': { version: '1.0.0', dev: true },
@@ -94,7 +94,7 @@ describe('of a lockfile', () => {
     expect(versions(bom)).toEqual(['a@2.0.0'])
   })
 
-  it("the repository's own packages are not components", () => {
+  it('omits packages of this repository', () => {
     const bom = of({
       'node_modules/@p/client': { link: true },
       'node_modules/a': { version: '1.0.0' },
@@ -103,7 +103,7 @@ describe('of a lockfile', () => {
     expect(versions(bom)).toEqual(['a@1.0.0'])
   })
 
-  it('a package for another system is not depended on', () => {
+  it('omits a dependency for another operating system', () => {
     const bom = of({ '': { name: 'p', version: '1.0.0', optionalDependencies: { other: '1' } } })
     expect(bom.dependencies).toEqual([{ ref: 'pkg:npm/p@1.0.0', dependsOn: [] }])
   })
@@ -117,7 +117,7 @@ describe('of a lockfile', () => {
     ])
   })
 
-  it('without a project is refused', () => {
-    expect(() => billOfMaterials({ packages: {} })).toThrow('the lockfile names no project')
+  it('rejects a lockfile without a project', () => {
+    expect(() => billOfMaterials({ packages: {} })).toThrow('package-lock.json contains no project')
   })
 })

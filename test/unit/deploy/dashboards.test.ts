@@ -16,7 +16,7 @@ const exprsOf = ({ targets = [] }: { targets?: readonly { expr: string }[] }): s
   targets.map(({ expr }) => expr)
 
 describe('dashboards', () => {
-  it('are four, each at an address of its own', () => {
+  it('are four, each with its own address', () => {
     expect(dashboards.map(({ uid }) => uid).toSorted()).toEqual([
       'hookline-destinations',
       'hookline-kafka',
@@ -63,7 +63,7 @@ describe('panels', () => {
     expect(panel.targets?.length).toBeGreaterThan(0)
     for (const { expr, legendFormat } of panel.targets ?? []) {
       expect(breachesIn(expr)).toEqual([])
-      // What a legend names must be left in the result.
+      // The result must keep each label that a legend uses.
       for (const [, label = ''] of legendFormat.matchAll(/\{\{(\w+)\}\}/g))
         expect(expr + label).toMatch(new RegExp(`\\b${label}\\b`))
       for (const { name, matchers } of askedIn(expr).metrics) {
@@ -75,12 +75,12 @@ describe('panels', () => {
     }
   })
 
-  it('have titles of their own within a dashboard', () => {
+  it('have different titles within a dashboard', () => {
     expect(new Set(shownPanels.map(({ name }) => name)).size).toBe(shownPanels.length)
   })
 })
 
-describe('what a metric is looked at for is what its contract says', () => {
+describe('the use of a metric matches its contract', () => {
   const inAlerts = new Set([...alerts, ...recordings].flatMap(({ expr }) => metricsIn(expr)))
   const onDashboards = new Set(shownPanels.flatMap(({ panel }) => exprsOf(panel)).flatMap(metricsIn))
   it.each(contractMetrics.map(({ name, use }) => [name, use] as const))('%s: %s', (name, use) => {
@@ -89,8 +89,8 @@ describe('what a metric is looked at for is what its contract says', () => {
 })
 
 describe("the types of Grafana's SDK", () => {
-  // The type checker fails here when one of these mistakes is accepted.
-  it('refuse what Grafana does not know', () => {
+  // Type checking fails here when one of these mistakes is accepted.
+  it('reject options that Grafana does not have', () => {
     // @ts-expect-error: an option is misspelt
     const options: Partial<PanelOptions['stat']> = { colourMode: 'value' }
     // @ts-expect-error: an option has a value that does not exist

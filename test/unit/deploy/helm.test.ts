@@ -14,7 +14,7 @@ afterEach(async () => {
   await rm(directory, { recursive: true })
 })
 
-/** A program that prints a line and, told so, leaves a file where Go would. */
+/** A program that prints a line and, on request, writes a file where Go would. */
 async function program(name: string, script: string): Promise<string> {
   const path = join(directory, name)
   await writeFile(path, `#!/bin/sh\n${script}\n`)
@@ -36,12 +36,12 @@ describe('isRecent', () => {
 })
 
 describe('findOrBuildHelm', () => {
-  it('takes the one that HELM names', async () => {
+  it('uses the program in HELM', async () => {
     const HELM = await program('mine', 'echo v3.20.0')
     expect(await findOrBuildHelm({ HELM }, () => {})).toBe(HELM)
   })
 
-  it('takes the one on the PATH, and says why not another', async () => {
+  it('uses the program on the PATH, and logs why not another', async () => {
     await program('helm', 'echo v4.0.0')
     const env = { PATH: `${directory}:/usr/bin:/bin` }
     const lines: string[] = []
@@ -49,7 +49,7 @@ describe('findOrBuildHelm', () => {
     expect(lines).toEqual(['Helm: helm on the PATH (HELM: not set)'])
   })
 
-  it('builds one with Go when the one that there is is too old, and keeps it', async () => {
+  it('builds a program with Go when the installed one is too old, and caches it', async () => {
     const HELM = await program('old', 'echo v3.2.1')
     await program(
       'go',
@@ -64,11 +64,11 @@ describe('findOrBuildHelm', () => {
     )
     expect(lines).toEqual([
       expect.stringContaining(`building Helm ${helmVersion} with Go`),
-      'Helm: built with Go (HELM: it is v3.2.1; helm on the PATH: there is none)',
+      'Helm: built with Go (HELM: its version is v3.2.1; helm on the PATH: not found)',
     ])
   })
 
-  it('says what would help when there is neither', async () => {
+  it('names the remedies when there is none', async () => {
     await expect(findOrBuildHelm({ PATH: directory }, () => {})).rejects.toThrow(
       /Install Helm 3\.18 or newer[\s\S]*Install Go/,
     )
@@ -76,11 +76,11 @@ describe('findOrBuildHelm', () => {
 })
 
 describe('manifestsOf', () => {
-  it('reads every document but empty ones', () => {
+  it('parses all documents except empty ones', () => {
     expect(manifestsOf('a: 1\n---\n# nothing\n---\nb: 2\n')).toEqual([{ a: 1 }, { b: 2 }])
   })
 
-  it('refuses a key that stands twice: the second would win in silence', () => {
+  it('refuses a duplicate key, of which YAML would silently use the second', () => {
     expect(() => manifestsOf('a: 1\na: 2\n')).toThrow('Map keys must be unique')
   })
 })

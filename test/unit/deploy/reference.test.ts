@@ -8,7 +8,7 @@ import { liveKeys } from '../../../src/core/settings/differences.ts'
 import { configurationJsonSchema } from '../../../src/core/settings/json-schema.ts'
 import { checkout, pageAt } from '../../support/docs/pages.ts'
 
-/* What the generated pages are made from is in the code; here is what their own texts say of it. */
+/* Checks the texts of the generated pages that do not come from the code. */
 
 const source = (path: string): string => readFileSync(join(checkout, path), 'utf8')
 const configuration = pageAt('docs/reference/configuration.md').text
@@ -51,14 +51,14 @@ describe('configuration.md', () => {
     expect(rows.sort()).toEqual(keys.filter(key => !mappings.includes(key)).sort())
   })
 
-  it('says of each part whether it is live', () => {
+  it('says for each part whether it is live', () => {
     const live = sectionsOf(configuration)
       .filter(([, text]) => /\bLive\./.test(text))
       .map(([title]) => title)
     expect(live.sort()).toEqual([...liveKeys, 'destinationsFrom'].sort())
   })
 
-  it('has every rule that is held', () => {
+  it('has every configuration rule', () => {
     const [, names = ''] =
       /^const rules: readonly Rule\[\] = \[(.*?)\]/ms.exec(source('src/core/settings/draft.ts')) ?? []
     const held = [...names.matchAll(/\w+/g)].map(([name]) => name)
@@ -79,7 +79,7 @@ describe('commands.md', () => {
     expect([...new Set(read)].sort()).toEqual(Object.keys(variables).sort())
   })
 
-  it('has every command, in each its options, and examples that it could have been given', async () => {
+  it('has every command with its options and valid examples', async () => {
     const all = (await loadedCommands()).flatMap(({ command }) => [command, ...command.commands])
     expect(all.length).toBeGreaterThan(20)
     for (const command of all) {
@@ -98,7 +98,7 @@ describe('commands.md', () => {
 })
 
 describe('a table', () => {
-  it('keeps what would end a cell', () => {
+  it('escapes characters that would end a cell', () => {
     expect(table(['a', ''], [['`x|y`', '1']])).toBe('| a |  |\n|---|---|\n| `x\\|y` | 1 |')
   })
 })

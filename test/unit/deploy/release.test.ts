@@ -22,7 +22,7 @@ const manifest = await manifestOf('package.json')
 const packages = ['packages/client/package.json', 'packages/client-kafka/package.json']
 const published = [manifest.name, '@hookline/client', '@hookline/client-kafka']
 
-/** What is wrong with a changeset; undefined: nothing. */
+/** The problem of a changeset; `undefined` when there is none. */
 function faultOf(text: string): string | undefined {
   try {
     const { releases, summary } = parseChangesetFile(text)
@@ -39,8 +39,8 @@ function faultOf(text: string): string | undefined {
 const changeset = (bump: string, summary: string, name = manifest.name): string =>
   `---\n'${name}': ${bump}\n---\n\n${summary}\n`
 
-describe('what waits for a release', () => {
-  it('names packages of this repository, what it raises, and what changes', async () => {
+describe('pending changesets', () => {
+  it('name packages of this repository, the version level and the change', async () => {
     const files = (await readdir(join(checkout, '.changeset'))).filter(file => /(?<!^README)\.md$/.test(file))
     const faults = files.map(async file => ({ file, fault: faultOf(await read(join('.changeset', file))) }))
     expect((await Promise.all(faults)).filter(({ fault }) => fault !== undefined)).toEqual([])
@@ -61,10 +61,10 @@ describe('what waits for a release', () => {
   ])('is judged: %s', (_, text, fault) => expect(faultOf(text)).toEqual(fault))
 })
 
-describe('a place of the version', () => {
+describe('a place with the version', () => {
   it.each([
     ['has gone', 'nothing'],
-    ['stands twice', "version: '1' version: '2'"],
+    ['occurs twice', "version: '1' version: '2'"],
   ])('that %s stops the release', (_, text) => {
     expect(() => released['packages/client/src/version.ts']!(text, '0.2.0')).toThrow(NotReleasable)
   })
@@ -73,7 +73,8 @@ describe('a place of the version', () => {
 describe('npm run release', () => {
   let folder: string
   const places = ['package.json', 'CHANGELOG.md', ...packages, ...Object.keys(released)]
-  // What these make is tried where they are; here, that they are run once the version is there.
+  // Only checks that the scripts run after the version is written. Their results are tested
+  // elsewhere.
   const scripts = { ...manifest.scripts, generate: 'cp package.json generated' }
   const texts = () => Promise.all(places.map(path => read(path, folder)))
   const release = () => execute('npm', ['run', '--silent', 'release'], { cwd: folder })
@@ -83,7 +84,7 @@ describe('npm run release', () => {
       await mkdir(dirname(join(folder, path)), { recursive: true })
       await cp(join(checkout, path), join(folder, path), { recursive: true })
     }
-    // Where the real ones stand now must not matter.
+    // The files must not depend on the real version.
     await writeFile(join(folder, 'package.json'), JSON.stringify({ ...manifest, scripts, version: '9.8.7' }))
     await writeFile(join(folder, 'CHANGELOG.md'), '# Changelog\n\n## 9.8.7\n- Before.\n')
     await symlink(join(checkout, 'node_modules'), join(folder, 'node_modules'))
@@ -91,13 +92,13 @@ describe('npm run release', () => {
   })
   afterAll(() => rm(folder, { recursive: true }))
 
-  it('is refused while nothing waits, and changes nothing', async () => {
+  it('fails without pending changesets, and changes nothing', async () => {
     const before = await texts()
     await expect(release()).rejects.toMatchObject({ code: 1 })
     expect(await texts()).toEqual(before)
   })
 
-  it('raises the version by the highest number, and says in CHANGELOG.md what changed', async () => {
+  it('raises the version by the highest level, and writes the changes to CHANGELOG.md', async () => {
     await writeFile(join(folder, '.changeset/mended.md'), changeset('patch', 'Mended.'))
     await writeFile(join(folder, '.changeset/new.md'), changeset('minor', 'New.'))
     await release()
@@ -108,11 +109,11 @@ describe('npm run release', () => {
     expect(await readdir(join(folder, '.changeset'))).toEqual(['config.json'])
   })
 
-  it('then makes what is made from it', async () => {
+  it('then generates the files that contain the version', async () => {
     expect(JSON.parse(await read('generated', folder))).toMatchObject({ version: '9.9.0' })
   })
 
-  it('gives every other place the same version, and changes nothing else there', async () => {
+  it('writes the same version to every other place, and changes nothing else there', async () => {
     const version = '9.9.0'
     const lockfile = JSON.parse(await read('package-lock.json'))
     lockfile.version = lockfile.packages[''].version = version

@@ -9,7 +9,10 @@ import { configFolder } from '../../support/config/folder.ts'
 import { allPages, type Block, blocksOf, checkout, type Page } from '../../support/docs/pages.ts'
 import { commandsIn } from '../../support/docs/shell-commands.ts'
 
-/* Examples of configuration are read by the service's own reader, each completed with what it leaves out. */
+/*
+ * The service's own reader reads each example of a configuration, completed with the keys that the
+ * example leaves out.
+ */
 
 type Mapping = Readonly<Record<string, unknown>>
 
@@ -20,7 +23,7 @@ const chartKeys = Object.keys(
 )
 const isOf = (keys: readonly string[], value: Mapping): boolean => Object.keys(value).every(key => keys.includes(key))
 
-/** What an example is of; a chart's values are rendered by test/integration/deploy. */
+/** Kind of an example. test/integration/deploy renders the values of the chart. */
 function kindOf(value: unknown): 'configuration' | 'destination' | 'chart' | 'kubernetes' | 'unknown' {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'unknown'
   const mapping = value as Mapping
@@ -35,7 +38,7 @@ const yamlOf = (page: Page): readonly Block[] => blocksOf(page).filter(({ langua
 const listed = (value: unknown): readonly Mapping[] => (Array.isArray(value) ? value : [])
 const idsIn = (value: unknown): readonly string[] => listed(value).map(({ id }) => String(id))
 
-/** The example with everything that a configuration needs besides. */
+/** The example with all other keys that a configuration needs. */
 function completed(example: Mapping): Mapping {
   const told = [...listed(example['audiences'] && (example['audiences'] as Mapping)['list'])]
   const named = [...new Set(told.flatMap(({ destinations }) => destinations as string[]))]
@@ -56,7 +59,7 @@ function completed(example: Mapping): Mapping {
   }
 }
 
-/** Every file that is named, with what it may hold. */
+/** Every file that the example names, with a possible content. */
 function filesIn(value: unknown, key = ''): readonly string[] {
   if (typeof value === 'string') return /(^f|F)ile$/.test(key) ? [value] : []
   if (Array.isArray(value)) return value.flatMap(each => filesIn(each, key))
@@ -65,7 +68,7 @@ function filesIn(value: unknown, key = ''): readonly string[] {
     : []
 }
 
-/** What the reader says against it; none: it takes it. */
+/** Problems that the reader reports; empty when it accepts the example. */
 async function problemsOf(example: Mapping): Promise<readonly string[]> {
   const configuration = completed(example)
   const folder = join(await configFolder(), 'config')

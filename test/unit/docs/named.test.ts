@@ -3,19 +3,22 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import type { Command } from 'commander'
 import { parse } from 'yaml'
-import { subjects } from '../../../deploy/tools/metrics/subjects.ts'
+import { metricGroups } from '../../../deploy/tools/metrics/metric-groups.ts'
 import { loadedCommands } from '../../../deploy/tools/reference/commands.ts'
 import { configurationJsonSchema } from '../../../src/core/settings/json-schema.ts'
 import { allPages, blocksOf, checkout, codeSpansOf, type Page } from '../../support/docs/pages.ts'
 import { commandsIn } from '../../support/docs/shell-commands.ts'
 
-/* What pages name is there: commands with their options, make's targets, scripts, configuration keys, metrics with their labels, alerts. */
+/*
+ * Everything that pages name exists: commands with their options, make targets, scripts,
+ * configuration keys, metrics with their labels, alerts.
+ */
 
 const read = (path: string): string => readFileSync(join(checkout, path), 'utf8')
 const pages = allPages()
 const cases = pages.map(page => ({ path: page.path, page }))
 
-/** What somebody is to type: examples for the shell, and code spans. */
+/** Commands to type on a page: shell examples and code spans. */
 const typedIn = (page: Page): readonly (readonly string[])[] => {
   const scripts = blocksOf(page).filter(({ language }) => ['', 'sh'].includes(language))
   return [
@@ -24,7 +27,10 @@ const typedIn = (page: Page): readonly (readonly string[])[] => {
   ].flatMap(commandsIn)
 }
 
-/** The words after a program, where it is what is run: at the beginning, after `npx`, or after `--` of another program. */
+/**
+ * The words after a program where it is run: at the beginning, after `npx`, or after `--` of
+ * another program.
+ */
 function wordsAfter(program: string, words: readonly string[]): readonly string[] | undefined {
   const at = words.findIndex(
     (word, index) =>
@@ -41,11 +47,14 @@ beforeAll(async () => {
   for (const { command } of await loadedCommands()) commands.set(command.name(), command)
 })
 
-/** What is wrong with `hookline` and these words; undefined: nothing. The options go through the real parser. */
+/**
+ * The error of `hookline` with these words; undefined when there is none. The real parser reads the
+ * options.
+ */
 function faultOf(words: readonly string[]): string | undefined {
   const shown = `hookline ${words.join(' ')}`
   const [first = '', ...rest] = words
-  // Placeholders, what belongs to no command, and the line that a service prints.
+  // Placeholders, words that are not commands, and the line that a service prints.
   if (/^(…|<|--help|--version|help$|ready$|$)/.test(first)) return undefined
   let command = commands.get(first)
   if (command === undefined) return `${shown}: no such command`
@@ -68,7 +77,7 @@ const safely = (words: readonly string[]): string | undefined => {
   try {
     return faultOf(words)
   } catch (error) {
-    // A page speaks of an option without giving it a value.
+    // A page may name an option without a value.
     if (words.at(-1)?.startsWith('--') && /argument missing/.test((error as Error).message)) return undefined
     return `hookline ${words.join(' ')}: ${(error as Error).message}`
   }
@@ -94,7 +103,7 @@ describe('commands', () => {
 describe('make', () => {
   const makefile = read('Makefile')
   const targets = [...makefile.matchAll(/^([a-z-]+):.*##/gm)].map(([, target]) => target)
-  /** Read by make, or by the programs that it starts. */
+  /** Files that read variables of make, or of the programs that it starts. */
   const readers = [
     'Makefile',
     'test/tools/bench/options.ts',
@@ -134,7 +143,10 @@ interface Node {
 }
 const schema = configurationJsonSchema() as Node
 
-/** `destinations[].webhooks[].url`; lists may go without their brackets. */
+/**
+ * Whether a key exists, for example `destinations[].webhooks[].url`. Lists may be named without
+ * their brackets.
+ */
 const isKey = (path: string): boolean =>
   path
     .split('.')
@@ -156,13 +168,13 @@ describe('configuration keys', () => {
 })
 
 describe('metrics and alerts', () => {
-  const metrics = new Map(subjects.flatMap(subject => subject.metrics).map(metric => [metric.name, metric]))
+  const metrics = new Map(metricGroups.flatMap(subject => subject.metrics).map(metric => [metric.name, metric]))
   const alerts = [...read('deploy/helm/hookline/files/rules/alerts.yaml').matchAll(/alert: (\w+)/g)].map(
     ([, name]) => name,
   )
   const named = /\b(hookline_[a-z0-9_]+)(?:\{([^}`]*)\})?/g
 
-  /** What is wrong with a metric as it is named, with or without labels. */
+  /** The error of a metric as it is named, with or without labels. */
   function faultOfMetric(name: string, labels = ''): string | undefined {
     const metric = metrics.get(name) ?? metrics.get(name.replace(/_(bucket|sum|count)$/, ''))
     if (metric === undefined) return name

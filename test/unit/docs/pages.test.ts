@@ -3,11 +3,11 @@ import { dirname, join, normalize } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
 import { allPages, checkout, codeSpansOf, type Page, pageAt, withoutFences } from '../../support/docs/pages.ts'
 
-/* Every page: its links lead somewhere, and somebody who begins at the map finds it. */
+/* The links of every page work, and every page can be reached from docs/README.md. */
 
 const pages = allPages()
 
-/** As GitHub names the headings of a page. */
+/** Anchors of the headings of a page, as GitHub names them. */
 function anchorsOf({ text }: Page): ReadonlySet<string> {
   const seen = new Map<string, number>()
   const headings = [...withoutFences(text).matchAll(/^#{1,6} +(.*?) *$/gm)].map(([, heading = '']) => heading)
@@ -22,7 +22,7 @@ function anchorsOf({ text }: Page): ReadonlySet<string> {
   )
 }
 
-/** What is linked to, but for other places of the web. */
+/** Link targets within the repository. */
 const linksOf = ({ text }: Page): readonly string[] =>
   [
     ...withoutFences(text)
@@ -32,7 +32,7 @@ const linksOf = ({ text }: Page): readonly string[] =>
     .map(([, target = '']) => target)
     .filter(target => !/^https?:/.test(target))
 
-/** The file within the repository that a link of a page means. */
+/** The file of the repository that a link refers to. */
 const fileOf = (page: Page, link: string): string => {
   const [path = ''] = link.split('#')
   return path === '' ? page.path : normalize(join(dirname(page.path), path))
@@ -46,11 +46,11 @@ function isBroken(page: Page, link: string): boolean {
 }
 
 describe.each(pages.map(page => ({ path: page.path, page })))('$path', ({ page }) => {
-  it('links to what is there', () => {
+  it('has only links that work', () => {
     expect(linksOf(page).filter(link => isBroken(page, link))).toEqual([])
   })
 
-  it('names files and folders that there are', () => {
+  it('names only existing files and folders', () => {
     const named = codeSpansOf(page).filter(
       span => /^(src|test|docs|deploy|schemas)\/[\w./-]+$/.test(span) && !span.includes('…'),
     )
@@ -58,7 +58,7 @@ describe.each(pages.map(page => ({ path: page.path, page })))('$path', ({ page }
     expect(named.filter(span => !existsSync(join(checkout, span)) && !decisions.includes(span))).toEqual([])
   })
 
-  it('is found by who follows links from docs/README.md', () => {
+  it('can be reached by links from docs/README.md', () => {
     if (page.path.startsWith('docs/')) expect([...reachable()]).toContain(page.path)
   })
 })
@@ -88,7 +88,7 @@ describe('this test', () => {
     ['a folder', 'how-to/', false],
   ])('%s', (_, link, broken) => expect(isBroken(page, link)).toBe(broken))
 
-  it('sees links, but not those within code', () => {
+  it('finds links, except those within code', () => {
     expect(linksOf({ ...page, text: '[a](b.md) `[c](d.md)` [e](https://f.example)\n' })).toEqual(['b.md'])
   })
 })

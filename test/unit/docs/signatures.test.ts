@@ -10,14 +10,17 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { freePorts } from '../../../deploy/tools/local/ports.ts'
 import { systemClock } from '../../../src/adapters/clock/clock.ts'
 import { createGotTransport } from '../../../src/adapters/webhook/got.ts'
-import { callsOf } from '../../../src/core/delivery/request.ts'
+import { requestsOf } from '../../../src/core/delivery/request.ts'
 import type { CallResult } from '../../../src/core/ports.ts'
 import { durationMs, Secret } from '../../../src/core/units.ts'
 import { goldenPayloads, goldenSecret } from '../../support/dispatcher/golden-payloads.ts'
 import { blocksOf, pageAt } from '../../support/docs/pages.ts'
 import { type Case as AnyCase, installExamples } from '../../support/docs/signature-examples.ts'
 
-/* docs/how-to/verify-a-signature.md: every example runs, in its own language, against requests that the service's own code has sent. */
+/*
+ * docs/how-to/verify-a-signature.md: every example runs, in its own language, against requests that
+ * the service's own code has sent.
+ */
 
 const page = pageAt('docs/how-to/verify-a-signature.md')
 const examples = blocksOf(page).filter(({ language }) => language !== '')
@@ -47,7 +50,7 @@ async function post(url: string, body: string, secrets: readonly Secret[], messa
   const webhooks = [{ label: '0', url, urlHash: '00000000', headers: {}, traceHeaders: false }]
   const destination = { id: 'crm', enabled: true, paused: false, sources: ['web'], secrets, webhooks }
   const at = systemClock.now()
-  const [call] = callsOf({ destination, webhooks, body: Buffer.from(body), messageId, at, payload })
+  const [call] = requestsOf({ destination, webhooks, body: Buffer.from(body), messageId, at, payload })
   const network = { allow: ['127.0.0.0/8'], ports: undefined, ca: undefined }
   const transport = createGotTransport({ network: () => network, timeout: durationMs(5_000), clock: systemClock })
   try {
@@ -57,7 +60,7 @@ async function post(url: string, body: string, secrets: readonly Secret[], messa
   }
 }
 
-/** What comes in on the wire for each golden message, and for one after a rotation. */
+/** Records the request of each golden message, and one after a rotation of the secret. */
 async function record(): Promise<readonly Sent[]> {
   const requests: Sent[] = []
   const server = createServer(async (request, response) => {
@@ -119,7 +122,7 @@ it('the page has the examples that are run here, and no others', () => {
 })
 
 describe.each(languages)('$name', ({ command }) => {
-  it('tells genuine requests from all others', () =>
+  it('accept exactly the genuine requests', () =>
     check(command, cases(), ({ signature, secrets }) => [signature, ...secrets]))
 })
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { describe, expect, it } from '@jest/globals'
 import { freePorts } from '../../../deploy/tools/local/ports.ts'
-import { callsOf } from '../../../src/core/delivery/request.ts'
+import { requestsOf } from '../../../src/core/delivery/request.ts'
 import { epochMs, Secret } from '../../../src/core/units.ts'
 import { defaultPayload, destinationOf, webhookOf } from '../../support/dispatcher/deliveries.ts'
 import { goldenPayloads } from '../../support/dispatcher/golden-payloads.ts'
@@ -33,12 +33,15 @@ interface Request {
   readonly signature: string
 }
 
-/** As the dispatcher makes it for a destination with `policy: { standardWebhooks: true }`. */
+/**
+ * The request that the dispatcher makes for a destination with
+ * `policy: { standardWebhooks: true }`.
+ */
 function requestOf(text: string, secrets: readonly string[], id = 'm-1', at = now): Request {
   const body = Buffer.from(text)
   const given = { secrets: secrets.map(secret => new Secret(secret)), policy: { standardWebhooks: true } }
   const made = { webhooks: [webhookOf(0)], body, messageId: id, at: epochMs(at * 1_000), payload: defaultPayload }
-  const [call] = callsOf({ destination: destinationOf(given), ...made })
+  const [call] = requestsOf({ destination: destinationOf(given), ...made })
   const headers = call?.headers ?? {}
   return {
     body,

@@ -5,19 +5,19 @@ import { createBrokerTime } from '../../../src/services/broker-time.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 import { RecordingLogger } from '../../support/telemetry/recording-logger.ts'
 
-/** A broker that answers each record, with its time or without it, or not at all. */
+/** A broker that acknowledges each record, with or without its time, or that does not answer. */
 function setUp(answers: 'time' | 'no time' | 'nothing') {
   const clock = new ManualClock()
   const logger = new RecordingLogger()
   const asked: string[] = []
-  /** An hour after ours. */
-  const told = epochMs(clock.now() + 3_600_000)
+  /** One hour ahead of the process's clock. */
+  const brokerTime = epochMs(clock.now() + 3_600_000)
   let learnedAt = Number.NEGATIVE_INFINITY
   const producer = {
     append(topic: string, { key }: { key: Buffer | null }, onAck: OnAck) {
       asked.push(`${topic} ${key} ${clock.monotonic()}`)
       if (answers === 'time') learnedAt = clock.monotonic()
-      if (answers === 'time') onAck(undefined, 0, told)
+      if (answers === 'time') onAck(undefined, 0, brokerTime)
       if (answers === 'no time') onAck(undefined, 0)
     },
   } as LogProducer
@@ -25,10 +25,10 @@ function setUp(answers: 'time' | 'no time' | 'nothing') {
   const learns = (): void => {
     learnedAt = clock.monotonic()
   }
-  return { clock, logger, asked, time, told, learns }
+  return { clock, logger, asked, time, brokerTime, learns }
 }
 
-it('is asked for at the start, and then only where nothing was written for half a minute', async () => {
+it('asks a broker for its time at the start, and again after 30 s without a record', async () => {
   const { clock, asked, time, learns } = setUp('time')
   await time.ask()
   time.start()
@@ -40,7 +40,7 @@ it('is asked for at the start, and then only where nothing was written for half 
   expect(clock.timers).toBe(0)
 })
 
-it('is not asked for again of a topic that does not tell it', async () => {
+it("does not ask again when the topic does not keep the broker's time", async () => {
   const { clock, asked, time } = setUp('no time')
   await time.ask()
   time.start()
@@ -48,15 +48,15 @@ it('is not asked for again of a topic that does not tell it', async () => {
   expect(asked).toHaveLength(1)
 })
 
-it('of now is asked for each time; our own where no broker tells it', async () => {
-  const { clock, asked, time, told } = setUp('time')
-  expect(await time.now()).toBe(told)
-  expect(await time.now()).toBe(told)
+it('asks on each call of now(), and returns its own time when no broker answers', async () => {
+  const { clock, asked, time, brokerTime } = setUp('time')
+  expect(await time.now()).toBe(brokerTime)
+  expect(await time.now()).toBe(brokerTime)
   expect(asked).toHaveLength(2)
   expect(await setUp('no time').time.now()).toBe(clock.now())
 })
 
-it('keeps nobody from starting', async () => {
+it('does not block the start when no broker answers', async () => {
   const { clock, logger, time } = setUp('nothing')
   const asking = time.ask()
   await clock.advance(5_000)

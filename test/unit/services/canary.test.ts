@@ -18,8 +18,8 @@ async function started(answer: () => CallResult = () => ok, change: Parameters<t
   return { harness, seen }
 }
 
-describe('heartbeats', () => {
-  it('go to their destination and no other, again and again, and are counted when they arrive', async () => {
+describe('canary messages', () => {
+  it('are sent repeatedly, only to their destination, and are counted when delivered', async () => {
     const { harness, seen } = await started()
     await harness.advance(5 * second)
     await harness.advance(30 * second)
@@ -28,12 +28,12 @@ describe('heartbeats', () => {
     expect(new Set(harness.calls.map(({ call }) => call.url))).toEqual(new Set(['https://heart.example.com/']))
     const bodies = harness.calls.map(({ call }) => JSON.parse(call.body.toString()))
     expect(bodies[0]).toMatchObject({ type: 'track', event: 'Hookline Heartbeat' })
-    // Each of another user: all partitions get their turn.
+    // Each has another user, so that all partitions get canary messages.
     expect(new Set(bodies.map(({ anonymousId }) => anonymousId)).size).toBe(3)
     expect(harness.calls.every(({ call }) => call.headers['X-Message-Id']?.startsWith('canary-'))).toBe(true)
   })
 
-  it('are as late as their retries made them', async () => {
+  it('count their latency from the append, retries included', async () => {
     let calls = 0
     const { harness, seen } = await started(() => (calls++ === 0 ? answered(503) : ok))
     await harness.advance(5 * second)
@@ -44,32 +44,34 @@ describe('heartbeats', () => {
 
   it.each<[string, CallResult, Parameters<typeof destination>[1], string]>([
     ['refused by the endpoint', answered(404), {}, 'dead_lettered'],
-    ['for a destination that is switched off', ok, { enabled: false }, 'dropped'],
-  ])('that are lost are counted: %s', async (_, answer, change, reason) => {
+    ['for a disabled destination', ok, { enabled: false }, 'dropped'],
+  ])('are counted as lost: %s', async (_, answer, change, reason) => {
     const { harness, seen } = await started(() => answer, change)
     await harness.advance(5 * second)
     expect(seen()).toEqual({ sent: 1, received: 0, timed: 0, lost: [[`canaryLost{${reason}}`, 1]] })
   })
 
-  it('for a destination that is gone are lost', async () => {
+  it('are counted as lost when their destination is removed', async () => {
     const { harness, seen } = await started()
     harness.destinations = [destination('crm')]
     await harness.advance(5 * second)
-    // It waits for the configuration first.
+    // The heartbeat is deferred first, until the configuration may have changed.
     harness.canary = undefined
     await harness.advance(100 * second)
     expect(seen().lost).toEqual([['canaryLost{dead_lettered}', 1]])
   })
 
-  it('that Kafka does not take are lost, and the log says so', async () => {
+  it('are counted as lost and logged when Kafka does not store them', async () => {
     const { harness, seen } = await started()
     harness.log.unwritable.add(harness.topics.events)
     await harness.advance(5 * second)
     expect(seen()).toEqual({ sent: 1, received: 0, timed: 0, lost: [['canaryLost{not_stored}', 1]] })
-    expect(harness.lines).toContainEqual(expect.objectContaining({ level: 'warn', line: 'heartbeat not stored' }))
+    expect(harness.lines).toContainEqual(
+      expect.objectContaining({ level: 'warn', line: 'canary message not stored; it counts as lost' }),
+    )
   })
 
-  it('begin within seconds of being switched on, and end with being switched off or the service', async () => {
+  it('start within seconds of being enabled, and stop when disabled or when the service stops', async () => {
     const { harness, seen } = await started()
     const { canary } = harness
     harness.canary = undefined
@@ -84,7 +86,7 @@ describe('heartbeats', () => {
     expect(seen().sent).toBe(1)
   })
 
-  it('are sent by the process that has the first partition', async () => {
+  it('are sent only by the owner of partition 0', async () => {
     const { harness, seen } = await started()
     harness.live.handlers?.onRevoked([{ topic: harness.topics.events, partition: 0 }])
     await harness.advance(60 * second)

@@ -7,21 +7,21 @@ const hour = 3_600_000
 const turns = () => new Promise<void>(setImmediate)
 
 it.each<[string, readonly number[], readonly string[]]>([
-  ['nothing happens', [0, 0], []],
-  ['an hour ahead: once', [hour, hour, hour + 900], ['warn 3600']],
-  ['an hour back', [-hour], ['warn -3600']],
-  ['a second', [1_000], ['warn 1']],
-  ['set, and set further', [hour, 2 * hour], ['warn 3600', 'warn 7200']],
-  ['made faster meanwhile, until it is right', [60_000, 59_000, 55_000, 0], ['warn 60', 'info undefined']],
-  ['set, taken back, set', [hour, 0, 0, hour], ['warn 3600', 'info undefined', 'warn 3600']],
-])("what is told of a machine's clock: %s", async (_, offsets, told) => {
+  ['no difference', [0, 0], []],
+  ['an hour ahead: logged once', [hour, hour, hour + 900], ['warn 3600']],
+  ['an hour behind', [-hour], ['warn -3600']],
+  ['one second', [1_000], ['warn 1']],
+  ['set ahead twice', [hour, 2 * hour], ['warn 3600', 'warn 7200']],
+  ['corrected slowly', [60_000, 59_000, 55_000, 0], ['warn 60', 'info undefined']],
+  ['set ahead, corrected, set ahead again', [hour, 0, 0, hour], ['warn 3600', 'info undefined', 'warn 3600']],
+])("logs a difference of the machine's clock: %s", async (_, offsets, expected) => {
   const clock = new ManualClock()
   const logger = new RecordingLogger()
   let offset = 0
   const watch = createClockWatch({ clock, offset: () => offset, logger })
   watch.start()
   for (offset of offsets) await clock.advance(10_000, turns)
-  expect(logger.lines.map(({ level, fields }) => `${level} ${fields['seconds']}`)).toEqual(told)
+  expect(logger.lines.map(({ level, fields }) => `${level} ${fields['seconds']}`)).toEqual(expected)
   watch.stop()
   expect(clock.timers).toBe(0)
 })

@@ -4,7 +4,7 @@ import { ManualClock } from '../../support/manual-clock.ts'
 
 const settle = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
 
-/** Takes turns without pause; tells at which millisecond each came. */
+/** Calls the pacer in a loop; returns the milliseconds at which each call resolved. */
 function taking(perSecond: number | undefined, count: number) {
   const clock = new ManualClock()
   const stopping = new AbortController()
@@ -19,34 +19,34 @@ function taking(perSecond: number | undefined, count: number) {
   return { clock, stopping, turn, times, ended }
 }
 
-describe('turns', () => {
-  it('come at once without a rate', async () => {
+describe('createPacer', () => {
+  it('resolves immediately without a rate', async () => {
     const { times, ended, clock } = taking(undefined, 5)
     await ended
     expect(times).toEqual([0, 0, 0, 0, 0])
     expect(clock.timers).toBe(0)
   })
 
-  it('come evenly, the first one at once', async () => {
+  it('resolves evenly, the first time immediately', async () => {
     const { times, ended, clock } = taking(4, 5)
     await clock.advance(1_000, settle)
     await ended
     expect(times).toEqual([0, 250, 500, 750, 1_000])
   })
 
-  it('do not come later and later when each is asked for late', async () => {
+  it('keeps the rate when each call is late', async () => {
     const clock = new ManualClock()
     const turn = createPacer(clock, 100, new AbortController().signal)
     for (let taken = 0; taken < 100; taken++) {
       const due = turn()
-      // 3 ms late every time.
+      // Each call is 3 ms late.
       await clock.advance(taken === 0 ? 0 : 13 - (clock.monotonic() % 10), settle)
       await due
     }
     expect(clock.monotonic()).toBeLessThan(1_010)
   })
 
-  it('come after a halt without a flood', async () => {
+  it('allows no burst after a pause', async () => {
     const { turn, clock, ended } = taking(100, 1)
     await ended
     await clock.advance(60_000)
@@ -63,7 +63,7 @@ describe('turns', () => {
     expect(times.at(-1)).toBe(190)
   })
 
-  it('come no more, but nobody waits, when it is stopped', async () => {
+  it('resolves immediately after it is stopped', async () => {
     const { stopping, ended, clock, times } = taking(1, 3)
     await settle()
     expect(times).toEqual([0])
@@ -73,7 +73,7 @@ describe('turns', () => {
   })
 })
 
-/** Runs the generator on a manual clock; tells how many numbers had come after each step. */
+/** Runs the generator on a manual clock; returns how many numbers it yielded after each step. */
 function start(given: { count: number; perSecond: number | undefined }) {
   const clock = new ManualClock()
   const stopping = new AbortController()
@@ -85,14 +85,14 @@ function start(given: { count: number; perSecond: number | undefined }) {
 }
 
 describe('paced', () => {
-  it('gives everything at once without a rate', async () => {
+  it('yields everything immediately without a rate', async () => {
     const { seen, ended, clock } = start({ count: 5, perSecond: undefined })
     await ended
     expect(seen).toEqual([0, 1, 2, 3, 4])
     expect(clock.timers).toBe(0)
   })
 
-  it('gives each number when it is due', async () => {
+  it('yields each number when it is due', async () => {
     const { seen, ended, clock } = start({ count: 5, perSecond: 4 })
     await settle()
     expect(seen).toEqual([0])
@@ -105,7 +105,7 @@ describe('paced', () => {
     await ended
   })
 
-  it('makes up for time that was lost', async () => {
+  it('makes up for lost time', async () => {
     const clock = new ManualClock()
     const numbers = paced({ count: 10, perSecond: 10 }, clock, new AbortController().signal)
     await numbers.next()
@@ -116,7 +116,7 @@ describe('paced', () => {
     expect(clock.timers).toBe(0)
   })
 
-  it('ends at once when it is stopped', async () => {
+  it('ends immediately when it is stopped', async () => {
     const { seen, ended, clock, stopping } = start({ count: Number.POSITIVE_INFINITY, perSecond: 1 })
     await settle()
     stopping.abort()

@@ -9,40 +9,40 @@ const turns = () => new Promise<void>(setImmediate)
 function setUp(turn: (count: number) => number | Promise<number>) {
   const clock = new ManualClock()
   const at: number[] = []
-  const chore = createPeriodicTask({
+  const task = createPeriodicTask({
     clock,
     firstAfter: second,
     turn: async () => durationMs(await turn(at.push(clock.monotonic()))),
   })
-  return { clock, at, chore, pass: (ms: number) => clock.advance(ms, turns) }
+  return { clock, at, task, pass: (ms: number) => clock.advance(ms, turns) }
 }
 
-describe('a chore', () => {
-  it('has its first turn when it is told to, and each further one when the last has said', async () => {
-    const { at, chore, pass } = setUp(count => count * second)
+describe('a periodic task', () => {
+  it('runs first after its initial delay, then after the delay that each run returns', async () => {
+    const { at, task, pass } = setUp(count => count * second)
     await pass(5 * second)
     expect(at).toEqual([])
-    chore.start()
+    task.start()
     await pass(7 * second)
     expect(at).toEqual([6_000, 7_000, 9_000, 12_000])
   })
 
-  it('that is stopped within a turn has no other', async () => {
+  it('does not run again when it is stopped during a run', async () => {
     const { promise, resolve } = Promise.withResolvers<number>()
-    const { clock, at, chore, pass } = setUp(() => promise)
-    chore.start()
+    const { clock, at, task, pass } = setUp(() => promise)
+    task.start()
     await pass(second)
-    chore.stop()
+    task.stop()
     resolve(second)
     await pass(10 * second)
     expect(at).toEqual([1_000])
     expect(clock.timers).toBe(0)
   })
 
-  it('that is stopped before its first turn has none', async () => {
-    const { clock, at, chore, pass } = setUp(() => second)
-    chore.start()
-    chore.stop()
+  it('does not run when it is stopped before its first run', async () => {
+    const { clock, at, task, pass } = setUp(() => second)
+    task.start()
+    task.stop()
     expect(clock.timers).toBe(0)
     await pass(10 * second)
     expect(at).toEqual([])

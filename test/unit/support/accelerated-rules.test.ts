@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { accelerate } from '../../support/prometheus/accelerated-rules.ts'
 import { alerts, nameOf, recordings } from '../../support/prometheus/rules.ts'
 
-describe('a minute takes a second', () => {
+describe('a minute becomes a second', () => {
   it.each([
     { what: 'in a window', expr: 'rate(a[5m])', quick: 'rate(a[5s])' },
     { what: 'in a window of an hour', expr: 'increase(a[1h]) > 2', quick: 'increase(a[60s]) > 2' },
@@ -20,7 +20,7 @@ describe('a minute takes a second', () => {
     expect(accelerate({ expr })).toEqual({ expr: quick })
   })
 
-  it('in what an alert waits for', () => {
+  it('in the `for` of an alert', () => {
     expect(accelerate({ expr: 'a', for: '15m' })).toEqual({ expr: 'a', for: '15s' })
   })
 })
@@ -28,9 +28,9 @@ describe('a minute takes a second', () => {
 describe('the rules themselves', () => {
   it.each([...recordings, ...alerts].map(rule => [nameOf(rule), rule] as const))('%s', (_, rule) => {
     const { expr, for: patience = '' } = accelerate(rule)
-    // Nothing is left that lasts for minutes.
+    // No duration in minutes, hours or days is left.
     expect(`${expr.replaceAll(/\w+:\w+:\w+/g, '')} ${patience}`).not.toMatch(/\d[mhd]\b|\* 60\b/)
-    // And what is no time is as it was.
+    // Everything except durations is unchanged.
     const timeless = (text: string): string => text.replaceAll(/\[\w+\]|offset \w+|\* (60|1)\b/g, '')
     expect(timeless(expr)).toBe(timeless(rule.expr))
   })

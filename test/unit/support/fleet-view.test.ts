@@ -20,13 +20,13 @@ const at = (offset: number, ...ahead: readonly number[]): CommittedPosition => (
 })
 const of = (partition: number, ...offsets: readonly number[]): string[] => offsets.map(each => idAt(partition, each))
 
-it('a message says where it lies', () => {
+it('a message id contains its partition', () => {
   expect([0, 12, 24].map(each => idAt(0, each / 12))).toEqual(['0-0', '0-12', '0-24'])
   for (const id of ['0-0', '11-11', '5-29', '11-1199'])
     expect([id, idAt(partitionOf(id), offsetOf(id))]).toEqual([id, id])
 })
 
-it('is committed below the position and where it was done ahead', () => {
+it('is committed below the position, and where it was done ahead', () => {
   const committed = isCommitted([at(2), at(1, 3)])
   expect([...of(0, 0, 1, 2), ...of(1, 0, 1, 2, 3), ...of(2, 0)].filter(committed)).toEqual([
     ...of(0, 0, 1),
@@ -34,7 +34,7 @@ it('is committed below the position and where it was done ahead', () => {
   ])
 })
 
-describe('from one look at the commits to the next', () => {
+describe('between two checks of the commits', () => {
   const delivered = new Set([...of(0, 0, 1, 2, 3, 5), ...of(1, 0)])
 
   it.each<[string, CommittedPosition[], CommittedPosition[], string[]]>([
@@ -46,8 +46,8 @@ describe('from one look at the commits to the next', () => {
     ['to nothing', [at(1)], [at(-1)], ['0-0 was committed as done and is no longer']],
     ['back, but done ahead', [at(2)], [at(1, 1)], []],
     ['the same, without what was ahead', [at(2, 3)], [at(2)], ['0-36 was committed as done and is no longer']],
-    ['into what nobody has delivered', [at(4)], [at(6)], ['0-48 is committed as done and was not delivered']],
-    ['ahead of what nobody has delivered', [at(4)], [at(4, 6)], ['0-72 is committed as done and was not delivered']],
+    ['over an undelivered message', [at(4)], [at(6)], ['0-48 is committed as done and was not delivered']],
+    ['ahead of an undelivered message', [at(4)], [at(4, 6)], ['0-72 is committed as done and was not delivered']],
     ['of another partition', [at(1), at(1)], [at(1), at(2)], ['1-13 is committed as done and was not delivered']],
   ])('%s', (_name, before, now, faults) => {
     expect(progressFaults(before, now, id => delivered.has(id))).toEqual(faults)
@@ -82,12 +82,12 @@ describe('the findings of a fleet', () => {
     [
       'a repeat of what another has done',
       [by('b', '1-1', 54_000)],
-      /^delivered again without a reason, limit 0: 1 \(crm 1-1 by b .* later by b\)$/,
+      /^duplicated without a known cause, limit 0: 1 \(crm 1-1 by b .* later by b\)$/,
     ],
     [
       'a repeat of what was done long before',
       [by('b', '0-0', 54_000)],
-      /^delivered again without a reason, limit 0: 1 \(crm 0-0 by a .* later by b\)$/,
+      /^duplicated without a known cause, limit 0: 1 \(crm 0-0 by a .* later by b\)$/,
     ],
   ])('say %s', (_name, more, failures) => {
     expect(found([...once, ...more]).failures).toEqual([expect.stringMatching(failures)])
@@ -102,7 +102,7 @@ describe('the findings of a fleet', () => {
     expect(found(seen).failures).toHaveLength(failures)
   })
 
-  it('fail without recovery, after too late a one, and when the victim had nothing to recover', () => {
+  it('fail without a recovery, after a late one, and when the victim had nothing to recover', () => {
     const never = found(once.filter(({ id }) => id !== '0-12'))
     expect(never.failures).toContain('SIGKILL of a: no recovery')
     const late = by('b', '0-12', 50_001 + 10_000 * patience)

@@ -9,7 +9,7 @@ const named = (name: string, ...matchers: readonly string[]) => ({
   }),
 })
 
-describe('what an expression asks for', () => {
+describe('the parts of an expression', () => {
   it.each([
     { expr: 'up', metrics: [named('up')], labels: [] },
     { expr: 'up == 0', metrics: [named('up')], labels: [] },

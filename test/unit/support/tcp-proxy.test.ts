@@ -7,7 +7,7 @@ import { startTcpProxy, type TcpProxy } from '../../support/network/tcp-proxy.ts
 
 const closing = closingAfterEach()
 
-/** A server that sends back what it gets, and the proxy before it. `heard` is told what it gets. */
+/** An echo server behind the proxy. `heard` gets the bytes that reach the server. */
 async function echoBehindProxy(heard: (bytes: Buffer) => void = () => {}): Promise<TcpProxy> {
   const open = new Set<Socket>()
   const server = createServer(socket => {
@@ -34,7 +34,7 @@ async function client({ port }: TcpProxy): Promise<Socket> {
   return socket
 }
 
-/** What comes back, and after how many milliseconds. */
+/** The echoed text, and the milliseconds until it arrived. */
 async function echo(socket: Socket, text: string): Promise<{ readonly text: string; readonly ms: number }> {
   const start = performance.now()
   socket.write(text)
@@ -50,7 +50,7 @@ const ending = (socket: Socket): Promise<string> =>
   })
 
 describe('a TCP proxy', () => {
-  it('open: hands over bytes in both directions and counts connections', async () => {
+  it('open: passes bytes in both directions and counts connections', async () => {
     const proxy = await echoBehindProxy()
     const socket = await client(proxy)
     expect((await echo(socket, 'hello')).text).toBe('hello')
@@ -60,7 +60,7 @@ describe('a TCP proxy', () => {
     expect(await gone).toBe('closed')
   })
 
-  it('delayed: later by the delay, once each way, and in order when the link gets better', async () => {
+  it('delayed: adds the delay once each way, and keeps the order when the link recovers', async () => {
     const proxy = await echoBehindProxy()
     const socket = await client(proxy)
     proxy.set({ kind: 'delayed', ms: 100 })
@@ -70,7 +70,7 @@ describe('a TCP proxy', () => {
     expect((await both).text).toBe('first second')
   })
 
-  it('slow: no more bytes a second than said', async () => {
+  it('slow: passes no more bytes per second than its limit', async () => {
     const proxy = await echoBehindProxy()
     const socket = await client(proxy)
     proxy.set({ kind: 'slow', bytesPerSecond: 20_000 })
@@ -79,7 +79,7 @@ describe('a TCP proxy', () => {
     expect(ms).toBeGreaterThanOrEqual(390)
   })
 
-  it('reset: open connections, and new ones with their first bytes', async () => {
+  it('reset: resets open connections, and new ones at their first bytes', async () => {
     const proxy = await echoBehindProxy()
     const before = ending(await client(proxy))
     proxy.set({ kind: 'reset' })
@@ -90,7 +90,7 @@ describe('a TCP proxy', () => {
     expect(await after).toBe('ECONNRESET')
   })
 
-  it('cut: nobody gets through; mended, new connections do', async () => {
+  it('cut: rejects all connections; after the recovery, new ones succeed', async () => {
     const proxy = await echoBehindProxy()
     const before = ending(await client(proxy))
     proxy.set({ kind: 'cut' })
@@ -100,7 +100,7 @@ describe('a TCP proxy', () => {
     expect((await echo(await client(proxy), 'hello')).text).toBe('hello')
   })
 
-  it('half-open: connections stay and nothing comes; mended, what lost bytes is reset and what did not goes on', async () => {
+  it('half-open: connections stay without bytes; after the recovery, those that lost bytes are reset', async () => {
     const proxy = await echoBehindProxy()
     const [used, idle] = [await client(proxy), await client(proxy)]
     await echo(idle, 'hello')
@@ -114,7 +114,7 @@ describe('a TCP proxy', () => {
     expect((await echo(idle, 'still here')).text).toBe('still here')
   })
 
-  it('held: nothing gets through, then all of it does, also what a side sent before it closed', async () => {
+  it('held: passes nothing and later everything, even from a side that closed', async () => {
     const heard = Promise.withResolvers<string>()
     const proxy = await echoBehindProxy(bytes => heard.resolve(String(bytes)))
     const socket = await client(proxy)
@@ -127,7 +127,7 @@ describe('a TCP proxy', () => {
     expect(await heard.promise).toBe('late')
   })
 
-  it('answers-lost: requests get through, no answer comes, and what lost one is reset when it is mended', async () => {
+  it('answers-lost: passes requests but no response; after the recovery, affected connections are reset', async () => {
     const requests = Promise.withResolvers<string>()
     const proxy = await echoBehindProxy(bytes => requests.resolve(String(bytes)))
     const socket = await client(proxy)
@@ -140,7 +140,7 @@ describe('a TCP proxy', () => {
     expect(await ends).toBe('ECONNRESET')
   })
 
-  it('answers-late: the delay comes once', async () => {
+  it('answers-late: adds the delay once', async () => {
     const proxy = await echoBehindProxy()
     const socket = await client(proxy)
     proxy.set({ kind: 'answers-late', ms: 100 })
@@ -148,7 +148,7 @@ describe('a TCP proxy', () => {
     expect(ms).toBeGreaterThanOrEqual(99)
   })
 
-  it('answers-torn: a connection breaks when so many bytes of answers have come, each new one again', async () => {
+  it('answers-torn: resets each connection after this number of response bytes', async () => {
     const proxy = await echoBehindProxy()
     const socket = await client(proxy)
     proxy.set({ kind: 'answers-torn', bytes: 10 })

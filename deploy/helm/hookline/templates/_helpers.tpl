@@ -1,4 +1,4 @@
-{{/* Names are cut so that the longest suffix fits into 63 characters. */}}
+{{/* Names are truncated so that the longest suffix fits into 63 characters. */}}
 {{- define "hookline.name" -}}
 {{- default .Chart.Name .Values.nameOverride | trunc 40 | trimSuffix "-" -}}
 {{- end -}}
@@ -19,7 +19,7 @@ app.kubernetes.io/name: {{ include "hookline.name" . }}
 app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end -}}
 
-{{/* Of pods; without the chart's own version, which must not roll them. */}}
+{{/* Labels of pods, without the chart version, because a new chart version alone must not restart them. */}}
 {{- define "hookline.podLabels" -}}
 {{ include "hookline.selector" . }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
@@ -41,11 +41,11 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- if .Values.serviceAccount.create -}}
 {{- default (include "hookline.fullname" .) .Values.serviceAccount.name -}}
 {{- else -}}
-{{- required "serviceAccount.name is needed when serviceAccount.create is false" .Values.serviceAccount.name -}}
+{{- required "serviceAccount.name is required when serviceAccount.create is false" .Values.serviceAccount.name -}}
 {{- end -}}
 {{- end -}}
 
-{{/* What runs in pods, each with a Secret and a Kafka user of its own: the services, and the Job. */}}
+{{/* The parts that run in pods, each with its own Secret and Kafka user: the services and the Job. */}}
 {{- define "hookline.parts" -}}
 {{- $parts := list -}}
 {{- range $name, $service := .Values.services -}}
@@ -55,19 +55,19 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- dict "parts" $parts | toJson -}}
 {{- end -}}
 
-{{/* The values `secret` of a part; empty when it has none of its own. */}}
+{{/* The `secret` values of a part. Empty when it has no separate Secret. */}}
 {{- define "hookline.ownSecret" -}}
 {{- $values := eq .part "prepare" | ternary .root.Values.prepare (get .root.Values.services .part) -}}
 {{- $values.secret | default dict | toJson -}}
 {{- end -}}
 
-{{/* The Secret whose files a part reads. */}}
+{{/* The name of the Secret that a part mounts. */}}
 {{- define "hookline.secretName" -}}
 {{- $own := include "hookline.ownSecret" . | fromJson -}}
 {{- default .root.Values.secret.name $own.name -}}
 {{- end -}}
 
-{{/* Also the name of the Secret that Strimzi makes for it. */}}
+{{/* The name of the Kafka user of a part, and of the Secret that Strimzi creates for it. */}}
 {{- define "hookline.kafkaUser" -}}
 {{- include "hookline.fullname" .root -}}-kafka-{{ .part }}
 {{- end -}}
@@ -80,7 +80,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- default 12 (.Values.config.topics).partitions | int -}}
 {{- end -}}
 
-{{/* The configuration file: what was given, and what the chart itself arranges. */}}
+{{/* The configuration file: `config` and the values that the chart sets. */}}
 {{- define "hookline.config" -}}
 {{- $config := deepCopy .Values.config -}}
 {{- if .Values.strimzi.user.enabled -}}
@@ -93,12 +93,12 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- toYaml $config -}}
 {{- end -}}
 
-{{/* Whether the operator API listens: it does in the pods of the collector once it has a key. */}}
+{{/* Whether the operator API listens. It does in the pods of the collector if it has a key. */}}
 {{- define "hookline.hasOperator" -}}
 {{- if and .Values.services.collector.enabled (dig "operator" "keys" list .Values.config) -}}yes{{- end -}}
 {{- end -}}
 
-{{/* Of what running processes do not take over: pods are rolled when this changes. */}}
+{{/* The hash of the configuration that running processes do not reload. A change restarts the pods. */}}
 {{- define "hookline.restartChecksum" -}}
 {{- $config := include "hookline.config" . | fromYaml -}}
 {{- range (.Files.Get "files/live-keys.yaml" | fromYaml).keys -}}
@@ -112,13 +112,13 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end -}}
 
 {{- define "hookline.strimziCluster" -}}
-{{- required "strimzi.cluster is needed: the name of the Kafka resource" .Values.strimzi.cluster -}}
+{{- required "strimzi.cluster is required: the name of the Kafka resource" .Values.strimzi.cluster -}}
 {{- end -}}
 
-{{/* A wait as the code writes it: in the largest unit that it is a whole number of. */}}
+{{/* A duration in its largest whole unit, as in the names of retry topics. */}}
 {{- define "hookline.canonicalDuration" -}}
 {{- if not (regexMatch "^[0-9]+(ms|s|m|h)$" .) -}}
-{{- fail (printf "config.delivery.schedule: topics are named after the waits, so that %q has to be written out" .) -}}
+{{- fail (printf "config.delivery.schedule: retry topics are named after the delays, so %q must be a plain duration such as 30s" .) -}}
 {{- end -}}
 {{- $units := dict "ms" 1 "s" 1000 "m" 60000 "h" 3600000 -}}
 {{- $ms := mul (regexFind "^[0-9]+" . | int64) (get $units (regexFind "[a-z]+$" .)) -}}

@@ -1,20 +1,20 @@
 import type { Row } from '../panel.ts'
 import { rateBy, series } from '../queries.ts'
 
-/** Syncs of audiences, and what they become. */
+/** Panels of audience syncs and membership updates. */
 export const audiences: Row = {
   title: 'Audiences',
   panels: [
     {
       title: 'Audience inputs',
-      description: 'By what they are and what they came to.',
+      description: 'Processed audience inputs by kind and result.',
       unit: 'cps',
       as: 'lines',
       width: 8,
       queries: [{ expr: rateBy('kind, result', 'hookline_audience_inputs_total'), legend: '{{kind}} {{result}}' }],
     },
     {
-      title: 'Changes told to destinations',
+      title: 'Membership updates',
       description: 'Identify messages written to the events topic, by destination.',
       unit: 'cps',
       as: 'lines',
@@ -22,13 +22,14 @@ export const audiences: Row = {
       queries: [{ expr: rateBy('destination', 'hookline_audience_identifies_total'), legend: '{{destination}}' }],
     },
     {
-      title: 'Waiting',
-      description: 'Changes that wait for their turn (audiences.emitPerSecond), and inputs not done.',
+      title: 'Waiting updates and inputs',
+      description:
+        'Membership updates that wait because of audiences.emitPerSecond, and inputs that are not processed.',
       unit: 'short',
       as: 'lines',
       width: 8,
       queries: [
-        { expr: `sum(${series('hookline_audience_identifies_waiting')})`, legend: 'changes' },
+        { expr: `sum(${series('hookline_audience_identifies_waiting')})`, legend: 'updates' },
         { expr: `sum(${series('hookline_audience_input_lag_records')})`, legend: 'inputs' },
       ],
     },
@@ -41,8 +42,8 @@ export const audiences: Row = {
       queries: [{ expr: `sum(${series('hookline_audience_memberships')})`, legend: 'memberships' }],
     },
     {
-      title: 'What memberships take in memory',
-      description: 'By process.',
+      title: 'Memory of memberships',
+      description: 'Memory that memberships take, by process.',
       unit: 'bytes',
       as: 'lines',
       width: 8,
@@ -50,7 +51,8 @@ export const audiences: Row = {
     },
     {
       title: 'Partitions of audience inputs',
-      description: 'Those being restored take nothing yet: ten seconds for two million members.',
+      description:
+        'Partitions by state. A partition that is being restored processes no inputs; two million memberships take about ten seconds.',
       unit: 'short',
       as: 'lines',
       width: 8,

@@ -1,25 +1,25 @@
-import { ofAnswers, ofChanges } from '../colours.ts'
+import { changeColours, responseColours } from '../colours.ts'
 import type { Row } from '../panel.ts'
 import { age, quantilesOf, rateBy, series } from '../queries.ts'
 
-/** What comes in over HTTP. */
+/** Panels of the collector. */
 export const collector: Row = {
   title: 'Collector',
   panels: [
     {
-      title: 'Answers of the collector',
+      title: 'Responses of the collector',
       description:
-        'By code; docs/reference/tracking-api.md says what each means. unavailable is ours, the others are the senders’.',
+        'Responses by code, see docs/reference/tracking-api.md. Hookline causes unavailable and internal_error; the senders cause the others.',
       unit: 'cps',
       as: 'lines',
       width: 8,
-      colours: ofAnswers,
+      colours: responseColours,
       queries: [{ expr: rateBy('code', 'hookline_collector_answers_total'), legend: '{{code}}' }],
     },
     {
-      title: 'Time until stored',
+      title: 'Time to store messages',
       description:
-        'From handing a request’s messages to the producer to the last acknowledgement. Beyond 10 s the request is refused.',
+        'Time from passing the messages of a request to the Kafka producer to the last acknowledgement. After 10 s the collector refuses the request.',
       unit: 's',
       as: 'lines',
       width: 8,
@@ -27,13 +27,13 @@ export const collector: Row = {
       bad: { from: 10 },
     },
     {
-      title: 'Memory held by requests',
+      title: 'Memory of requests',
       description:
-        'As a share of what may be held; at the limit senders are told to come back. The highest of all processes.',
+        'Memory of requests as a share of its limit, maximum of all processes. At the limit, the collector refuses requests with a Retry-After.',
       unit: 'percentunit',
       as: 'lines',
       width: 8,
-      most: 1,
+      max: 1,
       queries: [
         {
           expr: `max by (what) (${series('hookline_collector_held_bytes')} / ${series('hookline_collector_held_bytes_limit')})`,
@@ -45,13 +45,14 @@ export const collector: Row = {
   ],
 }
 
-/** What is configured, and since when. */
+/** Panels of the configuration. */
 export const configuration: Row = {
   title: 'Configuration',
   panels: [
     {
       title: 'Destinations',
-      description: 'In the configuration that is in use, by state. Paused ones keep their messages for four hours.',
+      description:
+        'Destinations of the current configuration by state. Messages of a paused destination wait for up to four hours.',
       unit: 'short',
       as: 'number',
       width: 8,
@@ -59,7 +60,8 @@ export const configuration: Row = {
     },
     {
       title: 'Configurations in use',
-      description: 'More than one for longer than a moment: some processes have not taken over the last change.',
+      description:
+        'Number of different configurations. If it stays above one, some processes have not applied the last change.',
       unit: 'short',
       as: 'number',
       width: 4,
@@ -67,20 +69,20 @@ export const configuration: Row = {
       bad: { from: 2 },
     },
     {
-      title: 'In use for',
-      description: 'Since the youngest configuration was taken over.',
+      title: 'Age of the configuration',
+      description: 'Time since the newest configuration was applied.',
       unit: 's',
       as: 'number',
       width: 4,
-      queries: [{ expr: `min(${age('hookline_config_last_reload_success_timestamp_seconds')})`, legend: 'since' }],
+      queries: [{ expr: `min(${age('hookline_config_last_reload_success_timestamp_seconds')})`, legend: 'age' }],
     },
     {
-      title: 'Changed files',
-      description: 'Changes of the configuration file, taken over or refused, of all processes.',
+      title: 'Configuration reloads',
+      description: 'Changes of the configuration file by result, all processes together.',
       unit: 'short',
       as: 'lines',
       width: 8,
-      colours: ofChanges,
+      colours: changeColours,
       queries: [
         {
           expr: `sum by (result) (increase(${series('hookline_config_reloads_total')}[$__rate_interval]))`,

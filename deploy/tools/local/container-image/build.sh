@@ -1,9 +1,9 @@
 #!/bin/bash
-# Builds a Kafka image without pulling one: Debian from the machine's own apt source, Kafka's jars from the cache of deploy/tools/local.
+# Builds a Kafka image without pulling one. It uses Debian from the apt source of this machine and the cached Kafka jars.
 # usage: build.sh [TAG]     as root, with debootstrap and a Docker daemon; then KAFKA_TEST_IMAGE=TAG
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-# testcontainers compares the tag with Confluent's versions: from 8.0.0 on a broker is its own controller.
+# testcontainers compares the tag with Confluent versions. From 8.0.0 on, it starts a combined broker and controller.
 tag=${1:-local/kafka:8.2.0}
 jars=$(cd "$here/../../../.." && npx --no-install node deploy/tools/local/container-image/fetch-jars.ts)
 work=$(mktemp -d)

@@ -1,26 +1,33 @@
 import type { TopicPartition } from '../../../core/ports.ts'
 
-/** What the leader of a group knows about a member. */
+/** One member of the group, as the group leader sees it in its JoinGroup response. */
 export interface Subscriber {
   readonly memberId: string
   readonly topics: readonly string[]
-  /** The partitions that it owns and may keep. */
+  /** The partitions that the member owned before the rebalance and may keep. */
   readonly owned: readonly TopicPartition[]
 }
 
-/** What a member owns after the join, and which of these it must revoke for other members. */
+/** The assignment of one member. */
 export interface SubscriberAssignment {
   readonly memberId: string
+  /** All partitions that the member owns after the rebalance, including the excess ones. */
   readonly partitions: readonly TopicPartition[]
+  /** The partitions that the member must revoke, so that a second rebalance can move them. */
   readonly excess: readonly TopicPartition[]
 }
 
 /**
- * Assigns the partitions to the members that subscribe to their topics. Members keep what they own;
- * free partitions go to the member with the fewest; excess partitions are only named, and assigned
- * after their owner has revoked them. In the end all members have the same number or one more, over
- * all topics and, as far as that allows, in each topic. A pure function that ignores the order of
- * its input.
+ * Assigns partitions to the members that subscribe to their topics, sticky and cooperative as in
+ * KIP-429:
+ * - A member keeps the partitions that it owns.
+ * - A partition without an owner goes to the subscriber with the fewest partitions.
+ * - A partition that must move stays with its owner and is listed in `excess`. The owner revokes
+ *   it, and the next rebalance assigns it to another member.
+ *
+ * After these rebalances the partition counts of the members differ by at most one. The counts
+ * within each topic are as equal as that allows. The result does not depend on the order of the
+ * input.
  */
 export function assignPartitions(
   subscribers: readonly Subscriber[],
@@ -33,7 +40,7 @@ export function assignPartitions(
   const partitions = [...all].sort(inOrder)
   const free = partitions.filter(partition => !ownerOf.has(keyOf(partition)))
   for (const partition of partitions) ownerOf.get(keyOf(partition))?.keep(partition)
-  // Partitions with the fewest possible owners come first: the others even out the difference.
+  // Partitions with the fewest subscribers are assigned first. The others then balance the counts.
   const choices = ({ topic }: TopicPartition): number => members.filter(({ topics }) => topics.has(topic)).length
   for (const partition of free.toSorted((a, b) => choices(a) - choices(b)))
     smallestOf(members, partition)?.assign(partition)
@@ -46,7 +53,7 @@ export function assignPartitions(
   return members.map(member => member.assignment)
 }
 
-/** The assignment of one member while it is worked out. */
+/** The assignment of one member while the assignor computes it. */
 class MemberTally {
   readonly memberId: string
   readonly topics: ReadonlySet<string>
@@ -56,7 +63,7 @@ class MemberTally {
   /** Owned partitions that are not marked as excess. */
   readonly movable = new Set<TopicPartition>()
   readonly #totalOfTopic = new Map<string, number>()
-  /** How many partitions it has once all excess partitions have moved. */
+  /** The number of partitions that the member has after all excess partitions have moved. */
   total = 0
 
   constructor({ memberId, topics, owned }: Subscriber) {
@@ -97,7 +104,10 @@ class MemberTally {
   }
 }
 
-/** A partition that two members claim has no owner: neither claim can be trusted. */
+/**
+ * The owner of each owned partition. When two members claim the same partition, one of them missed
+ * a rebalance. The partition then counts as unowned.
+ */
 function owners(members: readonly MemberTally[]): Map<string, MemberTally> {
   const ownerOf = new Map<string, MemberTally>()
   const contested = new Set<string>()
@@ -113,7 +123,8 @@ function owners(members: readonly MemberTally[]): Map<string, MemberTally> {
 }
 
 /**
- * The subscriber with the fewest partitions: over all topics, then of this topic, then the first.
+ * The subscriber with the fewest partitions in total. Among equals it is the one with the fewest
+ * partitions of this topic, then the first by member id.
  */
 function smallestOf(members: readonly MemberTally[], { topic }: TopicPartition): MemberTally | undefined {
   let smallest: MemberTally | undefined
@@ -135,8 +146,10 @@ interface Move {
 }
 
 /**
- * The next move from the largest member to the smallest, when they differ by two or more. It takes
- * a partition of the topic in which the two differ most.
+ * The next move of one partition between two members whose totals differ by at least two, or
+ * `undefined` when the members are balanced. The giver is the member with the most partitions, the
+ * receiver the one with the fewest. The move takes a partition of the topic in which the two differ
+ * most.
  */
 function nextMove(members: readonly MemberTally[]): Move | undefined {
   for (const from of [...members].sort((a, b) => b.total - a.total)) {

@@ -3,38 +3,36 @@ import type { TopicPartition } from '../../../core/ports.ts'
 import { loadKafkajs } from '../kafkajs/kafkajs.ts'
 import type { Cluster } from '../kafkajs/private-api.ts'
 import { assignPartitions, type Subscriber } from './assign-partitions.ts'
-import { byTopic } from './owned-partitions.ts'
+import { groupByTopic } from './owned-partitions.ts'
 
-/** What a member sends with its subscription when it joins, as KIP-429's owned partitions. */
+/** The user data that a member sends with its subscription: its owned partitions (KIP-429). */
 export interface SubscriptionUserData {
-  /** The group's generation in the member's last join; -1: the member owns nothing. */
+  /** The generation in which the member last joined; -1 when the member owns no partitions. */
   readonly generation: number
   readonly owned: readonly TopicPartition[]
 }
 
 export interface MemberState {
-  /** Called once for each JoinGroup request. */
+  /** The assignor calls this once for each JoinGroup request. */
   subscriptionUserData(): SubscriptionUserData
-  /** The generation of the join in progress. */
+  /** The generation of the rebalance in progress. */
   generation(): number
 }
 
-/** All members of a group must offer the same name. */
+/** The protocol name in JoinGroup. All members of a group must offer the same one. */
 const name = 'hookline-cooperative'
-/**
- * Version of Kafka's encoding of subscriptions and assignments, which brokers and tools read too.
- */
+/** The version of Kafka's own encoding of subscriptions and assignments; Kafka's tools read it. */
 const version = 0
 const unreadable = { topics: [], userData: null }
 
 /**
- * Cooperative rebalancing, as in KIP-429, on top of kafkajs's eager join protocol. Owned partitions
- * travel in the user data of the member's subscription, excess partitions in the user data of its
- * assignment. `assignPartitions` decides which member gets what.
+ * An assignor for cooperative rebalancing, as in KIP-429. kafkajs supports only the eager protocol,
+ * so user data carries the additional fields: a subscription lists the owned partitions, an
+ * assignment lists the excess partitions. `assignPartitions` computes the assignment.
  */
 export function cooperativeAssignor(memberState: MemberState): (config: Parameters<PartitionAssigner>[0]) => Assigner {
   const { MemberAssignment, MemberMetadata } = loadKafkajs().AssignerProtocol
-  /** An unreadable subscription counts as empty: it must not keep the other members from theirs. */
+  /** Decodes a subscription. An unreadable one counts as empty: it must not fail the rebalance. */
   const read = (metadata: Buffer): { topics: readonly string[]; userData: Buffer | null } => {
     try {
       return MemberMetadata.decode(metadata) ?? unreadable
@@ -75,8 +73,9 @@ export function excessPartitionsIn(assignment: Buffer | undefined): readonly Top
 }
 
 /**
- * The owned partitions that a member may keep. They are valid only in the join after the generation
- * that they name: otherwise another member may have owned them in between.
+ * The owned partitions that a member may keep: all that its user data lists, if their generation is
+ * the previous one. Otherwise another member may have owned them in between, and the result is
+ * empty.
  */
 function ownedIn(userData: Buffer | null, generation: number): readonly TopicPartition[] {
   const data = parse(userData)
@@ -84,8 +83,8 @@ function ownedIn(userData: Buffer | null, generation: number): readonly TopicPar
 }
 
 /**
- * All partitions of all subscribed topics. During a deployment new members may subscribe to topics
- * that the leader does not know.
+ * All partitions of all topics that any member subscribes to. During a rolling upgrade a newer
+ * member may subscribe to topics that the leader itself does not use.
  */
 async function partitionsOf(
   subscribers: readonly Subscriber[],
@@ -93,7 +92,7 @@ async function partitionsOf(
 ): Promise<readonly TopicPartition[]> {
   const cluster = of as unknown as Cluster
   const topics = [...new Set(subscribers.flatMap(subscriber => subscriber.topics))]
-  // A missing topic is assigned to no member; its subscribers get the error by themselves.
+  // A missing topic has no partitions here. Its subscribers get the error when they subscribe.
   for (const topic of topics) await cluster.addTargetTopic(topic).catch(() => undefined)
   return topics.flatMap(topic =>
     cluster.findTopicPartitionMetadata(topic).map(({ partitionId }) => ({ topic, partition: partitionId })),
@@ -109,11 +108,11 @@ const encode = (partitions: readonly TopicPartition[]): Buffer =>
   Buffer.from(JSON.stringify(numbersByTopic(partitions)))
 
 function numbersByTopic(partitions: readonly TopicPartition[]): Record<string, number[]> {
-  const topics = byTopic(partitions, ({ partition }) => partition)
+  const topics = groupByTopic(partitions, ({ partition }) => partition)
   return Object.fromEntries(topics.map(({ topic, partitions: numbers }) => [topic, [...numbers]]))
 }
 
-/** Undefined for anything but a JSON object. */
+/** Parses a JSON object; `undefined` when the user data is anything else. */
 function parse(userData: Buffer | null): Json | undefined {
   try {
     const value: unknown = JSON.parse(userData?.toString() ?? '')

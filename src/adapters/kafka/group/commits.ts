@@ -1,10 +1,10 @@
 import type { Clock, Logger, Position } from '../../../core/ports.ts'
 import { type DurationMs, durationMs } from '../../../core/units.ts'
-import { codeOfThrown } from '../kafkajs/errors.ts'
+import { errorCodeOf } from '../kafkajs/errors.ts'
 import type { ConsumerGroup } from '../kafkajs/private-api.ts'
-import { byTopic, type Committed, type OwnedPartition, type OwnedPartitions } from './owned-partitions.ts'
+import { type Committed, groupByTopic, type OwnedPartition, type OwnedPartitions } from './owned-partitions.ts'
 
-/** After a crash at most a quarter of a second of work is repeated. */
+/** After a crash the next owner repeats at most a quarter of a second of work. */
 const commitEvery = durationMs(250)
 
 export type CommitResult = 'accepted' | 'refused'
@@ -17,20 +17,25 @@ interface Deps {
    * is applied (`GroupMembership.committable`).
    */
   readonly group: () => ConsumerGroup | undefined
-  /** Called after each answered request. */
+  /** Called after each OffsetCommit request, with its result. */
   readonly onCommit?: ((result: CommitResult) => void) | undefined
   readonly clock: Clock
   readonly logger: Logger
 }
 
-/** Commits offsets: one request at a time, owned partitions only, never backwards, only changes. */
+/**
+ * Commits offsets with one request at a time. A request contains only owned partitions whose
+ * position has changed, and an offset never moves backwards.
+ */
 export interface Commits {
+  /** Starts the periodic commits. */
   start(): void
-  /** Ends the periodic commits. */
+  /** Stops the periodic commits. */
   stop(): void
   /**
-   * Commits everything that may be committed, after the request in progress. Resolves with whether
-   * all of it is committed: false when `limit` passes or a join begins first.
+   * Commits all positions that are due, after the request in progress. Resolves with true when all
+   * of them are committed, and with false when the request fails, `limit` passes or a rebalance
+   * begins.
    */
   flush(group: ConsumerGroup, limit: DurationMs): Promise<boolean>
 }
@@ -44,12 +49,16 @@ export function createCommits({ owned, positions, group, onCommit, clock, logger
     if (group() !== to) return false
     const due = dueCommits(positions(), owned)
     if (due.length === 0) return true
-    const topics = byTopic(due, ({ partition, offset, metadata }) => ({ partition, offset: String(offset), metadata }))
+    const topics = groupByTopic(due, ({ partition, offset, metadata }) => ({
+      partition,
+      offset: String(offset),
+      metadata,
+    }))
     try {
       await to.commitOffsets({ topics })
     } catch (error) {
       onCommit?.('refused')
-      logger.debug({ group: to.groupId, code: codeOfThrown(error) }, 'commit not accepted, trying again')
+      logger.debug({ group: to.groupId, code: errorCodeOf(error) }, 'offset commit failed, retrying')
       return false
     }
     onCommit?.('accepted')
@@ -90,13 +99,14 @@ export function createCommits({ owned, positions, group, onCommit, clock, logger
 type DueCommit = Position & { readonly of: OwnedPartition }
 
 /**
- * Selects the positions to commit: of owned partitions, changed, not backwards.
- * @throws RangeError for a value that is no offset: Kafka would accept it.
+ * Selects the positions to commit: those of owned partitions that have advanced, or whose metadata
+ * has changed, since the last commit.
+ * @throws RangeError for an invalid offset, such as a negative one, which Kafka would accept
  */
 export function dueCommits(positions: readonly Position[], owned: Pick<OwnedPartitions, 'get'>): readonly DueCommit[] {
   return positions.flatMap(position => {
     if (!(Number.isSafeInteger(position.offset) && position.offset >= 0))
-      throw new RangeError(`${position.offset} is no offset of ${position.topic}/${position.partition}`)
+      throw new RangeError(`offset ${position.offset} of ${position.topic}/${position.partition} is invalid`)
     const of = owned.get(position)
     return of !== undefined && isForward(position, of.committed) ? [{ ...position, of }] : []
   })

@@ -3,12 +3,12 @@ import { pause } from '../../../core/pause.ts'
 import type { Clock, LogConsumer, LogConsumerHandlers, Logger, TopicPartition } from '../../../core/ports.ts'
 import { type DurationMs, durationMs } from '../../../core/units.ts'
 import { consumerRetry, type KafkaClient, metadataMaxAgeMs } from '../kafkajs/client.ts'
-import { codeOfThrown, KafkaError, kafkaError, topicMissing } from '../kafkajs/errors.ts'
+import { errorCodeOf, KafkaError, toKafkaError, topicMissing } from '../kafkajs/errors.ts'
 import { setGroupHooks } from '../kafkajs/patches/consumer-group.ts'
 import type { Cluster, FetchedBatch } from '../kafkajs/private-api.ts'
 import { cooperativeAssignor } from './assignor.ts'
 import { type CommitResult, type Commits, createCommits } from './commits.ts'
-import { deliverBatch, type FetchSize, usualFetch } from './deliver-batch.ts'
+import { defaultFetchSize, deliverBatch, type FetchSize } from './deliver-batch.ts'
 import { GroupMembership } from './membership.ts'
 import { OwnedPartitions } from './owned-partitions.ts'
 import type { LostPosition } from './rebalance.ts'
@@ -20,41 +20,45 @@ export interface ConsumerDeps {
   readonly topics: readonly string[]
   readonly clock: Clock
   readonly logger: Logger
-  /** The consumer has ended and will not start again: the process must exit. */
+  /** Called when the consumer has failed for good. The process must then exit. */
   readonly onFatal: (error: KafkaError) => void
+  /** Called when the log no longer has the offset that the consumer has to fetch next. */
   readonly onPositionLost: (loss: LostPosition) => void
-  /** Called after each answered commit request. */
+  /** Called after each OffsetCommit request, with its result. */
   readonly onCommit?: (result: CommitResult) => void
-  /** Maximum age of the cached partitions and leaders; 30 s by default. */
+  /** Kafka's `metadata.max.age.ms`; 30 s by default. */
   readonly metadataMaxAgeMs?: number
   /**
-   * How long a broker may hold a fetch that has nothing to return. Each fetch costs CPU time for
-   * each partition, and a rebalance is noticed after this time at the latest.
+   * Kafka's `fetch.max.wait.ms`: how long a broker may hold a fetch for which it has no records. A
+   * shorter time costs more CPU, for each fetch names all partitions. The consumer notices a
+   * rebalance after this time at the latest.
    */
   readonly maxWait: DurationMs
   /**
-   * The same while a partition is paused or revoking, or the group joins: a partition that is
-   * resumed is not part of the fetch in progress and waits for its end. `maxWait` by default.
+   * Replaces `maxWait` while a partition is paused or being revoked, and during a rebalance. A
+   * partition that resumes is not part of the fetch in progress, so it waits for the end of that
+   * fetch. The default is `maxWait`.
    */
   readonly maxWaitWhilePaused?: DurationMs
-  /** `usualFetch` by default. */
+  /** The default is `defaultFetchSize`. */
   readonly fetch?: FetchSize
 }
 
 const groupTiming = { sessionTimeout: 6_000, heartbeatInterval: 500, rebalanceTimeout: 15_000 }
-/** Time limit of the last commit. */
+/** Time limit of the last commit, with its retries, before the consumer leaves the group. */
 const lastCommitLimitMs = 10_000
 const lastCommitRetryAfter = durationMs(50)
 
 /**
- * Creates a member of a consumer group. Its states are described in `membership.ts`. `start`
- * rejects with a KafkaError (`TOPIC_MISSING`, `ECONNREFUSED`, …).
+ * Creates a member of a consumer group. `membership.ts` describes its states.
+ *
+ * `start` rejects with a KafkaError (`TOPIC_MISSING`, `ECONNREFUSED`, …).
  */
 export function createConsumer(deps: ConsumerDeps): LogConsumer {
   return new GroupConsumer(deps)
 }
 
-/** What exists after `start`. */
+/** The objects that `start` creates. */
 interface Parts {
   readonly consumer: Consumer
   readonly membership: GroupMembership
@@ -67,7 +71,7 @@ class GroupConsumer implements LogConsumer {
   readonly #joined = Promise.withResolvers<void>()
   #parts: Parts | undefined
   #hasJoined = false
-  /** No record is delivered after this. */
+  /** Whether the consumer has stopped delivering records, at a stop or after an error. */
   #isClosed = false
   #hasBug = false
   #stopped: Promise<void> | undefined
@@ -81,7 +85,7 @@ class GroupConsumer implements LogConsumer {
 
   async start(handlers: LogConsumerHandlers): Promise<void> {
     const { groupId, topics } = this.#deps
-    if (this.#parts !== undefined) throw new Error(`consumer of ${groupId} started twice`)
+    if (this.#parts !== undefined) throw new Error(`consumer of group ${groupId} was started twice`)
     this.#parts = this.#build(handlers)
     const { consumer } = this.#parts
     try {
@@ -97,7 +101,7 @@ class GroupConsumer implements LogConsumer {
       this.#hasJoined = true
     } catch (error) {
       await this.#leave()
-      throw kafkaError(`group ${groupId} cannot be joined`, error)
+      throw toKafkaError(`cannot join group ${groupId}`, error)
     }
   }
 
@@ -124,11 +128,11 @@ class GroupConsumer implements LogConsumer {
     this.#parts?.membership.settled?.seek({ topic, partition: owned.partition, offset: String(offset) })
   }
 
-  isConfirmed(): boolean {
+  holdsLease(): boolean {
     return this.#parts?.membership.holdsLease ?? false
   }
 
-  silence(): DurationMs {
+  timeSinceContact(): DurationMs {
     return this.#contact.msSinceLastContact()
   }
 
@@ -149,7 +153,7 @@ class GroupConsumer implements LogConsumer {
     if (isDue && !(await this.#commitLast(this.#parts)))
       this.#deps.logger.warn(
         { group: this.#deps.groupId },
-        'stopped without a last commit: some records will be delivered again',
+        'consumer stopped without its last offset commit: the next owner processes some records again',
       )
     await this.#leave()
   }
@@ -189,15 +193,15 @@ class GroupConsumer implements LogConsumer {
     const { groupId, logger, onFatal } = this.#deps
     membership.forget()
     if (this.#isClosed) return
-    const crash = kafkaError(`consumer of ${groupId} has crashed`, error)
-    if (restart) logger.warn({ group: groupId, code: crash.code }, `${crash.message}; it starts again`)
+    const crash = toKafkaError(`consumer of group ${groupId} crashed`, error)
+    if (restart) logger.warn({ group: groupId, code: crash.code }, `${crash.message}; restarting it`)
     else if (this.#hasJoined) onFatal(crash)
     else this.#joined.reject(crash)
   }
 
   /**
-   * Throws nothing: kafkajs would retry the batch for ever. An error thrown by a handler is a bug
-   * and ends the process.
+   * Delivers one batch. It never throws, for kafkajs would retry the batch forever. When a handler
+   * throws, that is a bug in Hookline: `onFatal` is called and the process exits.
    */
   async #deliver(batch: FetchedBatch, resolve: (offset: string) => void, handlers: LogConsumerHandlers): Promise<void> {
     const partition = this.#owned.get(batch)
@@ -210,7 +214,7 @@ class GroupConsumer implements LogConsumer {
       this.#isClosed = true
       this.#hasBug = true
       this.#parts?.commits.stop()
-      const line = `records of ${batch.topic}/${batch.partition} cannot be delivered to the service`
+      const line = `bug: the handler of records from ${batch.topic}/${batch.partition} threw an error`
       this.#deps.onFatal(new KafkaError(line, { code: 'BUG', retriable: false, cause }))
     }
   }
@@ -233,14 +237,14 @@ class GroupConsumer implements LogConsumer {
     this.#parts?.commits.stop()
     this.#parts?.membership.end()
     await this.#parts?.consumer.disconnect().catch((error: unknown) => {
-      logger.debug({ group: groupId, code: codeOfThrown(error) }, 'disconnect failed while leaving the group')
+      logger.debug({ group: groupId, code: errorCodeOf(error) }, 'consumer could not leave its group cleanly')
     })
-    this.#joined.reject(new KafkaError(`consumer of ${groupId} is stopped`, { code: 'CLOSED', retriable: false }))
+    this.#joined.reject(new KafkaError(`consumer of group ${groupId} is stopped`, { code: 'CLOSED', retriable: false }))
   }
 }
 
 function createKafkajsConsumer(deps: ConsumerDeps, membership: GroupMembership, onDial: () => void): Consumer {
-  const { perPartition, total } = deps.fetch ?? usualFetch
+  const { perPartition, total } = deps.fetch ?? defaultFetchSize
   const config: ConsumerConfig = {
     groupId: deps.groupId,
     ...groupTiming,
@@ -252,7 +256,7 @@ function createKafkajsConsumer(deps: ConsumerDeps, membership: GroupMembership, 
     retry: consumerRetry,
     partitionAssigners: [
       config => {
-        // The only place in which kafkajs shows the cluster of this consumer.
+        // Only here does kafkajs expose the consumer's cluster, which is the key of its hooks.
         setGroupHooks(config.cluster as unknown as Cluster, membership)
         return cooperativeAssignor(membership)(config)
       },
@@ -262,13 +266,14 @@ function createKafkajsConsumer(deps: ConsumerDeps, membership: GroupMembership, 
 }
 
 /**
- * Subscribes; without a committed offset from the beginning of the log.
+ * Subscribes to a topic. Partitions without a committed offset are read from the beginning, as with
+ * `auto.offset.reset=earliest`.
  * @throws KafkaError `TOPIC_MISSING`
  */
 async function subscribe(consumer: Consumer, topic: string): Promise<void> {
   try {
     await consumer.subscribe({ topic, fromBeginning: true })
   } catch (error) {
-    throw codeOfThrown(error) === 'UNKNOWN_TOPIC_OR_PARTITION' ? topicMissing(topic, error) : error
+    throw errorCodeOf(error) === 'UNKNOWN_TOPIC_OR_PARTITION' ? topicMissing(topic, error) : error
   }
 }

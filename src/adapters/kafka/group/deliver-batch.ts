@@ -3,40 +3,51 @@ import { flowLimits } from '../../../core/flow/limits.ts'
 import { heldBytes } from '../../../core/flow/prefetch-limits.ts'
 import type { LogConsumerHandlers, LogRecord } from '../../../core/ports.ts'
 import type { FetchedBatch } from '../kafkajs/private-api.ts'
-import { recordOf } from '../log/fetch.ts'
+import { toLogRecord } from '../log/fetch.ts'
 import type { OwnedPartition } from './owned-partitions.ts'
 
 /**
- * Limits of one fetch of a group, in bytes. One fetch is decoded in one go, which blocks the
- * process.
+ * Size limits of one fetch, in bytes. The event loop is blocked while kafkajs decodes a fetch, so
+ * larger limits mean longer pauses.
  */
 export interface FetchSize {
-  /** Bounds what is discarded when a partition is paused during a fetch. */
+  /**
+   * As Kafka's `max.partition.fetch.bytes`. When a partition is paused during a fetch, the consumer
+   * discards up to this many bytes and fetches them again later.
+   */
   readonly perPartition: number
+  /** As Kafka's `fetch.max.bytes`. */
   readonly total: number
 }
 
-/** For throughput: small fetches cost more for each delivery (docs/decisions/0043). */
-export const usualFetch: FetchSize = flowLimits.fetch.usual
+/** The limits for throughput. Smaller fetches cost more per delivery (docs/decisions/0043). */
+export const defaultFetchSize: FetchSize = flowLimits.fetch.usual
 
 /**
- * For retry topics: some 200 retry records per partition, 900 in total. While an endpoint receives
- * its overdue retries, events for other destinations do not wait for a large fetch.
+ * The limits for retry topics: about 200 retry records per partition, 900 in total. A backlog of
+ * due retries then blocks the event loop only briefly, so new events do not wait long behind it.
  */
-export const smallFetch: FetchSize = flowLimits.fetch.retries
+export const smallFetchSize: FetchSize = flowLimits.fetch.retries
 
-/** Records delivered in one event loop turn. One fetch may contain 50,000 compressed records. */
+/**
+ * The maximum number of records that one iteration of the event loop delivers. A compressed fetch
+ * may contain 50,000.
+ */
 const maxRecordsPerTurn = 1_000
 /**
- * Bytes delivered in one event loop turn. A compressed fetch may unpack to 64 MiB, and delivered
- * records stay in memory until they are done: limit it to the size of an uncompressed batch.
+ * The maximum bytes that one iteration of the event loop delivers: as many as an uncompressed fetch
+ * returns. A compressed fetch may decompress to 64 MiB, and delivered records stay in memory until
+ * they are processed. Between two parts the service can pause the partition.
  */
-const maxBytesPerTurn = usualFetch.perPartition
+const maxBytesPerTurn = defaultFetchSize.perPartition
 
 /**
- * Delivers the records of a batch in parts, from the partition's position on, and advances the
- * position. Stops early when the partition is paused, sought elsewhere or lost in between: the rest
- * is fetched again. A batch that begins above the position would skip records and is ignored.
+ * Delivers the records of a fetched batch to `handlers` in parts, and advances the partition's
+ * position. It starts at the position and skips the records below it. It ignores a batch that was
+ * fetched from above the position: the records in between would be lost.
+ *
+ * It stops early when the partition is paused, revoked or sought between two parts. The consumer
+ * fetches the other records again later.
  */
 export async function deliverBatch(
   batch: FetchedBatch,
@@ -51,7 +62,7 @@ export async function deliverBatch(
   while (isOwned() && !partition.paused) {
     const records: LogRecord[] = []
     for (let bytes = 0; at < messages.length && records.length < maxRecordsPerTurn && bytes < maxBytesPerTurn; at++) {
-      const record = recordOf(batch.topic, batch.partition, messages[at] as FetchedBatch['messages'][number])
+      const record = toLogRecord(batch.topic, batch.partition, messages[at] as FetchedBatch['messages'][number])
       bytes += heldBytes(record)
       records.push(record)
     }

@@ -1,34 +1,35 @@
 import type { Clock, LogConsumerHandlers, Logger, TopicPartition } from '../../../core/ports.ts'
 import { type DurationMs, durationMs } from '../../../core/units.ts'
-import { KafkaError, rejoinNeeded } from '../kafkajs/errors.ts'
-import { assignmentFrom, fetchUnhooked, type GroupHooks } from '../kafkajs/patches/consumer-group.ts'
+import { KafkaError, rejoinError } from '../kafkajs/errors.ts'
+import { fetchWithoutHooks, type GroupHooks, lastAssignmentFrom } from '../kafkajs/patches/consumer-group.ts'
 import type { ConsumerGroup, FetchedBatch } from '../kafkajs/private-api.ts'
-import { offsetOf } from '../log/fetch.ts'
+import { fetchOffset } from '../log/fetch.ts'
 import { excessPartitionsIn, type MemberState, type SubscriptionUserData } from './assignor.ts'
 import {
-  byTopic,
+  groupByTopic,
   type OwnedPartition,
   type OwnedPartitions,
-  partitionOf,
-  positionOf,
   seekAndPause,
+  toPosition,
+  toTopicPartition,
 } from './owned-partitions.ts'
 import {
   type AssignmentChange,
+  assignmentChangeWithRetries,
   isContinuous,
   type LostPosition,
   type MemberGeneration,
   memberGenerationOf,
-  nearest,
+  nearestOffset,
   RebalanceFetcher,
-  retriedAssignmentChange,
 } from './rebalance.ts'
 import { IncrementalRevocation } from './revocation.ts'
 import { BrokerFailover, SessionLease } from './session.ts'
 
 /*
  * The membership of one consumer in its group is a state machine. kafkajs sends JoinGroup and
- * SyncGroup and runs the fetch loop; its hooks (`patches/consumer-group.ts`) call this class.
+ * SyncGroup and runs the fetch loop. Hooks that `patches/consumer-group.ts` adds to kafkajs call
+ * this class. "Excess partitions" are those that an assignment tells this member to revoke.
  *
  *             join()               assignment applied, no excess
  *   OUTSIDE ──────────▶ JOINING ─────────────────────────────────▶ SETTLED
@@ -40,9 +41,9 @@ import { BrokerFailover, SessionLease } from './session.ts'
  *
  *   end() moves every state to ENDED, in which each join throws.
  *
- * OUTSIDE   This member owns nothing; other members may own what it had.
- *           In progress: nothing. No fetch, no commit, no heartbeat.
- *           Left for JOINING when kafkajs joins.
+ * OUTSIDE   The member owns no partitions. Other members may own its former ones.
+ *           Activity: no fetches, commits or heartbeats.
+ *           Next: JOINING, when kafkajs joins the group.
  *
  * JOINING   A join runs (`#joining` is set); concurrent callers share it. Its steps are: the last
  *           commit of the old generation (up to 2 s), JoinGroup, SyncGroup, and the fetch of the
@@ -54,26 +55,26 @@ import { BrokerFailover, SessionLease } from './session.ts'
  *           coordinator or the offsets cannot be read. OUTSIDE, when the consumer crashes, the
  *           group no longer knows the member id, or the member has missed a generation.
  *
- * SETTLED   The assignment is applied and no join has begun (`settled` is set).
- *           In progress: a fetch from each leader, a heartbeat every 500 ms and a commit every
- *           250 ms, one at a time each.
- *           Left for JOINING when the answer to a heartbeat or fetch says that the group rebalances.
+ * SETTLED   The assignment is applied (`settled` is set).
+ *           Activity: a fetch from each leader, a heartbeat every 500 ms and a commit every 250 ms.
+ *           Next: JOINING, when the response to a heartbeat or fetch reports a rebalance.
  *
- * REVOKING  SETTLED with excess partitions, which `IncrementalRevocation` pauses, drains (8 s at
- *           most), commits and drops. All other partitions continue as in SETTLED.
- *           Left for JOINING when they are dropped (the next heartbeat throws), or when any other
- *           join begins, which cancels the revocation.
+ * REVOKING  The assignment is applied and names excess partitions. `IncrementalRevocation` pauses
+ *           them, drains them (up to 8 s), commits their offsets and drops them.
+ *           Activity: as in SETTLED, with the other partitions.
+ *           Next: JOINING, when the excess partitions are dropped (the next heartbeat throws). Any
+ *           other join also leads to JOINING and cancels the revocation.
  *
  * Two conditions are independent of the state:
- * - The session lease (`SessionLease`): while it is not held, the services start nothing.
- * - Broker failover (`BrokerFailover`): while brokers are out of reach, the state stays as it is for
- *   up to 30 s, without a rejoin, and heartbeats wait for the new coordinator.
+ * - Session lease (`SessionLease`): while the member does not hold it, the services start no work.
+ * - Broker failover (`BrokerFailover`): while brokers are unreachable, the member keeps its state
+ *   for up to 30 s without a rejoin. Heartbeats wait for the new coordinator.
  */
 
 export interface GroupMembershipDeps {
   readonly owned: OwnedPartitions
   readonly handlers: LogConsumerHandlers
-  /** Commits everything that is done; the last commit of the old generation before a rejoin. */
+  /** Commits all due offsets; used for the last commit of a generation and for revocations. */
   readonly flush: (group: ConsumerGroup, limit: DurationMs) => Promise<boolean>
   /** Delivers a fetched batch to the handlers. */
   readonly deliver: (batch: FetchedBatch) => Promise<void>
@@ -85,7 +86,7 @@ export interface GroupMembershipDeps {
   readonly logger: Logger
 }
 
-/** Below the session timeout: no heartbeat is sent during the last commit. */
+/** Below the session timeout of 6 s, because no heartbeat is sent during the last commit. */
 const lastCommitLimit = durationMs(2_000)
 
 export class GroupMembership implements GroupHooks, MemberState {
@@ -94,7 +95,7 @@ export class GroupMembership implements GroupHooks, MemberState {
   readonly #failover: BrokerFailover
   readonly #revocation: IncrementalRevocation
   readonly #rebalanceFetcher: RebalanceFetcher
-  /** Set when the last join began. */
+  /** The group of the last join, from the beginning of that join on. */
   #group: ConsumerGroup | undefined
   #settled: ConsumerGroup | undefined
   #joining: Promise<void> | undefined
@@ -108,21 +109,19 @@ export class GroupMembership implements GroupHooks, MemberState {
   constructor(deps: GroupMembershipDeps) {
     const { clock, logger, owned, handlers, flush, deliver } = deps
     this.#deps = deps
-    this.#lease = new SessionLease(clock, () => handlers.onConfirmed())
+    this.#lease = new SessionLease(clock, () => handlers.onLeaseRegained())
     this.#failover = new BrokerFailover({ clock, logger, lease: this.#lease })
     this.#revocation = new IncrementalRevocation({ owned, handlers, flush, clock })
     const heartbeat = (group: ConsumerGroup): Promise<void> => this.#lease.heartbeat(group)
-    this.#rebalanceFetcher = new RebalanceFetcher({ clock, owned, deliver, fetch: fetchUnhooked, heartbeat })
+    this.#rebalanceFetcher = new RebalanceFetcher({ clock, owned, deliver, fetch: fetchWithoutHooks, heartbeat })
   }
 
-  /** Whether the session lease is held, so that no other member can own our partitions. */
+  /** Whether the session lease is held. If so, no other member can own this member's partitions. */
   get holdsLease(): boolean {
     return this.#lease.isHeld
   }
 
-  /**
-   * The group in the states SETTLED and REVOKING: only then may anything be fetched or committed.
-   */
+  /** The group in the states SETTLED and REVOKING; `undefined` in all others. */
   get settled(): ConsumerGroup | undefined {
     return this.#settled
   }
@@ -153,7 +152,7 @@ export class GroupMembership implements GroupHooks, MemberState {
     return this.#settled
   }
 
-  /** Moves to OUTSIDE: other members may own all partitions that were ours. */
+  /** Moves to OUTSIDE and drops all partitions: other members may own them now. */
   forget(): void {
     const { owned, handlers } = this.#deps
     const lost = owned.all()
@@ -161,7 +160,7 @@ export class GroupMembership implements GroupHooks, MemberState {
     this.#last = undefined
     this.#assignedIn = undefined
     for (const partition of lost) owned.delete(partition)
-    if (lost.length > 0) handlers.onRevoked(lost.map(partitionOf))
+    if (lost.length > 0) handlers.onRevoked(lost.map(toTopicPartition))
   }
 
   /** Moves to ENDED. */
@@ -170,7 +169,7 @@ export class GroupMembership implements GroupHooks, MemberState {
     this.#revocation.cancel()
   }
 
-  /** Fetches of several brokers may each find that a join is needed: they share one. */
+  /** Joins the group. kafkajs may ask for a join after each failed fetch; all callers share one. */
   join(group: ConsumerGroup, join: () => Promise<void>): Promise<void> {
     this.#joining ??= this.#rejoin(group, join).finally(() => {
       this.#joining = undefined
@@ -179,8 +178,8 @@ export class GroupMembership implements GroupHooks, MemberState {
   }
 
   /**
-   * The owned partitions, which the assignor leaves with this member. When another member may have
-   * owned them since the last join, they are revoked here, before JoinGroup is sent.
+   * Returns the owned partitions, which the assignor lets this member keep. When another member may
+   * have owned them since the last join, this drops them first and returns an empty list.
    */
   subscriptionUserData(): SubscriptionUserData {
     const now = this.#group === undefined ? undefined : memberGenerationOf(this.#group)
@@ -188,7 +187,8 @@ export class GroupMembership implements GroupHooks, MemberState {
       this.forget()
       return { generation: -1, owned: [] }
     }
-    // JoinGroup succeeded and SyncGroup did not: the leader of that generation knew what we own.
+    // The generation may be of a JoinGroup whose SyncGroup failed. Its leader knew what this member
+    // owns, so the generation counts as continuous.
     this.#last = now
     return { generation: now.generation, owned: this.#deps.owned.all() }
   }
@@ -199,7 +199,7 @@ export class GroupMembership implements GroupHooks, MemberState {
 
   async heartbeat(group: ConsumerGroup): Promise<void> {
     if (this.#joining !== undefined) return
-    if (this.#revocation.needsRejoin) throw rejoinNeeded()
+    if (this.#revocation.needsRejoin) throw rejoinError()
     await this.#failover.heartbeat(group)
   }
 
@@ -211,12 +211,12 @@ export class GroupMembership implements GroupHooks, MemberState {
   async fetch(fetch: () => Promise<readonly FetchedBatch[]>): Promise<readonly FetchedBatch[]> {
     await this.#joining?.catch(() => undefined)
     const group = this.#settled
-    if (group === undefined) throw rejoinNeeded()
+    if (group === undefined) throw rejoinError()
     const joins = this.#joins
     try {
       return await fetch()
     } catch (error) {
-      // A fetch from another broker has caused a rejoin: this error belongs to the time before it.
+      // If a rejoin happened during the fetch, the error is of the old generation and is ignored.
       if (this.#joins === joins) await this.#failover.afterFetch(group, error)
       return []
     }
@@ -228,8 +228,8 @@ export class GroupMembership implements GroupHooks, MemberState {
     if (at === undefined) return
     const from = at.next
     const { cluster } = group
-    const [beginning, end] = await Promise.all([offsetOf(cluster, at, 'beginning'), offsetOf(cluster, at, 'end')])
-    const to = nearest(from, beginning, end)
+    const [beginning, end] = await Promise.all([fetchOffset(cluster, at, 'beginning'), fetchOffset(cluster, at, 'end')])
+    const to = nearestOffset(from, beginning, end)
     if (owned.get(at) !== at || at.next !== from || to === from) return
     at.next = to
     group.seek({ topic, partition, offset: String(to) })
@@ -239,14 +239,15 @@ export class GroupMembership implements GroupHooks, MemberState {
   }
 
   /**
-   * The log was truncated below our position: offsets are reused, so tracked ones mean nothing now.
+   * Revokes a partition from the service and assigns it again, after its log was truncated below
+   * the position. Kafka reuses the offsets, so the service must forget those that it tracks.
    */
   #reassign(group: ConsumerGroup, partition: OwnedPartition): void {
     const { owned, handlers } = this.#deps
     owned.add(partition)
     group.resume([{ topic: partition.topic, partitions: [partition.partition] }])
-    handlers.onRevoked([partitionOf(partition)])
-    handlers.onAssigned([positionOf(partition)])
+    handlers.onRevoked([toTopicPartition(partition)])
+    handlers.onAssigned([toPosition(partition)])
   }
 
   async #rejoin(group: ConsumerGroup, join: () => Promise<void>): Promise<void> {
@@ -260,7 +261,7 @@ export class GroupMembership implements GroupHooks, MemberState {
     await joinOrRetry(join).finally(() => this.#rebalanceFetcher.stop())
     const { owned, clock, logger } = this.#deps
     const isEnded = (): boolean => this.#isEnded
-    const change = await retriedAssignmentChange(group, owned, this.#last, { clock, logger, isEnded })
+    const change = await assignmentChangeWithRetries(group, owned, this.#last, { clock, logger, isEnded })
     if (this.#isEnded) {
       await group.leave()
       throw ended(group)
@@ -270,34 +271,37 @@ export class GroupMembership implements GroupHooks, MemberState {
     this.#joins++
     this.#settled = group
     void this.#lease.renew(group).catch(() => undefined)
-    void this.#revocation.start(group, excessPartitionsIn(assignmentFrom(group.coordinator)))
+    void this.#revocation.start(group, excessPartitionsIn(lastAssignmentFrom(group.coordinator)))
     this.#deps.onJoined()
     for (const resolve of this.#waiting.splice(0)) resolve()
   }
 
-  /** Synchronous, so that no caller sees half an assignment. */
+  /** Applies an assignment. It is synchronous, so no caller sees a partly applied one. */
   #apply(group: ConsumerGroup, { lost, gained }: AssignmentChange): void {
     const { owned, handlers } = this.#deps
     for (const partition of lost) owned.delete(partition)
-    if (lost.length > 0) handlers.onRevoked(lost.map(partitionOf))
+    if (lost.length > 0) handlers.onRevoked(lost.map(toTopicPartition))
     for (const partition of gained) owned.add(partition)
     for (const partition of owned.all()) partition.isRevoking = false
-    group.resume(byTopic(lost, ({ partition }) => partition))
-    if (gained.length > 0) handlers.onAssigned(gained.map(positionOf))
-    // All of them: kafkajs does not know what was resumed during the join.
+    group.resume(groupByTopic(lost, ({ partition }) => partition))
+    if (gained.length > 0) handlers.onAssigned(gained.map(toPosition))
+    // For all partitions, because kafkajs does not know of pauses and resumes during the join.
     seekAndPause(group, owned.all())
   }
 }
 
-/** While brokers restart kafkajs may find no coordinator and stop: join again instead. */
+/**
+ * Joins the group. When kafkajs finds no coordinator, as during a restart of the brokers, it would
+ * stop the consumer; the error thrown here makes it join again instead.
+ */
 async function joinOrRetry(join: () => Promise<void>): Promise<void> {
   try {
     await join()
   } catch (error) {
-    throw (error as Error).name === 'KafkaJSGroupCoordinatorNotFound' ? rejoinNeeded() : error
+    throw (error as Error).name === 'KafkaJSGroupCoordinatorNotFound' ? rejoinError() : error
   }
 }
 
 function ended({ groupId }: ConsumerGroup): KafkaError {
-  return new KafkaError(`consumer of ${groupId} is stopped`, { code: 'CLOSED', retriable: false })
+  return new KafkaError(`consumer of group ${groupId} is stopped`, { code: 'CLOSED', retriable: false })
 }

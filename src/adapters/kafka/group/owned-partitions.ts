@@ -1,23 +1,23 @@
 import type { Position, TopicPartition } from '../../../core/ports.ts'
 import type { ConsumerGroup } from '../kafkajs/private-api.ts'
 
-/** What the group has committed for a partition. */
+/** The committed offset of a partition, with the metadata stored beside it. */
 export interface Committed {
   readonly offset: number
   readonly metadata: string
 }
 
-/** A partition from its assignment to its revocation. A new assignment makes a new object. */
+/** A partition from its assignment to its revocation. A new assignment creates a new object. */
 export interface OwnedPartition extends TopicPartition {
-  /**
-   * The offset of the next record to deliver. Records of a fetch below it were delivered already; a
-   * fetch that begins above it left some out.
-   */
+  /** The consumer's position: the offset of the next record to deliver to the service. */
   next: number
   paused: boolean
-  /** Waits for its revocation: it is not fetched, and it belongs to this member until the end. */
+  /**
+   * Whether the partition is being revoked. It is no longer fetched, but this member owns it until
+   * the revocation is complete.
+   */
   isRevoking: boolean
-  /** Undefined: nothing, or nothing that is still valid. */
+  /** The last commit; `undefined` when there is none, or when a truncation of the log voided it. */
   committed: Committed | undefined
 }
 
@@ -37,7 +37,7 @@ export class OwnedPartitions {
     this.#byKey.delete(keyOf(topic, partition))
   }
 
-  /** Whether the next fetch asks for all of them. */
+  /** Whether the next fetch includes all owned partitions: none is paused or being revoked. */
   get areAllFetched(): boolean {
     return this.all().every(({ paused, isRevoking }) => !paused && !isRevoking)
   }
@@ -49,27 +49,27 @@ export class OwnedPartitions {
 
 const keyOf = (topic: string, partition: number): string => `${topic}/${partition}`
 
-export const partitionOf = ({ topic, partition }: TopicPartition): TopicPartition => ({ topic, partition })
+export const toTopicPartition = ({ topic, partition }: TopicPartition): TopicPartition => ({ topic, partition })
 
-/** The position at which its assignment begins. */
-export const positionOf = ({ topic, partition, next, committed }: OwnedPartition): Position => ({
+/** The position as the service gets it with an assignment. */
+export const toPosition = ({ topic, partition, next, committed }: OwnedPartition): Position => ({
   topic,
   partition,
   offset: next,
   metadata: committed?.metadata ?? '',
 })
 
-/** Tells kafkajs the offset to fetch each partition from, and which partitions are paused. */
+/** Sets the positions and the paused partitions in kafkajs. */
 export function seekAndPause(group: ConsumerGroup, all: readonly OwnedPartition[]): void {
-  group.resume(byTopic(all, ({ partition }) => partition))
+  group.resume(groupByTopic(all, ({ partition }) => partition))
   for (const owned of all) {
     if (owned.paused) group.pause([{ topic: owned.topic, partitions: [owned.partition] }])
-    group.seek({ ...partitionOf(owned), offset: String(owned.next) })
+    group.seek({ ...toTopicPartition(owned), offset: String(owned.next) })
   }
 }
 
-/** Groups partitions by topic, the form that kafkajs takes them in. */
-export function byTopic<Item extends TopicPartition, Partition>(
+/** Groups partitions by topic, as kafkajs's methods expect them. */
+export function groupByTopic<Item extends TopicPartition, Partition>(
   items: readonly Item[],
   of: (item: Item) => Partition,
 ): readonly { readonly topic: string; readonly partitions: readonly Partition[] }[] {

@@ -1,11 +1,11 @@
 import type { Clock, Logger, TopicPartition } from '../../../core/ports.ts'
 import { durationMs } from '../../../core/units.ts'
-import { codeOfThrown, rejoinNeeded } from '../kafkajs/errors.ts'
+import { errorCodeOf, rejoinError } from '../kafkajs/errors.ts'
 import type { ConsumerGroup, FetchedBatch } from '../kafkajs/private-api.ts'
-import { offsetOf, refreshMetadataAfter } from '../log/fetch.ts'
-import { byTopic, type OwnedPartition, type OwnedPartitions, seekAndPause } from './owned-partitions.ts'
+import { fetchOffset, refreshMetadataAfter } from '../log/fetch.ts'
+import { groupByTopic, type OwnedPartition, type OwnedPartitions, seekAndPause } from './owned-partitions.ts'
 
-/** Member id and generation at the end of a completed join. */
+/** The member id and the generation after a join. */
 export interface MemberGeneration {
   readonly memberId: string | null
   readonly generation: number
@@ -17,16 +17,17 @@ export const memberGenerationOf = ({ memberId, generationId }: ConsumerGroup): M
 })
 
 /**
- * Whether no other member can have owned our partitions between two joins: same member id, and the
- * same generation or the next one. A follower that rejoins gets the same generation again. Any
- * other jump hides a generation in which another member may have owned them.
+ * Whether this member took part in all generations between two of its joins, so that no other
+ * member can have owned its partitions. This needs the same member id, and the same generation or
+ * the next one. The coordinator may answer a rejoin with the same generation. If the generation is
+ * higher by two or more, another member may have owned the partitions in between.
  */
 export function isContinuous(last: MemberGeneration | undefined, now: MemberGeneration): boolean {
   if (last === undefined || now.memberId === null || last.memberId !== now.memberId) return false
   return now.generation === last.generation || now.generation === last.generation + 1
 }
 
-/** What a join changed. */
+/** The difference between the assignments before and after a join. */
 export interface AssignmentChange {
   readonly lost: readonly OwnedPartition[]
   readonly gained: readonly OwnedPartition[]
@@ -34,9 +35,9 @@ export interface AssignmentChange {
 
 /**
  * Compares the owned partitions with the new assignment, and fetches the committed offsets of the
- * gained ones. Their first fetch tells whether a committed offset still exists in the log.
- * @throws what kafkajs throws when the coordinator does not answer, or the leader of a partition
- * without committed offset.
+ * gained ones. It does not check that the log still has these offsets; the first fetch does.
+ * @throws kafkajs's error, when the coordinator does not respond, or when the leader of a partition
+ * without a committed offset does not
  */
 export async function assignmentChange(
   group: ConsumerGroup,
@@ -67,10 +68,10 @@ interface RetryDeps {
 }
 
 /**
- * `assignmentChange` with retries, for nothing may be fetched without positions.
+ * Calls `assignmentChange` with up to four retries.
  * @throws an error that makes kafkajs join again, after the last retry or when the member has ended
  */
-export async function retriedAssignmentChange(
+export async function assignmentChangeWithRetries(
   group: ConsumerGroup,
   owned: OwnedPartitions,
   last: MemberGeneration | undefined,
@@ -80,19 +81,19 @@ export async function retriedAssignmentChange(
     try {
       return await assignmentChange(group, owned.all(), last)
     } catch (error) {
-      logger.debug({ group: group.groupId, code: codeOfThrown(error) }, 'committed offsets cannot be read')
-      if (attempt === maxOffsetFetches || isEnded()) throw rejoinNeeded()
+      logger.debug({ group: group.groupId, code: errorCodeOf(error) }, 'cannot fetch the committed offsets')
+      if (attempt === maxOffsetFetches || isEnded()) throw rejoinError()
       await refreshMetadataAfter(clock, group.cluster, offsetFetchRetryAfter)
     }
   }
 }
 
-/** Each begins at its committed offset; without one, at the beginning of the log. */
+/** Adds the positions: the committed offset, or the beginning of the log when there is none. */
 async function withPositions(group: ConsumerGroup, partitions: readonly TopicPartition[]): Promise<OwnedPartition[]> {
   if (partitions.length === 0) return []
   const { responses } = await group.coordinator.offsetFetch({
     groupId: group.groupId,
-    topics: byTopic(partitions, ({ partition }) => ({ partition })),
+    topics: groupByTopic(partitions, ({ partition }) => ({ partition })),
   })
   return Promise.all(
     responses.flatMap(({ topic, partitions }) => partitions.map(each => withPosition(group, { topic, ...each }))),
@@ -106,33 +107,34 @@ async function withPosition(
   { topic, partition, ...fetched }: FetchedOffset,
 ): Promise<OwnedPartition> {
   const offset = Number(fetched.offset)
-  // -1: none. An unpatched kafkajs may have committed other negative values; these are no position.
+  // Kafka returns -1 for no committed offset. An unpatched kafkajs may have committed -2.
   if (offset >= 0) {
     const committed = { offset, metadata: fetched.metadata ?? '' }
     return { topic, partition, next: offset, paused: false, isRevoking: false, committed }
   }
-  const next = await offsetOf(group.cluster, { topic, partition }, 'beginning')
+  const next = await fetchOffset(group.cluster, { topic, partition }, 'beginning')
   return { topic, partition, next, paused: false, isRevoking: false, committed: undefined }
 }
 
-/** A part of the log that cannot be read: deleted before it was read, or truncated. */
+/** A position that the log no longer has (OFFSET_OUT_OF_RANGE), and its replacement. */
 export interface LostPosition extends TopicPartition {
+  /** The old position. */
   readonly from: number
   /**
-   * Above `from`: the records in between are gone. Below: the log now ends here, and the records
-   * that it had up to `from` and beyond are unknown.
+   * The new position. Above `from`, retention has deleted the records in between before this group
+   * read them. Below `from`, the log was truncated and now ends at `to`.
    */
   readonly to: number
 }
 
-/** The closest offset inside the log, for a position that the log no longer has. */
-export function nearest(position: number, beginning: number, end: number): number {
+/** The offset inside the log that is closest to `position`. */
+export function nearestOffset(position: number, beginning: number, end: number): number {
   return Math.min(Math.max(position, beginning), end)
 }
 
 const isSame = (a: TopicPartition) => (b: TopicPartition) => a.topic === b.topic && a.partition === b.partition
 
-/** Most joins take less time. */
+/** The delay before `RebalanceFetcher` starts. Most rebalances end earlier. */
 const fetchAfter = durationMs(100)
 
 interface RebalanceFetcherDeps {
@@ -145,9 +147,9 @@ interface RebalanceFetcherDeps {
 }
 
 /**
- * Fetches and delivers the owned partitions during a rebalance. A join may wait for other members
- * up to their session timeout; no other member can get our partitions before our own join. kafkajs
- * itself fetches nothing until the join ends.
+ * Fetches and delivers the owned partitions during a rebalance. kafkajs fetches nothing until its
+ * join ends, and the join may wait for a dead member until its session timeout. The fetches are
+ * safe: no other member can get these partitions before this member's own join.
  */
 export class RebalanceFetcher {
   readonly #deps: RebalanceFetcherDeps
@@ -161,12 +163,12 @@ export class RebalanceFetcher {
   start(group: ConsumerGroup): void {
     this.#cancel = this.#deps.clock.after(fetchAfter, () => {
       const run = ++this.#run
-      // The join, or the first fetch after it, meets the same error.
+      // The error is dropped: the join, or the first fetch after it, fails with the same one.
       void this.#fetchUntil(group, () => this.#run !== run).catch(() => undefined)
     })
   }
 
-  /** Drops the result of a fetch in progress: its records are fetched again. */
+  /** Stops, and discards the fetch in progress; its records are fetched again after the join. */
   stop(): void {
     this.#cancel()
     this.#run++
@@ -178,7 +180,7 @@ export class RebalanceFetcher {
       seekAndPause(group, owned.all())
       const fetched = await Promise.all(group.getNodeIds().map(nodeId => fetch(group, nodeId)))
       for (const batch of fetched.flat()) if (!isStopped()) await deliver(batch)
-      // The coordinator answers with REBALANCE_IN_PROGRESS, which is expected here.
+      // The coordinator responds with REBALANCE_IN_PROGRESS, which is expected here.
       if (!isStopped()) await heartbeat(group).catch(() => undefined)
     }
   }

@@ -2,13 +2,14 @@ import { pause } from '../../../core/pause.ts'
 import type { Clock, LogConsumerHandlers, TopicPartition } from '../../../core/ports.ts'
 import { type DurationMs, durationMs } from '../../../core/units.ts'
 import type { ConsumerGroup } from '../kafkajs/private-api.ts'
-import { byTopic, type OwnedPartitions, partitionOf } from './owned-partitions.ts'
+import { groupByTopic, type OwnedPartitions, toTopicPartition } from './owned-partitions.ts'
 
 /**
- * Limit for draining the revoked partitions. A request ends after 5 s and then its retry record is
- * written. The next owner repeats what is not done by then.
+ * The time limit for draining revoked partitions. A webhook request takes up to 5 s, and then a
+ * retry record may have to be written. The next owner repeats work that is unfinished by then.
  */
 const drainLimit = durationMs(8_000)
+/** The time limit of one commit. */
 const commitLimit = durationMs(2_000)
 const commitRetryAfter = durationMs(100)
 
@@ -20,10 +21,14 @@ interface Deps {
 }
 
 /**
- * Revokes the partitions that the assignor wants other members to have, and only those. In order:
- * pause their fetches, drain what is in progress, commit, drop them, and ask for a rejoin that
- * gives them to their next owners. The next join cancels it, whatever caused that join, because its
- * assignment names the excess partitions again.
+ * Revokes the excess partitions of an assignment while all other partitions continue. The steps:
+ * 1. Pause the fetches of the excess partitions.
+ * 2. Drain their work in progress, for up to 8 s.
+ * 3. Commit their offsets and drop them.
+ * 4. Request a rejoin (`needsRejoin`), in which their next owners get them.
+ *
+ * Any join cancels a revocation that is not complete. The new assignment names the partitions that
+ * are still excess.
  */
 export class IncrementalRevocation {
   readonly #deps: Deps
@@ -35,7 +40,7 @@ export class IncrementalRevocation {
     this.#deps = deps
   }
 
-  /** Whether partitions were revoked: the group must rejoin before their next owners get them. */
+  /** Whether the member must rejoin, so that the next owners get the revoked partitions. */
   get needsRejoin(): boolean {
     return this.#needsRejoin
   }
@@ -47,8 +52,8 @@ export class IncrementalRevocation {
   }
 
   /**
-   * Called after every join, also without excess: then the handlers learn that partitions whose
-   * revocation was cancelled stay.
+   * Revokes `excess`; call it after every join, even when `excess` is empty. The handlers then
+   * learn that the member keeps the partitions whose revocation was cancelled.
    */
   async start(group: ConsumerGroup, excess: readonly TopicPartition[]): Promise<void> {
     const { owned, handlers, clock } = this.#deps
@@ -56,8 +61,8 @@ export class IncrementalRevocation {
     const isCancelled = (): boolean => this.#run !== run
     const revoking = excess.map(each => owned.get(each)).filter(each => each !== undefined)
     for (const partition of revoking) partition.isRevoking = true
-    if (revoking.length > 0) group.pause(byTopic(revoking, ({ partition }) => partition))
-    const idle = handlers.onRevoking(revoking.map(partitionOf))
+    if (revoking.length > 0) group.pause(groupByTopic(revoking, ({ partition }) => partition))
+    const idle = handlers.onRevoking(revoking.map(toTopicPartition))
     if (revoking.length === 0) return
     const deadline = clock.monotonic() + drainLimit
     await this.#untilIdle(idle)
@@ -65,7 +70,7 @@ export class IncrementalRevocation {
       await pause(clock, commitRetryAfter)
     if (isCancelled()) return
     for (const partition of revoking) owned.delete(partition)
-    handlers.onRevoked(revoking.map(partitionOf))
+    handlers.onRevoked(revoking.map(toTopicPartition))
     this.#needsRejoin = true
   }
 

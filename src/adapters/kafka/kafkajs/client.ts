@@ -16,29 +16,30 @@ import { loadKafkajs } from './kafkajs.ts'
 import { readHeadersAsText } from './patches/record-decoder.ts'
 import { internal } from './private-api.ts'
 
-/** Names every value: under NODE_ENV=test kafkajs has other defaults. */
+/** Set explicitly, because kafkajs has other defaults when NODE_ENV is `test`. */
 const retryShape = { factor: 0.2, multiplier: 2 }
 /**
- * Few retries: kafkajs sends each to the same broker. `group/session.ts` waits longer for a
- * failover, with fresh metadata.
+ * Retries of a consumer's request. They are few, because kafkajs sends all of them to the same
+ * broker. `group/session.ts` handles a failover: it refreshes the metadata and retries for longer.
  */
 export const consumerRetry = { ...retryShape, initialRetryTime: 100, maxRetryTime: 500, retries: 5 }
-/** Some eight seconds in total: the election of a new leader takes three to five. */
+/** Retries of a produce request, about 8 s in total. A leader election takes 3 to 5 s. */
 export const producerRetry = { ...retryShape, initialRetryTime: 100, maxRetryTime: 1_000, retries: 10 }
 
-/** TLS handshakes need more than kafkajs's one second. */
+/** Longer than kafkajs's default of 1 s, because a TLS handshake may take more. */
 const connectionTimeoutMs = 5_000
 const authenticationTimeoutMs = 10_000
-/** The time after which a broker that vanished without closing its connections is noticed. */
+/** After this time a request to a broker that vanished without closing its connections fails. */
 const requestTimeoutMs = 10_000
-/** The maximum time until new partitions and moved leaders are noticed. */
+/** Kafka's `metadata.max.age.ms`: clients find new partitions and new leaders within this time. */
 export const metadataMaxAgeMs = 30_000
 
-/** Creates kafkajs's clients with the connection settings of an installation. */
+/** Creates kafkajs's consumers, producers and admin clients for one cluster. */
 export interface KafkaClient {
   /**
-   * Creates a consumer on its own client: kafkajs shares committed offsets between the consumers of
-   * one client and group. `onDial` is called before it opens a connection.
+   * Creates a consumer with a client instance of its own, because kafkajs shares committed offsets
+   * between consumers of the same instance and group. The consumer calls `onDial` before it opens a
+   * connection.
    */
   consumer(config: ConsumerConfig, onDial?: () => void): Consumer
   producer(config: ProducerConfig): Producer
@@ -46,15 +47,15 @@ export interface KafkaClient {
 }
 
 export interface KafkaClientOptions {
-  /** Whether open connections keep the process alive, as they do by default. */
+  /** Whether open connections keep the process alive; true by default. */
   readonly keepsAlive?: boolean
-  /** The number of retries of a request; 5 by default. */
+  /** The number of retries of a consumer's or admin client's request; 5 by default. */
   readonly retries?: number
 }
 
 /**
- * Creates the client, without any connection yet.
- * @throws KafkaError `LIBRARY_VERSION` when kafkajs is not the version that the patches are for
+ * Creates the client. It opens no connection yet.
+ * @throws KafkaError `LIBRARY_VERSION` when the installed kafkajs is not the patched version
  */
 export function createKafka(
   settings: Settings['kafka'],
@@ -74,7 +75,7 @@ export function createKafka(
   }
   return {
     consumer: (consumerConfig, onDial) => {
-      // Only Hookline's own processes have consumers: the client library has producers only.
+      // This setting is global. It affects no application, for the client library has no consumers.
       readHeadersAsText()
       return new Kafka({ ...config, socketFactory: notifyingSockets(onDial) }).consumer(consumerConfig)
     },
@@ -83,13 +84,13 @@ export function createKafka(
   }
 }
 
-/** kafkajs's sockets, unreferenced: they do not keep the process alive. */
+/** A socket factory whose sockets do not keep the process alive (`unref`). */
 function detachedSockets(): ISocketFactory {
   const connect = internal<() => ISocketFactory>('network/socketFactory')()
   return place => connect(place).unref()
 }
 
-/** kafkajs's sockets, with a call before each connection. */
+/** A socket factory that calls `onDial` before each connection. */
 function notifyingSockets(onDial: () => void = () => undefined): ISocketFactory {
   const connect = internal<() => ISocketFactory>('network/socketFactory')()
   return place => {
@@ -98,7 +99,7 @@ function notifyingSockets(onDial: () => void = () => undefined): ISocketFactory 
   }
 }
 
-/** The brokers, and how to authenticate. */
+/** Converts the settings to kafkajs's configuration of brokers, TLS and SASL. */
 export function connectionOf({ brokers, clientId, tls, sasl }: Settings['kafka']): KafkaConfig {
   return {
     brokers: [...brokers],
@@ -124,15 +125,15 @@ export function connectionOf({ brokers, clientId, tls, sasl }: Settings['kafka']
   }
 }
 
-/** kafkajs's log level for errors. It is public; its module is not loaded for one number. */
+/** kafkajs's `logLevel.ERROR`, copied so that this file does not have to load kafkajs for it. */
 const errorLevel = 1
-/** While a broker is away kafkajs logs it several times a second. */
+/** The interval at which a repeated warning is logged. kafkajs repeats some many times a second. */
 const repeatAfterMs = 10_000
 
 /**
- * Writes kafkajs's log lines to Hookline's log. kafkajs retries after what it logs as an error, and
- * throws what it does not retry: so its errors become warnings, each line at most every ten
- * seconds, and all other lines (joins, rebalances, partitioners) are for debugging.
+ * Writes kafkajs's log lines to Hookline's log. Lines of level ERROR become warnings, because
+ * kafkajs retries after them; it throws the errors that it does not retry. Each warning is written
+ * at most every 10 s. All other lines (joins, rebalances, partitioners) get level debug.
  */
 export function kafkajsLogCreator(logger: Logger, monotonic: () => number = () => performance.now()): logCreator {
   const lastWarned = new Map<string, number>()
@@ -147,18 +148,18 @@ export function kafkajsLogCreator(logger: Logger, monotonic: () => number = () =
 
   return () => entry => {
     const line = `kafkajs: ${entry.log.message}`
-    const isWarning = entry.level === errorLevel && !isAnswer(entry) && !isRepeated(line)
+    const isWarning = entry.level === errorLevel && !isResponse(entry) && !isRepeated(line)
     logger[isWarning ? 'warn' : 'debug'](factsOf(entry), line)
   }
 }
 
 /**
- * Error answers of a broker are also thrown, and whether they matter is known there only: no
- * coordinator yet, a member id is required.
+ * Whether the line reports an error response of a broker. kafkajs also throws that error, and the
+ * caller decides whether it matters: MEMBER_ID_REQUIRED, for example, is part of a normal join.
  */
-const isAnswer = ({ log }: LogEntry): boolean => log.message.startsWith('Response ')
+const isResponse = ({ log }: LogEntry): boolean => log.message.startsWith('Response ')
 
-/** Plain values only: a nested value may be a whole request. */
+/** The fields of the line. Objects are omitted, because one may be a whole request. */
 function factsOf({ namespace, log }: LogEntry): Record<string, string | number | boolean> {
   const facts: Record<string, string | number | boolean> = { part: namespace }
   for (const [name, value] of Object.entries(log)) {

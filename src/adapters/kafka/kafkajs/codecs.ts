@@ -12,12 +12,13 @@ export interface Codec {
 }
 
 /**
- * Maximum size of an unpacked batch, in bytes. Producers with default settings pack a mebibyte; the
- * largest batches in the tests have 200,000 records and unpack to some 25 MB.
+ * The maximum size of a decompressed batch, in bytes. It protects the process from decompression
+ * bombs. Ordinary batches are far smaller: with Kafka's default settings a producer's request has
+ * at most one mebibyte.
  */
-export const maxUnpackedBytes = 64 * 1024 * 1024
+export const maxDecompressedBytes = 64 * 1024 * 1024
 
-const zlibLimit = { maxOutputLength: maxUnpackedBytes }
+const zlibLimit = { maxOutputLength: maxDecompressedBytes }
 
 export const gzipCodec: Codec = {
   compress: bytes => promisify(gzip)(bytes),
@@ -29,9 +30,10 @@ export const zstdCodec: Codec = {
   decompress: bytes => promisify(zstdDecompress)(bytes, zlibLimit).catch(rethrowOrOversized),
 }
 
-const oversized = (cause?: unknown): KafkaError => refusal(`it unpacks to more than ${maxUnpackedBytes} bytes`, cause)
+const oversized = (cause?: unknown): KafkaError =>
+  codecError(`it decompresses to more than ${maxDecompressedBytes} bytes`, cause)
 
-const refusal = (message: string, cause?: unknown): KafkaError =>
+const codecError = (message: string, cause?: unknown): KafkaError =>
   new KafkaError(message, { code: 'CODEC', retriable: false, cause })
 
 function rethrowOrOversized(error: NodeJS.ErrnoException): never {
@@ -39,8 +41,9 @@ function rethrowOrOversized(error: NodeJS.ErrnoException): never {
 }
 
 /**
- * Magic, flags for independent blocks of at most 64 KiB, and their checksum. Kafka reads
- * independent blocks only; lz4js would write dependent ones.
+ * The LZ4 frame header that the codec writes: the magic number, the flags for independent blocks of
+ * at most 64 KiB, and the header checksum. Kafka accepts independent blocks only; lz4js itself
+ * writes dependent ones.
  */
 const lz4Header = Buffer.from([0x04, 0x22, 0x4d, 0x18, 0x60, 0x40, 0x82])
 const lz4Magic = lz4Header.subarray(0, 4)
@@ -59,28 +62,30 @@ export const lz4Codec: Codec = {
   async decompress(bytes) {
     const { hasBlockChecksums, blockBytes, blocksAt } = readLz4Header(bytes)
     const parts: Buffer[] = []
-    const unpacked = Buffer.alloc(blockBytes)
-    let room = maxUnpackedBytes
+    const decompressed = Buffer.alloc(blockBytes)
+    let remaining = maxDecompressedBytes
     for (let at = blocksAt; ; ) {
       const word = at + 4 <= bytes.length ? bytes.readUInt32LE(at) : Number.NaN
       if (word === 0) return Buffer.concat(parts)
       const isStored = word >= lz4StoredFlag
       const block = bytes.subarray(at + 4, at + 4 + (isStored ? word - lz4StoredFlag : word))
       at += 4 + block.length + (hasBlockChecksums ? 4 : 0)
-      if (!(at <= bytes.length)) throw refusal('lz4: it is cut off')
-      // The size counts also the bytes that do not fit, which are not written.
-      const size = isStored ? block.length : lz4.decompressBlock(block, unpacked, 0, block.length, 0)
-      if (size > blockBytes) throw refusal(`lz4: a block unpacks to ${size} bytes, more than ${blockBytes}`)
-      room -= size
-      if (room < 0) throw oversized()
-      parts.push(isStored ? block : Buffer.from(unpacked.subarray(0, size)))
+      if (!(at <= bytes.length)) throw codecError('lz4: the frame is truncated')
+      // `size` includes bytes beyond `blockBytes`, which lz4js counts but does not write.
+      const size = isStored ? block.length : lz4.decompressBlock(block, decompressed, 0, block.length, 0)
+      if (size > blockBytes)
+        throw codecError(`lz4: a block decompresses to ${size} bytes, the frame allows only ${blockBytes}`)
+      remaining -= size
+      if (remaining < 0) throw oversized()
+      parts.push(isStored ? block : Buffer.from(decompressed.subarray(0, size)))
     }
   },
 }
 
 /**
- * Reads the frame header. lz4js allocates whatever content size the header claims, and misreads
- * block checksums. The broker has verified the checksums.
+ * Reads the frame header. lz4js's own reader is not used: it allocates any content size that the
+ * header claims, and misreads frames with block checksums. The checksums themselves are skipped,
+ * because the broker has verified the batch.
  */
 function readLz4Header(bytes: Buffer): {
   readonly hasBlockChecksums: boolean
@@ -89,16 +94,16 @@ function readLz4Header(bytes: Buffer): {
 } {
   const [flags = 0, sizes = 0] = bytes.subarray(lz4Magic.length)
   const isReadable = bytes.subarray(0, lz4Magic.length).equals(lz4Magic) && (flags & 0xe0) === 0x60 && sizes >= 0x40
-  if (!isReadable) throw refusal('lz4: no frame of independent blocks')
+  if (!isReadable) throw codecError('lz4: the frame header is invalid, or its blocks are not independent')
   return {
     hasBlockChecksums: (flags & 0x10) > 0,
-    // 64 KiB, 256 KiB, 1 MiB, 4 MiB.
+    // Bits 4 to 6 hold 4, 5, 6 or 7 for 64 KiB, 256 KiB, 1 MiB or 4 MiB.
     blockBytes: 64 * 1024 * 4 ** ((sizes >> 4) - 4),
     blocksAt: lz4Magic.length + 2 + ((flags & 0x08) > 0 ? 8 : 0) + 1,
   }
 }
 
-/** The length and the bytes of a block: packed, or stored when that is shorter. */
+/** Encodes a block: its length field and its bytes, uncompressed when that is shorter. */
 function lz4Block(bytes: Uint8Array): readonly [Buffer, Uint8Array] {
   const packed = new Uint8Array(lz4.compressBound(bytes.length))
   const size = lz4.compressBlock(bytes, packed, 0, bytes.length, lz4Matches.fill(0))
@@ -109,8 +114,8 @@ function lz4Block(bytes: Uint8Array): readonly [Buffer, Uint8Array] {
 }
 
 /**
- * Java clients write snappy as a stream of blocks after this header (magic, version, lowest
- * compatible version); other clients write a single block.
+ * The header of snappy-java's block stream (xerial): magic, version, lowest compatible version.
+ * Java clients write this stream; some other clients write a single snappy block.
  */
 const xerialHeader = Buffer.from([0x82, 0x53, 0x4e, 0x41, 0x50, 0x50, 0x59, 0, 0, 0, 0, 1, 0, 0, 0, 1])
 const xerialMagicLength = 8
@@ -129,27 +134,28 @@ export const snappyCodec: Codec = {
   },
   async decompress(bytes) {
     const isFramed = bytes.subarray(0, xerialMagicLength).equals(xerialHeader.subarray(0, xerialMagicLength))
-    return isFramed ? Buffer.concat(unpackBlocks(bytes)) : asBuffer(unpackBlock(bytes, maxUnpackedBytes))
+    return isFramed ? Buffer.concat(decompressBlocks(bytes)) : asBuffer(decompressBlock(bytes, maxDecompressedBytes))
   },
 }
 
-function unpackBlocks(bytes: Buffer): Uint8Array[] {
+function decompressBlocks(bytes: Buffer): Uint8Array[] {
   const blocks: Uint8Array[] = []
   let at = xerialHeader.length
-  let room = maxUnpackedBytes
+  let remaining = maxDecompressedBytes
   while (at < bytes.length) {
     const end = at + 4 + (at + 4 <= bytes.length ? bytes.readInt32BE(at) : Number.NaN)
-    if (!(end > at + 4 && end <= bytes.length)) throw refusal(`snappy: no whole block at byte ${at} of ${bytes.length}`)
-    const block = unpackBlock(bytes.subarray(at + 4, end), room)
+    if (!(end > at + 4 && end <= bytes.length))
+      throw codecError(`snappy: the block at byte ${at} of ${bytes.length} is truncated`)
+    const block = decompressBlock(bytes.subarray(at + 4, end), remaining)
     blocks.push(block)
-    room -= block.length
+    remaining -= block.length
     at = end
   }
   return blocks
 }
 
-/** A block begins with its unpacked size. */
-function unpackBlock(block: Uint8Array, maxBytes: number): Uint8Array {
+/** Decompresses one block. snappyjs checks `maxBytes` against the size at the block's beginning. */
+function decompressBlock(block: Uint8Array, maxBytes: number): Uint8Array {
   try {
     return snappy.uncompress(block, maxBytes)
   } catch (error) {
@@ -161,17 +167,23 @@ function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength)
 }
 
-/** By the compression type in a batch's attributes. */
+/** The codecs by the compression type in a batch's attributes. */
 const byNumber: Readonly<Record<number, Codec>> = { 1: gzipCodec, 2: snappyCodec, 3: lz4Codec, 4: zstdCodec }
 
-/** Unpacks the records of a compressed batch. @throws KafkaError `CODEC`, or the codec's error */
-export async function unpack(compression: number, bytes: Buffer): Promise<Buffer> {
+/**
+ * Decompresses the records of a batch.
+ * @throws KafkaError `CODEC`, or the error of the codec's library
+ */
+export async function decompress(compression: number, bytes: Buffer): Promise<Buffer> {
   const codec = byNumber[compression]
   if (codec !== undefined) return codec.decompress(bytes)
-  throw refusal(`no codec for compression type ${compression}`)
+  throw codecError(`compression type ${compression} is unknown`)
 }
 
-/** Registers codecs for producers: kafkajs has gzip only. Fetched batches use `unpack`. */
+/**
+ * Registers the codecs that kafkajs lacks; it has gzip only. Only producers use them: fetched
+ * batches are decompressed by `decompress`.
+ */
 export function registerCodecs({
   CompressionCodecs,
   CompressionTypes,

@@ -1,11 +1,11 @@
 /** A failed request to Kafka. */
 export class KafkaError extends Error {
   /**
-   * Kafka's name (`MESSAGE_TOO_LARGE`), Node's (`ECONNREFUSED`), kafkajs's (`REQUEST_TIMEOUT`) or
-   * Hookline's (`TOPIC_MISSING`, `CLOSED`, …).
+   * The error code of Kafka (`MESSAGE_TOO_LARGE`), Node (`ECONNREFUSED`), kafkajs
+   * (`REQUEST_TIMEOUT`) or Hookline (`TOPIC_MISSING`, `CLOSED`, …).
    */
   readonly code: string
-  /** Whether the same request may succeed later without any change by an operator. */
+  /** Whether the same request may succeed later without an operator's intervention. */
   readonly retriable: boolean
 
   constructor(message: string, options: { code: string; retriable: boolean; cause?: unknown }) {
@@ -16,26 +16,30 @@ export class KafkaError extends Error {
   }
 }
 
-/** Code `TOPIC_MISSING`; not retriable: an operator must create the topic. */
+/** The error `TOPIC_MISSING`. It is not retriable, because an operator must create the topic. */
 export function topicMissing(topic: string, cause?: unknown): KafkaError {
   return new KafkaError(`topic ${topic} does not exist`, { code: 'TOPIC_MISSING', retriable: false, cause })
 }
 
-/** Kafka's own code, without a request to a broker. */
+/** The error that a broker would return for a too large record, made without a request. */
 export function recordTooLarge(topic: string, bytes: number, maxBytes: number): KafkaError {
-  const line = `a record of ${bytes} bytes for ${topic} is over ${maxBytes}`
+  const line = `record for topic ${topic} has ${bytes} bytes, more than the maximum of ${maxBytes}`
   return new KafkaError(line, { code: 'MESSAGE_TOO_LARGE', retriable: false })
 }
 
-/** An error that makes kafkajs join the group again: by its type, and by `retriable`. */
-export function rejoinNeeded(): Error {
-  return Object.assign(new Error('the group must be joined again'), {
+/**
+ * An error that makes kafkajs join the group again. `type` has this effect after a fetch or a
+ * heartbeat. Elsewhere the error crashes the consumer, and kafkajs restarts it because of
+ * `retriable`.
+ */
+export function rejoinError(): Error {
+  return Object.assign(new Error('the consumer must rejoin its group'), {
     type: 'REBALANCE_IN_PROGRESS',
     retriable: true,
   })
 }
 
-/** The fields of kafkajs's errors that are used here. */
+/** The fields of kafkajs's errors that this file reads. */
 interface KafkajsError {
   readonly name?: string
   readonly message?: string
@@ -46,8 +50,12 @@ interface KafkajsError {
   readonly errors?: readonly unknown[]
 }
 
-/** Converts an error thrown by kafkajs; `doing` says what failed. A KafkaError passes through. */
-export function kafkaError(doing: string, thrown: unknown): KafkaError {
+/**
+ * Converts an error of kafkajs to a KafkaError.
+ * @param doing what failed, as the beginning of the message: `cannot read topic x`
+ * @param thrown the error; a KafkaError is returned unchanged
+ */
+export function toKafkaError(doing: string, thrown: unknown): KafkaError {
   if (thrown instanceof KafkaError) return thrown
   const root = rootOf(thrown)
   return new KafkaError(`${doing}: ${root.message ?? String(thrown)}`, {
@@ -57,14 +65,14 @@ export function kafkaError(doing: string, thrown: unknown): KafkaError {
   })
 }
 
-/** The code of a thrown error, for example Kafka's `UNKNOWN_TOPIC_OR_PARTITION`. */
-export function codeOfThrown(thrown: unknown): string {
+/** Returns the code of a thrown error, for example Kafka's `UNKNOWN_TOPIC_OR_PARTITION`. */
+export function errorCodeOf(thrown: unknown): string {
   return thrown instanceof KafkaError ? thrown.code : codeOf(rootOf(thrown))
 }
 
 /**
- * No answer, or an answer from the wrong broker: brokers die, restart, and take over from each
- * other.
+ * The names and types of errors that occur during a broker failover: the broker did not respond, or
+ * it is no longer the coordinator.
  */
 const outOfReach: ReadonlySet<string> = new Set([
   'KafkaJSConnectionError',
@@ -72,22 +80,20 @@ const outOfReach: ReadonlySet<string> = new Set([
   'KafkaJSRequestTimeoutError',
   'KafkaJSBrokerNotFound',
   'KafkaJSGroupCoordinatorNotFound',
-  // Another request is still connecting to the broker.
+  // The request waited too long for another one that connects to the same broker.
   'KafkaJSLockTimeout',
   'NOT_COORDINATOR_FOR_GROUP',
   'GROUP_COORDINATOR_NOT_AVAILABLE',
   'GROUP_LOAD_IN_PROGRESS',
 ])
 
-/**
- * Whether no broker was able to answer the request: then the error says nothing about its subject.
- */
-export function isOutOfReach(thrown: unknown): boolean {
+/** Whether no broker was able to handle the request. A retry with fresh metadata may succeed. */
+export function isBrokerUnavailable(thrown: unknown): boolean {
   const { type, name = '' } = rootOf(thrown)
   return outOfReach.has(type ?? name)
 }
 
-/** Unwraps kafkajs's errors: it wraps the cause in the error of its retries, and in lists. */
+/** Finds the original error, which kafkajs wraps in the errors of its retries and in lists. */
 function rootOf(thrown: unknown): KafkajsError {
   const error = (thrown ?? {}) as KafkajsError
   const inner = error.errors?.[0] ?? error.cause

@@ -9,12 +9,10 @@ import { patchRecordDecoder } from './patches/record-decoder.ts'
 import { patchRecordEncoder } from './patches/record-encoder.ts'
 import { internal, privateModule } from './private-api.ts'
 
-/**
- * The version that the patches are made for and tested with. kafkajs has had no release since 2023.
- */
+/** The only version that the patches support. kafkajs has had no release since 2023. */
 const patchedVersion = '2.2.4'
 
-/** In this order: what replaces a module comes before the modules that load it. */
+/** The order matters: a patch that replaces a module must run before other modules load it. */
 const patches = [
   patchRecordEncoder,
   patchRecordDecoder,
@@ -24,7 +22,7 @@ const patches = [
   patchConsumerGroup,
 ]
 
-/** The used exports of kafkajs's main file, which is never loaded itself: see `privateModule`. */
+/** The used exports of kafkajs. Its main file is never loaded, see `privateModule`. */
 type Library = Pick<
   typeof Kafkajs,
   | 'AssignerProtocol'
@@ -38,8 +36,8 @@ type Library = Pick<
 let library: Library | undefined
 
 /**
- * Loads Hookline's private instance of kafkajs, with patches and codecs. The instance of an
- * application that uses the client library remains unchanged.
+ * Loads Hookline's private instance of kafkajs, with patches and codecs. An application that uses
+ * Hookline's client library may also use kafkajs; its instance remains unpatched.
  * @throws KafkaError `LIBRARY_VERSION` when another version is installed
  */
 export function loadKafkajs(): Library {
@@ -67,8 +65,8 @@ export function loadKafkajs(): Library {
 /** @throws KafkaError `LIBRARY_VERSION` */
 export function assertVersion(version: string): void {
   if (version === patchedVersion) return
-  throw new KafkaError(
-    `kafkajs ${version} is installed, but Hookline's patches are for ${patchedVersion} only: install exactly that (npm ci)`,
-    { code: 'LIBRARY_VERSION', retriable: false },
-  )
+  throw new KafkaError(`kafkajs ${version} is installed, but Hookline requires exactly ${patchedVersion}: run npm ci`, {
+    code: 'LIBRARY_VERSION',
+    retriable: false,
+  })
 }

@@ -3,8 +3,8 @@ import { dirname, sep } from 'node:path'
 import type { UnreadBatch } from '../../../core/ports.ts'
 
 /*
- * The private parts of kafkajs that Hookline calls or replaces, with their types. They are valid
- * for exactly one version, which `kafkajs.ts` asserts. Offsets are decimal strings here.
+ * The types of kafkajs's private code that Hookline calls or replaces, for exactly one version of
+ * kafkajs, which `kafkajs.ts` asserts. kafkajs represents offsets as decimal strings.
  */
 
 export interface TopicPartitions<Partition = { readonly partition: number }> {
@@ -27,14 +27,14 @@ export interface FetchedMessage {
 export interface FetchedPartition {
   readonly partition: number
   readonly highWatermark: string
-  /** The first offset of the oldest open transaction; without one the high watermark. */
+  /** The first offset of the oldest open transaction, or the high watermark when there is none. */
   readonly lastStableOffset: string
   abortedTransactions?: readonly { readonly producerId: string; readonly firstOffset: string }[]
   messages: FetchedMessage[]
 }
 
 export interface Broker {
-  /** By API key; known after the connection is made. */
+  /** The supported versions by API key; set when the connection is open. */
   readonly versions: Readonly<Record<number, { readonly minVersion: number; readonly maxVersion: number }>>
   metadata(topics: readonly string[]): Promise<{ readonly brokers: readonly { host: string; port: number }[] }>
   produce(request: {
@@ -64,7 +64,7 @@ export interface Broker {
 }
 
 export interface Cluster {
-  /** The bootstrap broker that it is connected to. */
+  /** The bootstrap broker to which the cluster client is connected. */
   readonly brokerPool: { readonly seedBroker: Broker }
   connect(): Promise<void>
   disconnect(): Promise<void>
@@ -73,7 +73,7 @@ export interface Cluster {
   /** Returns a connected broker. */
   findGroupCoordinator(group: { readonly groupId: string }): Promise<Broker>
   findTopicPartitionMetadata(topic: string): readonly { readonly partitionId: number; readonly leader: number | null }[]
-  /** Partitions by leader; producers name partitions by text. */
+  /** Groups partitions by leader. Producers pass the partitions as strings. */
   findLeaderForPartitions(topic: string, partitions: readonly (number | string)[]): Readonly<Record<string, number[]>>
   findBroker(node: { readonly nodeId: number | string }): Promise<Broker>
   fetchTopicsOffset(
@@ -81,14 +81,15 @@ export interface Cluster {
   ): Promise<readonly TopicPartitions<{ partition: number; offset: string }>[]>
 }
 
-/** What one fetch returned for one partition. */
+/** The response to a fetch, for one partition. */
 export interface FetchedBatch {
   readonly topic: string
   readonly partition: number
   readonly fetchedOffset: string
   readonly highWatermark: string
-  /** Without aborted and control records. */
+  /** The records, without those of aborted transactions and without control records. */
   readonly messages: readonly FetchedMessage[]
+  /** All records of the response. */
   readonly rawMessages: readonly FetchedMessage[]
   lastOffset(): string
   isEmpty(): boolean
@@ -98,11 +99,11 @@ export interface ConsumerGroup {
   readonly cluster: Cluster
   readonly groupId: string
   coordinator: Broker
-  /** Sends the commits. */
+  /** It sends the commits to a coordinator of its own field. */
   readonly offsetManager: { coordinator: Broker }
   readonly generationId: number
   readonly memberId: string | null
-  /** Milliseconds; read before each fetch. */
+  /** Kafka's `fetch.max.wait.ms`. kafkajs reads it before each fetch. */
   maxWaitTime: number
   getNodeIds(): readonly string[]
   assigned(): readonly { readonly topic: string; readonly partitions: readonly number[] }[]
@@ -116,7 +117,7 @@ export interface ConsumerGroup {
   joinAndSync(): Promise<void>
   heartbeat(options: { readonly interval: number }): Promise<void>
   fetch(nodeId: string): Promise<readonly FetchedBatch[]>
-  /** Partitions by the broker that each is read from. */
+  /** Groups partitions by the broker from which this consumer reads them. */
   findReadReplicaForPartitions(
     topic: string,
     partitions: readonly (number | string)[],
@@ -124,63 +125,67 @@ export interface ConsumerGroup {
   recoverFromOffsetOutOfRange(error: { readonly topic: string; readonly partition: number }): Promise<void>
 }
 
-/** The export of one of kafkajs's own files, for example `consumer/batch`. */
+/** Returns the exports of a private file of kafkajs, for example `consumer/batch`. */
 export function internal<T>(file: string): T {
   return privateModule(`kafkajs/src/${file}`).exports as T
 }
 
 /**
- * Replaces the export of one of kafkajs's own files. Files that loaded it before keep the old
- * export.
+ * Replaces the exports of a private file of kafkajs. Files that have already loaded it keep the old
+ * exports.
  */
 export function replaceInternal<T>(file: string, replacement: T): void {
   privateModule(`kafkajs/src/${file}`).exports = replacement
 }
 
 /*
- * Hookline's private instance of kafkajs, loaded from the same files: other users of kafkajs in the
- * process do not see the patches.
+ * The code below loads a private instance of kafkajs for Hookline, so that other users of kafkajs
+ * in the process do not get the patches. Both instances come from the same files.
  */
 
 const require = createRequire(import.meta.url)
 const folder = `${dirname(require.resolve('kafkajs/package.json'))}${sep}`
-/** Our modules by file name, loaded or loading. */
-const ours = new Map<string, NodeModule>()
+/** The modules of the private instance by file name, including those that are being loaded. */
+const privateModules = new Map<string, NodeModule>()
 
 /**
- * The module of one of kafkajs's files in our instance. Never ask for its main file: tracing agents
- * hook that one and return the application's instance.
+ * Returns a module of the private instance, and loads it if needed. Do not call it for kafkajs's
+ * main file: tracing agents hook that file and return the application's instance.
  */
 export function privateModule(id: string): NodeModule {
   const file = require.resolve(id)
-  const found = ours.get(file) ?? load(file)
-  if (found === undefined) throw new Error(`${id} is not in the module cache: is require() replaced in this process?`)
+  const found = privateModules.get(file) ?? load(file)
+  if (found === undefined)
+    throw new Error(`${id} is not in Node's module cache: another library in this process may replace require()`)
   return found
 }
 
 /**
- * Loads a file into our instance. Node keeps one instance of each file in `require.cache`: during a
- * load, which is synchronous, the cache has only our modules of kafkajs, afterwards the others
- * again.
+ * Loads a file into the private instance. Node keeps one instance of each file in `require.cache`.
+ * During a load this function replaces all entries of kafkajs there by the private modules, and
+ * restores them afterwards. A load is synchronous, so no other code sees the replaced entries.
  */
 function load(file: string): NodeModule | undefined {
   const { cache } = require
-  const others = takeOut()
-  for (const [name, module] of ours) cache[name] = module
+  const others = removeFromCache()
+  for (const [name, module] of privateModules) cache[name] = module
   try {
     require(file)
   } finally {
-    for (const [name, module] of takeOut()) {
-      if (!ours.has(name)) keepPrivate(module)
-      ours.set(name, module)
+    for (const [name, module] of removeFromCache()) {
+      if (!privateModules.has(name)) keepPrivate(module)
+      privateModules.set(name, module)
     }
     for (const [name, module] of others) cache[name] = module
   }
-  return ours.get(file)
+  return privateModules.get(file)
 }
 
-/** Jest's cache ignores changes, but each test file has its own instance there anyway. */
-function takeOut(): readonly (readonly [string, NodeModule])[] {
+/**
+ * Removes kafkajs's modules from `require.cache` and returns them. Jest's cache ignores the
+ * removal; that is harmless, because in Jest each test file has its own instance.
+ */
+function removeFromCache(): readonly (readonly [string, NodeModule])[] {
   const { cache } = require
   const taken: [string, NodeModule][] = []
   for (const name of Object.keys(cache)) {
@@ -193,8 +198,8 @@ function takeOut(): readonly (readonly [string, NodeModule])[] {
 }
 
 /**
- * Lets a module require from our instance later, too: kafkajs loads the code of a request with the
- * first request of a kind, and requires it again with each one.
+ * Replaces a module's `require`, so that it loads from the private instance later, too. kafkajs
+ * calls `require` for the code of a request each time it sends one.
  */
 function keepPrivate(module: NodeModule): void {
   const local = createRequire(module.filename)
@@ -208,6 +213,6 @@ function keepPrivate(module: NodeModule): void {
     known.set(id, found)
     return found.exports
   }
-  // Jest's modules refuse it and do not need it.
+  // `Reflect.set` does not throw for Jest's modules, whose `require` is read-only.
   Reflect.set(module, 'require', requirePrivate)
 }

@@ -2,18 +2,18 @@ import { setTimeout } from 'node:timers/promises'
 import type { Admin } from 'kafkajs'
 import type { LogPositions, TopicAdmin, TopicDescription } from '../../../core/ports.ts'
 import type { KafkaClient } from '../kafkajs/client.ts'
-import { codeOfThrown, kafkaError, topicMissing } from '../kafkajs/errors.ts'
+import { errorCodeOf, toKafkaError, topicMissing } from '../kafkajs/errors.ts'
 import { loadKafkajs } from '../kafkajs/kafkajs.ts'
 
-/** Retries of some ten seconds in total. */
+/** Together with `retryAfterMs`: retries for about ten seconds. */
 const maxTries = 100
 const retryAfterMs = 100
 const propagationErrors: ReadonlySet<string> = new Set(['UNKNOWN_TOPIC_OR_PARTITION', 'LEADER_NOT_AVAILABLE'])
 
 /**
- * Creates a client for topics, which connects with the first call. All methods reject with
- * KafkaErrors. `describe` leaves out topics that do not exist; `create` also resolves when the
- * topic exists.
+ * Creates an admin client for topics, which connects with the first call. All methods reject with
+ * KafkaErrors. `describe` omits topics that do not exist. `create` also resolves when the topic
+ * exists already.
  */
 export function createAdmin(kafka: KafkaClient): TopicAdmin {
   const admin = kafka.admin()
@@ -32,15 +32,15 @@ export function createAdmin(kafka: KafkaClient): TopicAdmin {
       await connect()
       return await request()
     } catch (error) {
-      throw kafkaError(doing, error)
+      throw toKafkaError(doing, error)
     }
   }
 
   return {
-    listTopics: () => ask('topics cannot be listed', () => admin.listTopics()),
-    describe: topics => ask('topics cannot be described', () => oncePropagated(() => describe(admin, topics))),
+    listTopics: () => ask('cannot list topics', () => admin.listTopics()),
+    describe: topics => ask('cannot describe topics', () => oncePropagated(() => describe(admin, topics))),
     create: ({ name, partitions, replicationFactor, config }) =>
-      ask(`topic ${name} cannot be created`, async () => {
+      ask(`cannot create topic ${name}`, async () => {
         const configEntries = Object.entries(config).map(([name, value]) => ({ name, value }))
         const topic = { topic: name, numPartitions: partitions, replicationFactor, configEntries }
         await admin.createTopics({ topics: [topic], waitForLeaders: false })
@@ -51,15 +51,15 @@ export function createAdmin(kafka: KafkaClient): TopicAdmin {
 }
 
 /**
- * Retries until all brokers know a new topic: for a moment some do not, and each request may go to
- * any broker. kafkajs's own waiting treats that as a failure.
+ * Retries a request until the broker that it reaches knows a new topic. Metadata takes a moment to
+ * propagate to all brokers. kafkajs's `waitForLeaders` fails in that moment, so it is not used.
  */
 async function oncePropagated<T>(request: () => Promise<T>): Promise<T> {
   for (let remaining = maxTries; ; remaining--) {
     try {
       return await request()
     } catch (error) {
-      if (remaining === 1 || !propagationErrors.has(codeOfThrown(error))) throw error
+      if (remaining === 1 || !propagationErrors.has(errorCodeOf(error))) throw error
       await setTimeout(retryAfterMs)
     }
   }
@@ -77,7 +77,7 @@ async function describe(admin: Admin, topics: readonly string[]): Promise<readon
       includeSynonyms: false,
     }),
   ])
-  // The broker answers in its own order.
+  // The broker returns the topics in its own order.
   const inOrder = metadata.topics.toSorted((a, b) => names.indexOf(a.name) - names.indexOf(b.name))
   return inOrder.map(({ name, partitions }) => {
     const entries = resources.find(({ resourceName }) => resourceName === name)?.configEntries ?? []
@@ -91,8 +91,8 @@ async function describe(admin: Admin, topics: readonly string[]): Promise<readon
 }
 
 /**
- * Asks over its own connection.
- * @throws KafkaError `TOPIC_MISSING`, and what kafkajs throws
+ * Looks up the number of partitions of a topic, over a connection of its own.
+ * @throws KafkaError `TOPIC_MISSING`; kafkajs's error for all other failures
  */
 export async function partitionCount(kafka: KafkaClient, topic: string): Promise<number> {
   const admin = kafka.admin()
@@ -101,15 +101,15 @@ export async function partitionCount(kafka: KafkaClient, topic: string): Promise
     const { topics } = await admin.fetchTopicMetadata({ topics: [topic] })
     return topics[0]?.partitions.length as number
   } catch (error) {
-    throw codeOfThrown(error) === 'UNKNOWN_TOPIC_OR_PARTITION' ? topicMissing(topic, error) : error
+    throw errorCodeOf(error) === 'UNKNOWN_TOPIC_OR_PARTITION' ? topicMissing(topic, error) : error
   } finally {
     await admin.disconnect()
   }
 }
 
 /**
- * Creates a client for end and committed offsets. It opens a connection for each call: it is for
- * commands, which make few. Rejects with KafkaErrors.
+ * Creates a client that reads end offsets and committed offsets. It opens a connection for each
+ * call, so it suits CLI commands, which make few calls. All methods reject with KafkaErrors.
  */
 export function createLogPositions(kafka: KafkaClient): LogPositions {
   async function ask<T>(topic: string, question: (admin: Admin) => Promise<T>): Promise<T> {
@@ -118,8 +118,8 @@ export function createLogPositions(kafka: KafkaClient): LogPositions {
       await admin.connect()
       return await question(admin)
     } catch (error) {
-      if (codeOfThrown(error) === 'UNKNOWN_TOPIC_OR_PARTITION') throw topicMissing(topic, error)
-      throw kafkaError(`positions in ${topic} cannot be read`, error)
+      if (errorCodeOf(error) === 'UNKNOWN_TOPIC_OR_PARTITION') throw topicMissing(topic, error)
+      throw toKafkaError(`cannot read the offsets of topic ${topic}`, error)
     } finally {
       await admin.disconnect()
     }
@@ -135,6 +135,6 @@ export function createLogPositions(kafka: KafkaClient): LogPositions {
   }
 }
 
-/** kafkajs answers in no particular order. */
+/** Sorts by partition, because kafkajs returns the partitions in no particular order. */
 const byPartition = (offsets: readonly { readonly partition: number; readonly offset: string }[]): readonly number[] =>
   offsets.toSorted((a, b) => a.partition - b.partition).map(({ offset }) => Number(offset))

@@ -3,35 +3,43 @@ import type { ClockReading } from '../../../core/doctor/cluster.ts'
 import type { Logger } from '../../../core/ports.ts'
 import type { Settings } from '../../../core/settings/settings.ts'
 import { createKafka } from '../kafkajs/client.ts'
-import { codeOfThrown, kafkaError } from '../kafkajs/errors.ts'
+import { errorCodeOf, toKafkaError } from '../kafkajs/errors.ts'
 import { type Broker, type Cluster, internal } from '../kafkajs/private-api.ts'
-import { clusterOf } from './fetch.ts'
+import { createClusterClient } from './fetch.ts'
 
-/** What a broker tells an authenticated client about itself. */
+/** The result of connecting to a broker. */
 export interface BrokerCapabilities {
   /**
-   * Kafka's names of the requests that Hookline makes and that share no version with this broker.
+   * Kafka's names of the requests that Hookline needs and that this broker supports in no version
+   * that kafkajs supports.
    */
   readonly unsupported: readonly string[]
 }
 
 /**
- * Checks a cluster in the way the services use it. All methods reject with KafkaErrors, after one
- * try.
+ * Checks a Kafka cluster for `hookline doctor`, with the connection settings of the services. All
+ * methods reject with KafkaErrors, without retries.
  */
 export interface ClusterProbe {
-  /** Connects to one address: TCP, TLS, authentication, request versions. */
-  reach(address: string): Promise<BrokerCapabilities>
-  /** The advertised listeners of all brokers, as the broker at `address` lists them. */
-  advertised(address: string): Promise<readonly string[]>
-  /** Which of these the broker at `address` refuses. Nothing is read, written or joined. */
-  refused(address: string, needed: readonly Access[]): Promise<ReadonlySet<Access>>
-  /** Reads the broker's clock: writes a tombstone with an unused key to a compacted topic. */
+  /** Connects to one address, with TLS and authentication, and compares the request versions. */
+  connect(address: string): Promise<BrokerCapabilities>
+  /** Returns the advertised listeners of all brokers, as the broker at `address` lists them. */
+  advertisedListeners(address: string): Promise<readonly string[]>
+  /**
+   * Returns those of the `needed` operations for which the client lacks permission. It reads and
+   * writes no record, and joins no group.
+   */
+  deniedAccess(address: string, needed: readonly Access[]): Promise<ReadonlySet<Access>>
+  /**
+   * Reads a broker's clock: it writes a record to `topic` and returns the broker's append time. The
+   * record is a tombstone with an otherwise unused key, for a compacted topic.
+   */
   readClock(topic: string): Promise<ClockReading>
 }
 
-/** No topic has this partition: the broker checks authorisation first and then finds nothing. */
+/** A partition that no topic has. A broker checks permissions before it looks up the partition. */
 const noPartition = 2 ** 31 - 2
+/** Kafka's names of the requests that Hookline needs. */
 const requests = [
   'Produce',
   'Fetch',
@@ -55,25 +63,25 @@ export function createClusterProbe(
   const clientOf = (brokers: readonly string[]) => createKafka({ ...settings, brokers }, logger, { retries: 0 })
 
   async function connected<T>(address: string, ask: (cluster: Cluster, broker: Broker) => Promise<T>): Promise<T> {
-    const cluster = clusterOf(clientOf([address]))
+    const cluster = createClusterClient(clientOf([address]))
     try {
       await cluster.connect()
       return await ask(cluster, cluster.brokerPool.seedBroker)
     } catch (error) {
-      throw kafkaError('cannot be used', error)
+      throw toKafkaError('cannot be used', error)
     } finally {
       await cluster.disconnect()
     }
   }
 
   return {
-    reach: address => connected(address, async (_, { versions }) => ({ unsupported: unsupportedOf(versions) })),
-    advertised: address =>
+    connect: address => connected(address, async (_, { versions }) => ({ unsupported: unsupportedOf(versions) })),
+    advertisedListeners: address =>
       connected(address, async (_, broker) => {
         const { brokers } = await broker.metadata([])
         return brokers.map(({ host, port }) => `${host.includes(':') ? `[${host}]` : host}:${port}`)
       }),
-    refused: (address, needed) =>
+    deniedAccess: (address, needed) =>
       connected(address, async (_, broker) => {
         const answers = await Promise.all(needed.map(access => isRefused(broker, access)))
         return new Set(needed.filter((_access, index) => answers[index]))
@@ -82,11 +90,11 @@ export function createClusterProbe(
       const producer = clientOf(settings.brokers).producer({ allowAutoTopicCreation: false, retry: { retries: 0 } })
       try {
         await producer.connect()
-        // The first record waits for connections: only the second one is timed.
+        // Only the second record is timed, because the first one also waits for connections.
         await append()
         return await append()
       } catch (error) {
-        throw kafkaError(`a record for ${topic} is not stored`, error)
+        throw toKafkaError(`cannot write a record to topic ${topic}`, error)
       } finally {
         await producer.disconnect()
       }
@@ -101,19 +109,20 @@ export function createClusterProbe(
   }
 }
 
-/** Makes a request that must fail: its error tells only whether it is authorised. */
+/** Sends a request that must fail. Its error code shows whether the client has the permission. */
 async function isRefused(broker: Broker, { to, name }: Access): Promise<boolean> {
   try {
     await ask(broker, to, name)
     return false
   } catch (error) {
-    const code = codeOfThrown(error)
+    const code = errorCodeOf(error)
     if (code === 'TOPIC_AUTHORIZATION_FAILED' || code === 'GROUP_AUTHORIZATION_FAILED') return true
     if (expected.has(code)) return false
     throw error
   }
 }
 
+/** The errors of a permitted request: its partition or its member does not exist. */
 const expected: ReadonlySet<string> = new Set([
   'UNKNOWN_TOPIC_OR_PARTITION',
   'UNKNOWN_MEMBER_ID',
@@ -149,8 +158,8 @@ interface VersionRange {
 }
 
 /**
- * kafkajs compares only the newest versions: it does not notice a broker that dropped all that it
- * knows.
+ * Returns the requests for which kafkajs and the broker have no version in common. kafkajs itself
+ * looks only at the newest versions, so it does not notice a broker that removed the old ones.
  */
 function unsupportedOf(versions: Readonly<Record<number, VersionRange>>): readonly string[] {
   const keys = internal<Readonly<Record<string, number>>>('protocol/requests/apiKeys')
@@ -159,7 +168,7 @@ function unsupportedOf(versions: Readonly<Record<number, VersionRange>>): readon
   )
   return requests.filter(name => {
     const range = versions[keys[name] as number]
-    const ours = (known[name]?.versions ?? []).map(Number)
-    return range === undefined || !ours.some(version => version >= range.minVersion && version <= range.maxVersion)
+    const supported = (known[name]?.versions ?? []).map(Number)
+    return range === undefined || !supported.some(version => version >= range.minVersion && version <= range.maxVersion)
   })
 }

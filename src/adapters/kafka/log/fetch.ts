@@ -2,7 +2,7 @@ import { pause } from '../../../core/pause.ts'
 import type { Clock, LogRecord, RecordHeaders, TopicPartition } from '../../../core/ports.ts'
 import { type DurationMs, durationMs, type EpochMs, epochMs } from '../../../core/units.ts'
 import type { KafkaClient } from '../kafkajs/client.ts'
-import { codeOfThrown, kafkaError, topicMissing } from '../kafkajs/errors.ts'
+import { errorCodeOf, toKafkaError, topicMissing } from '../kafkajs/errors.ts'
 import { loadKafkajs } from '../kafkajs/kafkajs.ts'
 import { setOwnProperty } from '../kafkajs/patches/record-decoder.ts'
 import {
@@ -13,24 +13,25 @@ import {
   internal,
 } from '../kafkajs/private-api.ts'
 
-/** Default size of one fetch; it is held in memory. */
+/** Default size limit of one fetch, which is held in memory as a whole. */
 const defaultFetchBytes = 2 * 1024 * 1024
 const readCommitted = 1
 
-/** Retries without progress: some ten seconds in total, enough for the election of a leader. */
+/** Maximum retries without progress: about ten seconds in total, enough to elect a leader. */
 export const maxRetries = 12
-export const retryAfter = (attempt: number): DurationMs => durationMs(Math.min(50 * 2 ** attempt, 1_000))
+export const retryDelay = (attempt: number): DurationMs => durationMs(Math.min(50 * 2 ** attempt, 1_000))
 
-/**
- * Waits, then refreshes the metadata: before the retry of a request that no broker could answer.
- */
+/** Waits and then refreshes the metadata. Call it before the retry of a failed request. */
 export async function refreshMetadataAfter(clock: Clock, cluster: Cluster, delay: DurationMs): Promise<void> {
   await pause(clock, delay)
   await cluster.refreshMetadata().catch(() => undefined)
 }
 
-/** The cluster of a consumer that never runs: kafkajs exports no other way to fetch. */
-export function clusterOf(kafka: KafkaClient): Cluster {
+/**
+ * Creates kafkajs's cluster client, for fetches without a consumer group. kafkajs does not export
+ * it, so this function takes it from a consumer that never runs.
+ */
+export function createClusterClient(kafka: KafkaClient): Cluster {
   const { roundRobin } = loadKafkajs().PartitionAssigners
   let cluster: unknown
   kafka.consumer({
@@ -47,42 +48,42 @@ export function clusterOf(kafka: KafkaClient): Cluster {
 }
 
 /**
- * Connects, and lists the partitions of a topic.
+ * Connects to the cluster and lists the partitions of a topic.
  * @throws KafkaError, for example `TOPIC_MISSING`
  */
-export async function partitionsOf(cluster: Cluster, topic: string): Promise<readonly number[]> {
+export async function connectAndListPartitions(cluster: Cluster, topic: string): Promise<readonly number[]> {
   try {
     await cluster.connect()
     await cluster.addTargetTopic(topic)
     return cluster.findTopicPartitionMetadata(topic).map(({ partitionId }) => partitionId)
   } catch (error) {
-    if (codeOfThrown(error) === 'UNKNOWN_TOPIC_OR_PARTITION') throw topicMissing(topic, error)
-    throw kafkaError(`topic ${topic} cannot be read`, error)
+    if (errorCodeOf(error) === 'UNKNOWN_TOPIC_OR_PARTITION') throw topicMissing(topic, error)
+    throw toKafkaError(`cannot read topic ${topic}`, error)
   }
 }
 
 export interface OffsetRange extends TopicPartition {
   readonly beginning: number
-  /** The end of the committed records: an open transaction does not stop a reader. */
+  /** The last stable offset: a read to this offset does not wait for an open transaction. */
   readonly end: number
 }
 
 /** @throws KafkaError */
-export async function rangeOf(cluster: Cluster, topic: string, partition: number): Promise<OffsetRange> {
+export async function fetchOffsetRange(cluster: Cluster, topic: string, partition: number): Promise<OffsetRange> {
   try {
-    const at = (side: 'beginning' | 'end'): Promise<number> => offsetOf(cluster, { topic, partition }, side)
-    const [beginning, end] = await allSettled([at('beginning'), at('end')])
+    const at = (side: 'beginning' | 'end'): Promise<number> => fetchOffset(cluster, { topic, partition }, side)
+    const [beginning, end] = await rejectAfterAllSettled([at('beginning'), at('end')])
     return { topic, partition, beginning: beginning as number, end: end as number }
   } catch (error) {
-    throw kafkaError(`offsets of ${topic}/${partition} cannot be read`, error)
+    throw toKafkaError(`cannot read the offsets of ${topic}/${partition}`, error)
   }
 }
 
 /**
- * The first or the end offset of a partition.
- * @throws when no leader is known or it does not answer.
+ * Returns the first offset or the end offset of a partition.
+ * @throws when the partition has no known leader, or the leader does not respond
  */
-export async function offsetOf(
+export async function fetchOffset(
   cluster: Cluster,
   { topic, partition }: TopicPartition,
   side: 'beginning' | 'end',
@@ -90,24 +91,25 @@ export async function offsetOf(
   const fromBeginning = side === 'beginning'
   const [answer] = await cluster.fetchTopicsOffset([{ topic, partitions: [{ partition }], fromBeginning }])
   const offset = answer?.partitions[0]?.offset
-  if (offset === undefined) throw new Error(`no leader is known for ${topic}/${partition}`)
+  if (offset === undefined) throw new Error(`the leader of ${topic}/${partition} is unknown`)
   return Number(offset)
 }
 
 /**
- * As `Promise.all`, but rejects after all of them have settled: a request that is still in progress
- * when the cluster is disconnected would connect it again.
+ * As `Promise.all`, but it rejects only after all promises have settled. A request that is still in
+ * progress when the caller disconnects the cluster would connect it again.
  */
-export async function allSettled<T>(asked: readonly Promise<T>[]): Promise<readonly T[]> {
+export async function rejectAfterAllSettled<T>(asked: readonly Promise<T>[]): Promise<readonly T[]> {
   await Promise.allSettled(asked)
   return Promise.all(asked)
 }
 
 /**
- * The offset of the first record appended at this time or later; undefined when there is none.
+ * Returns the offset of the first record with this timestamp or a later one; `undefined` when there
+ * is none.
  * @throws KafkaError
  */
-export async function offsetSince(
+export async function fetchOffsetSince(
   cluster: Cluster,
   { topic, partition }: TopicPartition,
   since: EpochMs,
@@ -119,7 +121,7 @@ export async function offsetSince(
     const offset = Number(answer?.partitions[0]?.offset ?? -1)
     return offset < 0 ? undefined : offset
   } catch (error) {
-    throw kafkaError(`offsets of ${topic}/${partition} cannot be read`, error)
+    throw toKafkaError(`cannot read the offsets of ${topic}/${partition}`, error)
   }
 }
 
@@ -127,31 +129,31 @@ export async function offsetSince(
 export const leaderOf = (cluster: Cluster, topic: string, partition: number): number =>
   cluster.findTopicPartitionMetadata(topic).find(({ partitionId }) => partitionId === partition)?.leader ?? -1
 
-/** A fetch from one node. */
+/** A fetch from one broker. */
 export interface FetchRequest {
   readonly node: number
   readonly topic: string
   readonly wanted: readonly { readonly partition: number; readonly position: number }[]
-  /** How long the node may hold a fetch that has nothing to return. */
+  /** How long the broker may hold the fetch while it has no records. */
   readonly maxWaitMs: number
-  /** Limit of the answer; decoded, it takes several times that in memory. */
+  /** Size limit of the response. Decoded, it takes several times as much memory. */
   readonly maxBytes?: number | undefined
 }
 
-/** What a fetch returned for one partition. */
+/** The result of a fetch for one partition. */
 export interface Fetched {
   readonly partition: number
-  /** Without aborted and control records. */
+  /** The records, without those of aborted transactions and without control records. */
   readonly records: FetchedBatch['messages']
-  /** The offset to continue at; unchanged when the fetch returned nothing. */
+  /** The offset of the next fetch; unchanged when this fetch returned no records. */
   readonly next: number
-  /** The end of the readable log. */
+  /** The last stable offset: the end of what a `read_committed` consumer can read. */
   readonly end: number
 }
 
 /**
- * Returns one result for each partition.
- * @throws what kafkajs throws, when one of them has an error
+ * Fetches from one broker. Returns one result for each partition.
+ * @throws kafkajs's error, when the request fails or any partition of the response has an error
  */
 export async function fetchFrom(
   cluster: Cluster,
@@ -188,10 +190,10 @@ const partitionRequest = ([partition, position]: readonly [number, number], maxB
 const noHeaders: RecordHeaders = Object.freeze({})
 
 /**
- * Makes a record with copies of key and value. The originals are views of the whole fetch: one slow
- * delivery would keep a mebibyte in memory.
+ * Converts a fetched message to a record and copies its key and value. The originals are views of
+ * the whole response, so one slow delivery would otherwise keep a mebibyte in memory.
  */
-export function recordOf(topic: string, partition: number, message: FetchedMessage): LogRecord {
+export function toLogRecord(topic: string, partition: number, message: FetchedMessage): LogRecord {
   return {
     topic,
     partition,
@@ -199,13 +201,13 @@ export function recordOf(topic: string, partition: number, message: FetchedMessa
     timestamp: epochMs(Number(message.timestamp)),
     key: message.key === null ? null : Buffer.from(message.key),
     value: message.value === null ? null : Buffer.from(message.value),
-    headers: headersOf(message.headers),
+    headers: toHeaderTexts(message.headers),
     ...(message.unreadBatch !== undefined && { unreadBatch: message.unreadBatch }),
   }
 }
 
-/** Makes a record without copies, for callers that do not keep it. */
-export function viewOf(
+/** As `toLogRecord`, but without copies: for callers that do not keep the record. */
+export function toLogRecordView(
   topic: string,
   partition: number,
   { offset, timestamp, key, value, headers }: FetchedMessage,
@@ -217,12 +219,12 @@ export function viewOf(
     timestamp: epochMs(Number(timestamp)),
     key,
     value,
-    headers: headersOf(headers),
+    headers: toHeaderTexts(headers),
   }
 }
 
-/** Headers as text, in which form they may already be. The last value of a repeated name counts. */
-export function headersOf(headers: FetchedMessage['headers'] = noHeaders): RecordHeaders {
+/** Converts headers to text, unless they are text. Of a repeated name the last value counts. */
+export function toHeaderTexts(headers: FetchedMessage['headers'] = noHeaders): RecordHeaders {
   if (isText(headers)) return headers
   const texts: Record<string, string> = {}
   for (const name in headers) {

@@ -1,19 +1,19 @@
 import type { Clock, Logger, TopicFollower, TopicFollowerHandlers } from '../../../core/ports.ts'
 import { durationMs, type EpochMs } from '../../../core/units.ts'
 import { type KafkaClient, metadataMaxAgeMs } from '../kafkajs/client.ts'
-import { codeOfThrown, KafkaError, kafkaError } from '../kafkajs/errors.ts'
+import { errorCodeOf, KafkaError, toKafkaError } from '../kafkajs/errors.ts'
 import type { Cluster } from '../kafkajs/private-api.ts'
 import {
-  clusterOf,
+  connectAndListPartitions,
+  createClusterClient,
   fetchFrom,
+  fetchOffsetRange,
+  fetchOffsetSince,
   leaderOf,
   maxRetries,
   type OffsetRange,
-  offsetSince,
-  partitionsOf,
-  rangeOf,
-  recordOf,
-  retryAfter,
+  retryDelay,
+  toLogRecord,
 } from './fetch.ts'
 
 export interface FollowerDeps {
@@ -22,29 +22,33 @@ export interface FollowerDeps {
   readonly clock: Clock
   readonly logger: Logger
   /**
-   * Where to begin: at the end, or with the first record appended at that time or later. Absent: at
-   * the beginning.
+   * Where to begin: at the end of each partition, or at the first record with this timestamp or a
+   * later one. The default is the beginning.
    */
   readonly from?: 'end' | EpochMs
-  /** Maximum age of the cached partitions and leaders; 30 s by default. */
+  /** Kafka's `metadata.max.age.ms`; 30 s by default. */
   readonly metadataMaxAgeMs?: number
 }
 
 /**
- * How long a broker may hold a fetch that has nothing to return; also the interval of `onCurrent`.
+ * How long a broker may hold a fetch for which it has no records. It is also the longest interval
+ * between two calls of `onCurrent` while no fetch fails.
  */
 const maxWaitMs = 500
-/** A follower that is behind by more than this does not let the broker hold its fetches. */
+/** A follower that is behind by more than this sends fetches for which brokers do not wait. */
 const behindMs = 2 * maxWaitMs
-/** Longer than an election and a restart take: an outage that lasts longer needs an operator. */
+/**
+ * The time of failed fetches after which the follower logs an error. A leader election and the
+ * restart of a broker take less.
+ */
 const logErrorAfterMs = 5_000
-/** `stop` waits for the fetch in progress, but not for a broker that does not answer. */
+/** How long `stop` waits for the fetch in progress. */
 const stopLimit = durationMs(2_000)
 
 /**
- * Creates a follower that fetches without a consumer group, as the reader does: concurrently, one
- * fetch from each leader for all of its partitions. Once started it retries for ever; the log says
- * when the topic cannot be followed.
+ * Creates a follower: it reads all partitions of a topic without a consumer group and then waits
+ * for new records. It fetches from all leaders concurrently. After `start` has resolved it retries
+ * failed fetches forever, and logs an error when they fail for more than 5 s.
  */
 export function createFollower(deps: FollowerDeps): TopicFollower {
   return new Follower(deps)
@@ -59,12 +63,12 @@ class Follower implements TopicFollower {
   #running: Promise<void> = Promise.resolve()
   #asOf = Number.NEGATIVE_INFINITY
   #metadataAt = Number.NEGATIVE_INFINITY
-  /** Set while the fetches of some partition fail. */
+  /** The current series of failed fetches; `undefined` when the last fetches succeeded. */
   #outage: { readonly since: number; isLogged: boolean } | undefined
 
   constructor(deps: FollowerDeps) {
     this.#deps = deps
-    this.#cluster = clusterOf(deps.kafka)
+    this.#cluster = createClusterClient(deps.kafka)
   }
 
   async start(handlers: TopicFollowerHandlers): Promise<void> {
@@ -74,7 +78,7 @@ class Follower implements TopicFollower {
     try {
       await current.promise
     } catch (error) {
-      throw kafkaError(`topic ${topic} cannot be followed`, error)
+      throw toKafkaError(`cannot read topic ${topic}`, error)
     }
   }
 
@@ -89,9 +93,9 @@ class Follower implements TopicFollower {
 
   async #run(handlers: TopicFollowerHandlers, current: PromiseWithResolvers<void>): Promise<void> {
     try {
-      await partitionsOf(this.#cluster, this.#deps.topic)
+      await connectAndListPartitions(this.#cluster, this.#deps.topic)
       await this.#follow(handlers, current.resolve)
-      throw new KafkaError('it was stopped', { code: 'CLOSED', retriable: false })
+      throw new KafkaError(`the follower of ${this.#deps.topic} is stopped`, { code: 'CLOSED', retriable: false })
     } catch (error) {
       current.reject(error)
     } finally {
@@ -99,7 +103,10 @@ class Follower implements TopicFollower {
     }
   }
 
-  /** Runs until `stop`. @throws after the last retry, when it has never been current */
+  /**
+   * Runs until `stop`.
+   * @throws after the last retry, when it has not yet reached the end of the topic once
+   */
   async #follow(handlers: TopicFollowerHandlers, onFirst: () => void): Promise<void> {
     let attempt = 0
     while (!this.#isStopped) {
@@ -115,12 +122,15 @@ class Follower implements TopicFollower {
     }
   }
 
-  /** A number that changes whenever a record of any partition is read. */
+  /** The sum of all positions: a number that changes when a record of any partition is read. */
   get #progress(): number {
     return [...this.#partitions.values()].reduce((sum, { position }) => sum + position, 0)
   }
 
-  /** Fetches once from each leader. Resolves with one of the failures; all other answers count. */
+  /**
+   * Fetches once from each leader and handles all successful responses. Resolves with the error of
+   * one failed fetch, or with `undefined`.
+   */
   async #fetchOnce(handlers: TopicFollowerHandlers): Promise<{ readonly error: unknown } | undefined> {
     await this.#findPartitions()
     const { clock, topic } = this.#deps
@@ -133,7 +143,7 @@ class Follower implements TopicFollower {
       const request = { node, topic, wanted, maxWaitMs: isBehind ? 0 : maxWaitMs }
       for (const { partition, records, next, end } of await fetchFrom(this.#cluster, request)) {
         if (this.#isStopped) return
-        for (const message of records) handlers.onRecord(recordOf(topic, partition, message))
+        for (const message of records) handlers.onRecord(toLogRecord(topic, partition, message))
         this.#partitions.get(partition)?.fetchedTo(next, end, at)
       }
     })
@@ -141,7 +151,7 @@ class Follower implements TopicFollower {
     return failed && { error: (failed as PromiseRejectedResult).reason }
   }
 
-  /** Finds partitions that were added to the topic, which are followed from their beginning. */
+  /** Adds the partitions of the topic. Those created later are read from their beginning. */
   async #findPartitions(): Promise<void> {
     const { clock, topic } = this.#deps
     const now = clock.monotonic()
@@ -160,14 +170,17 @@ class Follower implements TopicFollower {
     const { topic, from } = this.#deps
     const { beginning, end } = await this.#rangeOf(partition)
     if (from === undefined) return beginning
-    return from === 'end' ? end : ((await offsetSince(this.#cluster, { topic, partition }, from)) ?? end)
+    return from === 'end' ? end : ((await fetchOffsetSince(this.#cluster, { topic, partition }, from)) ?? end)
   }
 
   #rangeOf(partition: number): Promise<OffsetRange> {
-    return rangeOf(this.#cluster, this.#deps.topic, partition)
+    return fetchOffsetRange(this.#cluster, this.#deps.topic, partition)
   }
 
-  /** Reports the time up to which all partitions are read. Returns whether it has advanced. */
+  /**
+   * Calls `onCurrent` when the time up to which all partitions are read has advanced. Returns
+   * whether it has.
+   */
   #reportProgress(handlers: TopicFollowerHandlers): boolean {
     const asOf = Math.min(...[...this.#partitions.values()].map(partition => partition.asOf))
     if (this.#partitions.size === 0 || asOf <= this.#asOf) return false
@@ -179,31 +192,32 @@ class Follower implements TopicFollower {
   #logOutage(failure: { readonly error: unknown } | undefined): void {
     const { clock, logger, topic } = this.#deps
     if (failure === undefined) {
-      if (this.#outage?.isLogged === true) logger.info({ topic }, 'topic is followed again')
+      if (this.#outage?.isLogged === true) logger.info({ topic }, 'topic can be read again')
       this.#outage = undefined
       return
     }
-    const code = codeOfThrown(failure.error)
+    const code = errorCodeOf(failure.error)
     this.#outage ??= { since: clock.monotonic(), isLogged: false }
     const lastedMs = Math.round(clock.monotonic() - this.#outage.since)
-    logger.debug({ topic, code, lastedMs }, 'fetch failed, trying again')
+    logger.debug({ topic, code, lastedMs }, 'fetch failed, retrying')
     if (lastedMs < logErrorAfterMs || this.#outage.isLogged) return
     this.#outage.isLogged = true
-    logger.error({ topic, code, lastedMs }, 'topic cannot be followed: its new records are not known')
+    logger.error({ topic, code, lastedMs }, 'cannot read the topic, retrying: its new records are not applied yet')
   }
 
   async #recover(error: unknown, attempt: number): Promise<void> {
     await new Promise<void>(resolve => {
       this.#wake = resolve
-      this.#deps.clock.after(durationMs(retryAfter(attempt)), resolve)
+      this.#deps.clock.after(durationMs(retryDelay(attempt)), resolve)
     })
     if (this.#isStopped) return
     await this.#cluster.refreshMetadata().catch(() => undefined)
-    if (codeOfThrown(error) === 'OFFSET_OUT_OF_RANGE') await this.#findPositions().catch(() => undefined)
+    if (errorCodeOf(error) === 'OFFSET_OUT_OF_RANGE') await this.#findPositions().catch(() => undefined)
   }
 
   /**
-   * Moves positions that the log no longer has to its beginning: records deleted, or log truncated.
+   * Moves positions that are out of range to the beginning of the log. They occur when retention
+   * has deleted records before they were read, or when the log was truncated.
    */
   async #findPositions(): Promise<void> {
     const { topic, logger } = this.#deps
@@ -213,7 +227,7 @@ class Follower implements TopicFollower {
       const { partition, position } = followed
       logger.warn(
         { topic, partition, position, beginning, end },
-        'the log does not have the position: reading from its beginning',
+        'offset out of range: reading the partition from its beginning',
       )
       followed.moveTo(beginning)
     }
@@ -221,16 +235,18 @@ class Follower implements TopicFollower {
 }
 
 /**
- * The position in one partition, and the time up to which it is read. Times are boot time in ms.
+ * The position in one partition, and the time up to which the partition is read. Times are boot
+ * time in milliseconds.
  */
 export class FollowedPartition {
   readonly partition: number
   position: number
-  /** All records acknowledged before this time are read. */
+  /** The follower has read all records that were acknowledged before this time. */
   asOf = Number.NEGATIVE_INFINITY
   /**
-   * The end of the log in an earlier fetch, and its time. The follower reaches it also while
-   * records are appended faster than they are read.
+   * The end of the log at the time of an earlier fetch. `asOf` advances when the position reaches
+   * it. The current end might never be reached while producers append faster than the follower
+   * reads.
    */
   #goal: { readonly end: number; readonly at: number } | undefined
 
@@ -240,8 +256,10 @@ export class FollowedPartition {
   }
 
   /**
-   * Call it after a fetch begun `at` that returned all records up to `next` of a log ending at
-   * `end`.
+   * Records the result of a fetch.
+   * @param next the position after the fetch
+   * @param end the end of the log, according to the response
+   * @param at the time at which the fetch was sent
    */
   fetchedTo(next: number, end: number, at: number): void {
     this.position = next
@@ -251,7 +269,7 @@ export class FollowedPartition {
     this.#goal = next >= end ? undefined : { end, at }
   }
 
-  /** Continues at another position, with no knowledge about the log there. */
+  /** Continues at another position, and forgets the end of the log. */
   moveTo(position: number): void {
     this.position = position
     this.#goal = undefined

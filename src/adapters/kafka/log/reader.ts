@@ -2,23 +2,23 @@ import { partitionFor } from '../../../core/message/event.ts'
 import type { Clock, Logger, PartitionReader, TopicPartition, TopicReader } from '../../../core/ports.ts'
 import type { EpochMs } from '../../../core/units.ts'
 import type { KafkaClient } from '../kafkajs/client.ts'
-import { codeOfThrown, KafkaError, kafkaError } from '../kafkajs/errors.ts'
+import { errorCodeOf, KafkaError, toKafkaError } from '../kafkajs/errors.ts'
 import type { Cluster, FetchedMessage } from '../kafkajs/private-api.ts'
 import {
-  allSettled,
-  clusterOf,
+  connectAndListPartitions,
+  createClusterClient,
   type Fetched,
   fetchFrom,
+  fetchOffsetRange,
+  fetchOffsetSince,
   leaderOf,
   maxRetries,
   type OffsetRange,
-  offsetSince,
-  partitionsOf,
-  rangeOf,
-  recordOf,
   refreshMetadataAfter,
-  retryAfter,
-  viewOf,
+  rejectAfterAllSettled,
+  retryDelay,
+  toLogRecord,
+  toLogRecordView,
 } from './fetch.ts'
 
 export interface ReaderDeps {
@@ -29,8 +29,8 @@ export interface ReaderDeps {
 
 const maxWaitMs = 250
 /**
- * Fetch size when one partition is read alone. A fetch ends in the middle of a batch, which is
- * fetched again: larger fetches waste less.
+ * Size of one fetch in `readPartition`. The response ends in the middle of a batch, and the next
+ * fetch returns that batch again, so larger fetches waste less.
  */
 const partitionBytes = 4 * 1024 * 1024
 
@@ -42,19 +42,20 @@ interface Reading extends OffsetRange {
 type OnMessage = (message: FetchedMessage) => void | Promise<void>
 
 /**
- * Creates a reader that fetches without a consumer group: there is nothing to rebalance, keep alive
- * or delete, and the next fetch waits until the last one is handled. It reads one partition after
- * the other. Rejects with KafkaErrors, and with what `onRecord` throws.
+ * Creates a reader that reads topics to their current end without a consumer group, so it causes no
+ * rebalances and leaves no group behind. It reads one partition after the other, and fetches again
+ * only when all records of a fetch are handled. Its methods reject with KafkaErrors, and with the
+ * errors that `onRecord` throws.
  */
 export function createReader(deps: ReaderDeps): TopicReader & PartitionReader {
-  /** Each call has connections of its own, which end with it. */
+  /** Connects for one call of `ask`, which gets the partitions of the topic, and disconnects. */
   async function connected<T>(
     topic: string,
     ask: (cluster: Cluster, all: readonly number[]) => Promise<T>,
   ): Promise<T> {
-    const cluster = clusterOf(deps.kafka)
+    const cluster = createClusterClient(deps.kafka)
     try {
-      return await ask(cluster, await partitionsOf(cluster, topic))
+      return await ask(cluster, await connectAndListPartitions(cluster, topic))
     } finally {
       await cluster.disconnect()
     }
@@ -65,11 +66,13 @@ export function createReader(deps: ReaderDeps): TopicReader & PartitionReader {
       connected(topic, async (cluster, partitions) => {
         const only = key && partitionFor(key, partitions.length)
         const wanted = partitions.filter(partition => only === undefined || partition === only)
-        const ranges = await allSettled(wanted.map(partition => rangeFound(deps, cluster, { topic, partition }, since)))
+        const ranges = await rejectAfterAllSettled(
+          wanted.map(partition => rangeFound(deps, cluster, { topic, partition }, since)),
+        )
         let count = 0
         for (const range of ranges)
           count += await readPartition(deps, cluster, { ...range, isEnough }, message =>
-            onRecord(recordOf(topic, range.partition, message)),
+            onRecord(toLogRecord(topic, range.partition, message)),
           )
         return count
       }),
@@ -78,7 +81,7 @@ export function createReader(deps: ReaderDeps): TopicReader & PartitionReader {
         const range = await rangeFound(deps, cluster, of)
         const beginning = Math.max(range.beginning, from)
         return readPartition(deps, cluster, { ...range, beginning, maxBytes: partitionBytes }, message =>
-          onRecord(viewOf(of.topic, of.partition, message)),
+          onRecord(toLogRecordView(of.topic, of.partition, message)),
         )
       }),
     endOf: of => connected(of.topic, async cluster => (await rangeFound(deps, cluster, of)).end),
@@ -86,7 +89,7 @@ export function createReader(deps: ReaderDeps): TopicReader & PartitionReader {
 }
 
 /**
- * Finds the range of a partition, with retries: it is unknown while its leader is elected.
+ * Finds the offsets to read in a partition, with retries: there is no leader during an election.
  * @throws KafkaError after the last retry
  */
 async function rangeFound(
@@ -97,14 +100,14 @@ async function rangeFound(
   attempt = 0,
 ): Promise<OffsetRange> {
   try {
-    const range = await rangeOf(cluster, of.topic, of.partition)
+    const range = await fetchOffsetRange(cluster, of.topic, of.partition)
     if (since === undefined) return range
-    const from = (await offsetSince(cluster, of, since)) ?? range.end
+    const from = (await fetchOffsetSince(cluster, of, since)) ?? range.end
     return { ...range, beginning: Math.max(range.beginning, from) }
   } catch (error) {
     if (!(error instanceof KafkaError && error.retriable) || attempt >= maxRetries) throw error
-    deps.logger.debug({ ...of, code: error.code }, 'offsets of the log not found, trying again')
-    await refreshMetadataAfter(deps.clock, cluster, retryAfter(attempt))
+    deps.logger.debug({ ...of, code: error.code }, 'cannot read the offsets of the partition, retrying')
+    await refreshMetadataAfter(deps.clock, cluster, retryDelay(attempt))
     return rangeFound(deps, cluster, of, since, attempt + 1)
   }
 }
@@ -126,8 +129,7 @@ async function readPartition(
     for (const message of records) {
       if (Number(message.offset) >= end || isEnough()) break
       const handled = onMessage(message)
-      // Most handlers return nothing: to await that for millions of records would cost as much
-      // again.
+      // Most handlers return `undefined`. Awaiting it for each record would double the CPU time.
       if (handled !== undefined) await handled
       count++
     }
@@ -136,7 +138,7 @@ async function readPartition(
 }
 
 /**
- * Fetches once; after a failure it waits and returns no records.
+ * Fetches once. After a failure it waits, and returns no records and the position to retry at.
  * @throws KafkaError after the last retry
  */
 async function fetchOrWait(
@@ -149,16 +151,16 @@ async function fetchOrWait(
   const { topic, partition, end, maxBytes } = range
   try {
     if (attempt > maxRetries)
-      throw new Error(`no records received from offset ${position} on, before the end of the log at ${end}`)
+      throw new Error(`${attempt} fetches returned no records at offset ${position}, although the log ends at ${end}`)
     const node = leaderOf(cluster, topic, partition)
     const [fetched] = await fetchFrom(cluster, { node, topic, wanted: [{ partition, position }], maxWaitMs, maxBytes })
     return fetched ?? { records: [], next: position }
   } catch (error) {
-    const code = codeOfThrown(error)
-    if (attempt >= maxRetries) throw kafkaError(`${topic}/${partition} cannot be read`, error)
-    deps.logger.debug({ topic, partition, position, code }, 'fetch failed, trying again')
-    await refreshMetadataAfter(deps.clock, cluster, retryAfter(attempt))
-    // Retention has deleted the records at the position: continue at the first one that exists.
+    const code = errorCodeOf(error)
+    if (attempt >= maxRetries) throw toKafkaError(`cannot read ${topic}/${partition}`, error)
+    deps.logger.debug({ topic, partition, position, code }, 'fetch failed, retrying')
+    await refreshMetadataAfter(deps.clock, cluster, retryDelay(attempt))
+    // OFFSET_OUT_OF_RANGE: retention has deleted the records at the position, so skip them.
     const first = code === 'OFFSET_OUT_OF_RANGE' ? (await rangeFound(deps, cluster, range)).beginning : position
     return { records: [], next: Math.max(position, first) }
   }

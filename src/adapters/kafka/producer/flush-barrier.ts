@@ -1,19 +1,20 @@
 /**
- * Counts the records in progress, so that a flush can wait for those added before it, whatever is
- * added afterwards. Each flush begins a new epoch.
+ * Lets a flush wait for the records that were added before it, and for no later ones. It counts the
+ * unacknowledged records by epoch; each flush begins a new epoch.
  */
 export class FlushBarrier {
   #epoch = 0
-  /** Records in progress of each epoch; epochs without any are not listed. */
+  /** The number of unacknowledged records by epoch. An epoch without any has no entry. */
   readonly #inProgress = new Map<number, number>()
   #waiting: { readonly epoch: number; readonly resolve: () => void }[] = []
 
-  /** Adds a record. Returns its epoch, to be passed to `done`. */
+  /** Adds a record. Returns its epoch, which the caller passes to `done`. */
   add(): number {
     this.#inProgress.set(this.#epoch, (this.#inProgress.get(this.#epoch) ?? 0) + 1)
     return this.#epoch
   }
 
+  /** Removes a record: it is acknowledged, or it failed. */
   done(epoch: number): void {
     const remaining = (this.#inProgress.get(epoch) ?? 0) - 1
     if (remaining > 0) this.#inProgress.set(epoch, remaining)

@@ -4,27 +4,28 @@ import { type EpochMs, epochMs } from '../../../core/units.ts'
 import { KafkaError } from '../kafkajs/errors.ts'
 
 /**
- * Limits of one request to one partition. kafkajs needs time quadratic in the number of records;
- * brokers accept a mebibyte by default.
+ * Limits of the batch in one produce request. For its records kafkajs needs quadratic time. Its
+ * bytes stay below one mebibyte, the default of `max.message.bytes`.
  */
 export const batchLimits = { records: 1_000, bytes: 900 * 1024 }
 
 /**
- * A larger record is refused without a request: no topic accepts it, and one larger than
- * `socket.request.max.bytes` makes the broker close the connection for all other records.
+ * The maximum size of a record, in bytes. The producer rejects a larger one without a request:
+ * hardly any topic accepts it. A request larger than `socket.request.max.bytes` would make the
+ * broker close the connection, so the records of other requests would fail with it.
  */
 export const maxRecordBytes = 8 * 1024 * 1024
 
-/** The maximum that a record adds to a batch besides its key, value and headers. */
+/** The maximum bytes that a record adds to a batch besides its key, value and headers. */
 const recordOverheadBytes = 32
 const headerOverheadBytes = 10
 /**
- * Maximum bytes of a character in UTF-8. To count the bytes of each header takes as long as to
- * write them.
+ * The maximum bytes in UTF-8 of a UTF-16 code unit. The size of a header is estimated with it,
+ * because an exact count would take as long as encoding the header.
  */
 const characterBytes = 3
 
-/** The maximum size of a record in a batch, in bytes. */
+/** An upper bound for the size of a record in a batch, in bytes. */
 export function recordBytes({ key, value, headers }: OutgoingRecord): number {
   let bytes = recordOverheadBytes + (key?.length ?? 0) + (value?.length ?? 0)
   for (const name in headers)
@@ -32,8 +33,8 @@ export function recordBytes({ key, value, headers }: OutgoingRecord): number {
   return bytes
 }
 
-/** The number of queued records in the next batch: as many as fit, and at least one. */
-export function batchLength(queue: readonly { readonly bytes: number }[]): number {
+/** The number of queued records to put into the next batch: as many as fit, but at least one. */
+export function nextBatchLength(queue: readonly { readonly bytes: number }[]): number {
   let bytes = 0
   for (const [index, record] of queue.entries()) {
     bytes += record.bytes
@@ -42,7 +43,7 @@ export function batchLength(queue: readonly { readonly bytes: number }[]): numbe
   return queue.length
 }
 
-/** Errors that a single record of a batch may cause: the other records must not fail with it. */
+/** The error codes that one invalid record causes for its whole batch. */
 const recordErrors: ReadonlySet<string> = new Set([
   'MESSAGE_TOO_LARGE',
   'RECORD_LIST_TOO_LARGE',
@@ -50,59 +51,69 @@ const recordErrors: ReadonlySet<string> = new Set([
   'INVALID_TIMESTAMP',
 ])
 
-/** Whether to send a refused batch again in two halves. */
-export const isWorthHalving = (code: string, records: number): boolean => records > 1 && recordErrors.has(code)
+/**
+ * Whether to send a rejected batch again as two halves. Repeated, that isolates the invalid record,
+ * and all others are stored.
+ */
+export const shouldSplitBatch = (code: string, records: number): boolean => records > 1 && recordErrors.has(code)
 
-/** A record in the form in which kafkajs passes it to the partitioner before each try. */
+/** A message for kafkajs, which passes it to the partitioner before each attempt to send it. */
 export interface PartitionedMessage extends Message {
   readonly partition: number
   readonly maySend: OutgoingRecord['maySend'] | undefined
 }
 
-/** The error of a record whose `maySend` no longer allows to send it. */
-export const sendWithdrawn = (retriable: boolean): KafkaError =>
-  new KafkaError('the record may no longer be sent', { code: 'HELD_BACK', retriable })
+/** The error of a record whose `maySend` returns false. */
+export const recordWithdrawnError = (retriable: boolean): KafkaError =>
+  new KafkaError('the record was withdrawn before it was sent', { code: 'HELD_BACK', retriable })
 
-/** Where and when a batch is stored. */
-export interface Stored {
-  /** Of its first record. */
+/** Offset and time of a stored batch. */
+export interface StoredBatch {
+  /** The offset of the first record. */
   readonly offset: number
+  /** The broker's append time; `undefined` when the topic keeps the producer's timestamps. */
   readonly appended?: EpochMs | undefined
 }
 
 /**
- * Where a batch is stored. kafkajs resolves as if it had sent the records when it does not know
- * their partition: without this check they would be lost.
+ * Returns where the batch is stored, or an error when the response does not contain its partition.
+ * kafkajs resolves without sending the records when it does not know their partition. Without this
+ * check they would be lost.
  */
-export function storedOf(
+export function storedBatchOf(
   answer: readonly RecordMetadata[],
   topic: string,
   partition: number,
   appended: EpochMs | undefined,
-): Stored | KafkaError {
+): StoredBatch | KafkaError {
   const stored = answer.find(it => it.topicName === topic && it.partition === partition && it.errorCode === 0)
   if (stored !== undefined) return { offset: Number(stored.baseOffset), appended }
-  return new KafkaError(`no broker has answered for ${topic}/${partition}`, { code: 'UNANSWERED', retriable: true })
+  const line = `no broker acknowledged the records for ${topic}/${partition}`
+  return new KafkaError(line, { code: 'UNANSWERED', retriable: true })
 }
 
 /**
- * A broker's append time, and two readings of this process's monotonic clock, in milliseconds: the
- * append happened between the request was sent and the answer was received.
+ * A reading of a broker's clock. The broker appended the batch at some time between `sentAt` and
+ * `answeredAt`.
  */
-export interface AppendReading {
+export interface BrokerClockReading {
+  /** This process's monotonic clock when the request was sent, in milliseconds. */
   readonly sentAt: number
+  /** This process's monotonic clock when the response was received, in milliseconds. */
   readonly answeredAt: number
+  /** The broker's append time. */
   readonly appended: EpochMs
 }
 
 /**
- * Undefined when the topic keeps the producer's time, which tells nothing about the broker's clock.
+ * Extracts the append time from a produce response. It is `undefined` when the topic keeps the
+ * producer's timestamps (`message.timestamp.type=CreateTime`).
  */
-export function appendReading(
+export function brokerClockReading(
   answer: readonly RecordMetadata[],
   sentAt: number,
   answeredAt: number,
-): AppendReading | undefined {
+): BrokerClockReading | undefined {
   const appended = Number(answer[0]?.logAppendTime ?? -1)
   return appended < 0 ? undefined : { sentAt, answeredAt, appended: epochMs(appended) }
 }

@@ -3,22 +3,22 @@ import { flowLimits } from '../../../core/flow/limits.ts'
 import { partitionFor } from '../../../core/message/event.ts'
 import type { Cancel, Clock, Logger, LogProducer, OnAck, OutgoingRecord } from '../../../core/ports.ts'
 import { type KafkaClient, metadataMaxAgeMs, producerRetry } from '../kafkajs/client.ts'
-import { codeOfThrown, KafkaError, kafkaError, recordTooLarge, topicMissing } from '../kafkajs/errors.ts'
+import { errorCodeOf, KafkaError, recordTooLarge, toKafkaError, topicMissing } from '../kafkajs/errors.ts'
 import { loadKafkajs } from '../kafkajs/kafkajs.ts'
 import { partitionCount } from '../log/admin.ts'
 import { FlushBarrier } from './flush-barrier.ts'
 import {
-  type AppendReading,
-  appendReading,
-  batchLength,
+  type BrokerClockReading,
   batchLimits,
-  isWorthHalving,
+  brokerClockReading,
   maxRecordBytes,
+  nextBatchLength,
   type PartitionedMessage,
   recordBytes,
-  type Stored,
-  sendWithdrawn,
-  storedOf,
+  recordWithdrawnError,
+  type StoredBatch,
+  shouldSplitBatch,
+  storedBatchOf,
 } from './produce-request.ts'
 
 export type Compression = 'GZIP' | 'Snappy' | 'LZ4' | 'ZSTD'
@@ -29,31 +29,31 @@ export interface ProducerDeps {
   readonly logger: Logger
   readonly compression?: Compression
   /**
-   * Topics whose records may wait longer and go to any partition, so that they share requests. None
-   * by default.
+   * Selects the topics that trade latency for fewer requests: their records linger longer, and go
+   * to any partition whatever their key. The default selects none.
    */
   readonly prefersLargeBatches?: (topic: string) => boolean
-  /** Called with the append time of each answer to a produce request. */
-  readonly onAppended?: (reading: AppendReading) => void
+  /** Called after each produce response that contains the broker's append time. */
+  readonly onAppended?: (reading: BrokerClockReading) => void
 }
 
-/** How long a record waits for others, as Kafka's `linger.ms`. */
+/** How long a record waits for others to share its batch, as Kafka's `linger.ms`. */
 const { linger } = flowLimits.append
 /**
- * How long the leader may wait for its replicas. Below the request timeout, so that its answer
- * arrives.
+ * How long the leader may wait for its followers to replicate a batch. It is below the request
+ * timeout, so that the response arrives before the request times out.
  */
 const replicationTimeoutMs = 8_000
 
 interface Queued {
   readonly record: OutgoingRecord
   readonly bytes: number
-  /** Of the flush barrier. */
+  /** The record's epoch in the flush barrier. */
   readonly epoch: number
   readonly onAck: OnAck
 }
 
-/** The records that wait for one partition. One request at a time, so that they stay in order. */
+/** The queued records of one partition. It has one request at a time, so they stay in order. */
 interface PartitionQueue {
   waiting: Queued[]
   bytes: number
@@ -62,24 +62,27 @@ interface PartitionQueue {
 
 interface Topic {
   readonly name: string
-  /** Unknown until the first look-up; each request updates it. */
+  /** The number of partitions; `undefined` until it is looked up. Each request updates it. */
   partitions: number | undefined
-  /** Records that wait for the look-up. */
+  /** Records that wait until the number of partitions is known. */
   unpartitioned: Queued[]
   readonly queues: Map<number, PartitionQueue>
   readonly prefersLargeBatches: boolean
   /**
-   * The partition of records without a key; changes with each flush, so that they share a batch.
+   * The partition for records without a key. It changes when batches are sent, as in Kafka's sticky
+   * partitioner, so that these records share a batch.
    */
   stickyPartition: number
   cancelLinger: Cancel | undefined
 }
 
 /**
- * Creates a producer on kafkajs. Each request goes to one partition, and its answer is checked: a
- * request to several may leave records out and report success (tulios/kafkajs#1798). It connects
- * with the first record. Errors are KafkaErrors: `TOPIC_MISSING`, `MESSAGE_TOO_LARGE`,
- * `UNANSWERED`, ….
+ * Creates a producer on top of kafkajs that batches records and keeps their order within each
+ * partition. It connects with the first record. Its errors are KafkaErrors: `TOPIC_MISSING`,
+ * `MESSAGE_TOO_LARGE`, `UNANSWERED`, ….
+ *
+ * Each request contains records of one partition only. With several, kafkajs may omit records and
+ * still report success (tulios/kafkajs#1798).
  */
 export function createProducer(deps: ProducerDeps): LogProducer {
   return new BatchingProducer(deps)
@@ -99,14 +102,14 @@ class BatchingProducer implements LogProducer {
       allowAutoTopicCreation: false,
       metadataMaxAge: metadataMaxAgeMs,
       retry: producerRetry,
-      // Each record names its partition. kafkajs calls this before each try, with the partitions it
-      // knows.
+      // Each record already has its partition. kafkajs calls the partitioner before each attempt,
+      // which is a chance to update the partition count and to withdraw records.
       createPartitioner:
         () =>
         ({ topic, partitionMetadata, message }) => {
           this.#topic(topic).partitions = partitionMetadata.length
           const { maySend, partition } = message as PartitionedMessage
-          if (maySend?.() === false) throw sendWithdrawn(false)
+          if (maySend?.() === false) throw recordWithdrawnError(false)
           return partition
         },
     })
@@ -153,13 +156,16 @@ class BatchingProducer implements LogProducer {
     return topic
   }
 
-  /** Looks up the partition count: a missing topic shows immediately, not after many retries. */
+  /**
+   * Looks up the number of partitions. A missing topic fails here immediately; kafkajs's producer
+   * would retry for seconds first.
+   */
   async #lookUpPartitions(topic: Topic): Promise<void> {
     let error: KafkaError | undefined
     try {
       topic.partitions = await partitionCount(this.#deps.kafka, topic.name)
     } catch (thrown) {
-      error = kafkaError(`topic ${topic.name} cannot be looked up`, thrown)
+      error = toKafkaError(`cannot look up the partitions of topic ${topic.name}`, thrown)
     }
     const waiting = topic.unpartitioned.splice(0)
     if (error !== undefined) return this.#acknowledge(waiting, error)
@@ -195,11 +201,11 @@ class BatchingProducer implements LogProducer {
     if (!queue.isSending) void this.#drain(name, partition, queue)
   }
 
-  /** Records queued during a request do not linger: they are sent when its answer arrives. */
+  /** Sends until the queue is empty. Records that are queued during a request do not linger. */
   async #drain(name: string, partition: number, queue: PartitionQueue): Promise<void> {
     queue.isSending = true
     while (queue.waiting.length > 0) {
-      const taken = queue.waiting.splice(0, batchLength(queue.waiting))
+      const taken = queue.waiting.splice(0, nextBatchLength(queue.waiting))
       for (const { bytes } of taken) queue.bytes -= bytes
       const batch = this.#withoutWithdrawn(taken)
       if (batch.length > 0) await this.#send(name, partition, batch)
@@ -208,13 +214,13 @@ class BatchingProducer implements LogProducer {
   }
 
   /**
-   * Removes the records that may no longer be sent. While a process is frozen another one may write
-   * what it has queued, and more after it.
+   * Removes the records whose `maySend` returns false, and fails them. They occur after a process
+   * was frozen: another process may then own its partitions and have written the same records.
    */
   #withoutWithdrawn(taken: readonly Queued[]): readonly Queued[] {
     const withdrawn = taken.filter(({ record }) => record.maySend?.() === false)
     if (withdrawn.length === 0) return taken
-    this.#acknowledge(withdrawn, sendWithdrawn(true))
+    this.#acknowledge(withdrawn, recordWithdrawnError(true))
     return taken.filter(queued => !withdrawn.includes(queued))
   }
 
@@ -225,13 +231,13 @@ class BatchingProducer implements LogProducer {
       const remaining = this.#withoutWithdrawn(batch)
       return remaining.length === 0 ? undefined : this.#send(name, partition, remaining)
     }
-    if (!isWorthHalving(answer.code, batch.length)) return this.#acknowledge(batch, answer)
+    if (!shouldSplitBatch(answer.code, batch.length)) return this.#acknowledge(batch, answer)
     const half = Math.ceil(batch.length / 2)
     await this.#send(name, partition, batch.slice(0, half))
     await this.#send(name, partition, batch.slice(half))
   }
 
-  async #request(topic: string, partition: number, batch: readonly Queued[]): Promise<Stored | KafkaError> {
+  async #request(topic: string, partition: number, batch: readonly Queued[]): Promise<StoredBatch | KafkaError> {
     const { CompressionTypes } = loadKafkajs()
     try {
       await this.#connect()
@@ -245,12 +251,12 @@ class BatchingProducer implements LogProducer {
           return { key, value, headers, partition, maySend }
         }),
       })
-      const reading = appendReading(answer, sentAt, this.#deps.clock.monotonic())
+      const reading = brokerClockReading(answer, sentAt, this.#deps.clock.monotonic())
       if (reading !== undefined) this.#deps.onAppended?.(reading)
-      return storedOf(answer, topic, partition, reading?.appended)
+      return storedBatchOf(answer, topic, partition, reading?.appended)
     } catch (thrown) {
-      if (codeOfThrown(thrown) === 'UNKNOWN_TOPIC_OR_PARTITION') return topicMissing(topic, thrown)
-      return kafkaError(`records for ${topic}/${partition} are not stored`, thrown)
+      if (errorCodeOf(thrown) === 'UNKNOWN_TOPIC_OR_PARTITION') return topicMissing(topic, thrown)
+      return toKafkaError(`cannot write records to ${topic}/${partition}`, thrown)
     }
   }
 
@@ -265,7 +271,7 @@ class BatchingProducer implements LogProducer {
   #acknowledge(
     batch: readonly Queued[],
     error: KafkaError | undefined,
-    { offset, appended }: Stored = { offset: 0 },
+    { offset, appended }: StoredBatch = { offset: 0 },
   ): void {
     if (error !== undefined) this.#deps.logger.debug({ code: error.code, records: batch.length }, error.message)
     for (const [index, { epoch, onAck }] of batch.entries()) {
@@ -277,8 +283,8 @@ class BatchingProducer implements LogProducer {
 }
 
 /**
- * The next partition without a request in progress: a leader that does not answer gets no more
- * records while there is another one.
+ * The next partition, in order, that has no request in progress. Records without a key thereby
+ * avoid a leader that does not respond.
  */
 function nextStickyPartition({ stickyPartition, partitions = 1, queues }: Topic): number {
   const next = (stickyPartition + 1) % partitions

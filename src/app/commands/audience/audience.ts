@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { toEveryPartition } from '../../../services/operator/write-sync.ts'
+import { type OpenAdminClients, openAdminClients } from '../../admin-clients.ts'
 import {
   type CommandIo,
   createCommand,
@@ -8,7 +9,6 @@ import {
   withExamples,
   withJsonOption,
 } from '../../command.ts'
-import { type OpenOperatorAccess, openOperatorAccess } from '../../operator-access.ts'
 import { choice } from '../../options.ts'
 import { driftOf, listAudiences, showAudience } from './inspect.ts'
 import { syncAudience } from './sync.ts'
@@ -21,50 +21,52 @@ import {
   inputsOf,
 } from './task.ts'
 
-const nameOption = ['--name <name>', 'of the audience or computed trait, as in audiences.list'] as const
+const nameOption = ['--name <name>', 'name of the audience or computed trait, as in audiences.list'] as const
 
 const syncDescription = [
-  'Tells Hookline who is in an audience (or who has which value of a computed trait). A list without --partial is all of them: who is not in it is out. With --partial a list only adds, and takes out by the value false (a trait: null).',
-  'Each destination is then told what changed for it since it last acknowledged, and only that. A line of the list is a user id; or JSON, {"userId", "value"} or a text or number that is the id; or all of it is CSV, when the first line names a field userId. Gzip is unpacked. However long it is, memory stays small.',
-  'A list that is cut short or has a wrong line takes nobody out. A pipe does not tell that its writer has failed, so that what came of a full list by then would be all of it: write a file first. With --wait it ends when everything is delivered, with exit code 1 when something was not; that may take as long as the retries do.',
+  'Uploads the members of an audience, or the users and values of a computed trait. Without --partial the list is complete: users who are not in it are removed. With --partial the list only changes the users in it; the value false (trait: null) removes a user.',
+  'Each destination then gets only the changes since its last acknowledged state. Each line of the list is a user id, a JSON object {"userId", "value"}, or a JSON string or number with the id. The list is CSV if its first line has a column userId. Gzip is detected. Memory use does not depend on the length of the list.',
+  'An interrupted or invalid list removes no users. If a program pipes the list to stdin and fails, Hookline cannot detect that the list is incomplete; write the list to a file first. With --wait the command waits until all changes are delivered or failed, which may take as long as the retries. Then the exit code is 1 if a change was not delivered.',
 ].join('\n\n')
 
 /** `hookline audience sync|list|show|drift|reset` */
-export function audienceCommand(io: CommandIo, open: OpenOperatorAccess = openOperatorAccess): Command {
+export function audienceCommand(io: CommandIo, open: OpenAdminClients = openAdminClients): Command {
   const doing =
     <Options extends AudienceOptions>(work: AudienceWork<Options>) =>
     (options: Options): Promise<void> =>
       audienceTask(options, io, open, work)
   const subcommand = (name: string, summary: string): Command => withConfigOption(createCommand(name, summary, io))
 
-  const sync = subcommand('sync', 'tell who is in an audience')
+  const sync = subcommand('sync', 'upload the members of an audience')
     .description(syncDescription)
     .requiredOption(...nameOption)
-    .requiredOption('--members <file>', 'the list; - for stdin')
-    .option('--partial', 'the list only adds and takes out')
-    .option('--allow-empty', 'a list of nobody takes everybody out (refused)')
-    .option('--wait', 'end when everything is delivered')
+    .requiredOption('--members <file>', 'file with the list of members; - means stdin')
+    .option('--partial', 'change only the users in the list; remove no others')
+    .option('--allow-empty', 'accept an empty list, which removes all members (default: reject it)')
+    .option('--wait', 'wait until all changes are delivered or failed')
     .action(doing(syncAudience))
-  const list = subcommand('list', 'list the audiences, and how each destination stands').action(doing(listAudiences))
-  const show = subcommand('show', 'show one audience, or one user in it')
+  const list = subcommand('list', 'list the audiences with the sync status of each destination').action(
+    doing(listAudiences),
+  )
+  const show = subcommand('show', 'show the sync status of one audience, or of one user in it')
     .requiredOption(...nameOption)
-    .option('--user <id>', 'what is known of this user at each destination')
+    .option('--user <id>', 'show the membership of this user at each destination')
     .action(doing(showAudience))
-  const drift = subcommand('drift', 'tell where destinations do not have what they should')
+  const drift = subcommand('drift', 'find members whose current value a destination has not acknowledged')
     .description(
-      'Counts, for each destination, the users for whom it has not acknowledged the current value: a change is under way (in flight), nobody knows what it has (unknown: the next sync tells it again), or it has another value (different: it is or was not on the list of the audience, or switched off). With --json each is a line. Exit code 1 when there is anything but what is in flight.',
+      'Counts, for each destination, the users whose current value it has not acknowledged. In flight: a change is being delivered, which is normal. Unknown: a delivery failed, so the value at the destination is unknown; the next sync sends it again. Different: the destination has another value, because it is or was not connected to the audience or is disabled. With --json each user is one JSON line. Exit code 1 if any status is unknown or different.',
     )
     .requiredOption(...nameOption)
     .action(doing(driftOf))
-  const reset = subcommand('reset', 'forget what destinations have: the next sync tells everything')
+  const reset = subcommand('reset', 'make the next sync send all members, not only changes')
     .description(
-      'For a destination that lost what it had. Sends nothing itself: the next sync then tells it every user that the sync names, and every user that it takes out.',
+      'Use this when a destination has lost its data. The command sends nothing. The next sync sends every user in its list, and every user that it removes, to the destination.',
     )
     .requiredOption(...nameOption)
-    .option('--destination <id>', 'only this one (all of the audience)')
+    .option('--destination <id>', 'only this destination (default: all destinations of the audience)')
     .action(doing(resetAudience))
 
-  const command = createCommand('audience', 'sync audiences and computed traits, and see how they stand', io)
+  const command = createCommand('audience', 'sync audiences and computed traits, and show their status', io)
   for (const each of [sync, list, show, drift, reset])
     command.addCommand(withExamples(withJsonOption(each), examples[each.name() as keyof typeof examples]))
   return withExamples(command, [
@@ -104,6 +106,8 @@ async function resetAudience(task: AudienceTask, options: Options): Promise<void
   await toEveryPartition(await inputsOf(task), { kind: 'reset', audience: audience.name, destination })
   const reset = destination === undefined ? [...audience.destinations] : [destination]
   printData(io, options, { audience: audience.name, destinations: reset }, [
-    `the next sync of ${audience.name} tells everything to ${reset.join(', ') || 'nobody: no enabled destination gets it'}`,
+    reset.length === 0
+      ? `nothing to reset: ${audience.name} has no enabled destination`
+      : `the next sync of ${audience.name} sends all members to ${reset.join(', ')}`,
   ])
 }

@@ -44,7 +44,7 @@ async function showUser(task: AudienceTask, audience: string, user: string, opti
     },
   })
   const destinations = rows.map(row => membershipDocument({ userId: user, ...row }, row.state))
-  const nothing = `nothing is kept of ${printable(user)}: not in ${audience}, and every destination knows`
+  const nothing = `${printable(user)} is not in ${audience}, and every destination has acknowledged that`
   printData(task.io, options, { destinations }, rows.length === 0 ? [nothing] : memberLines(rows))
 }
 
@@ -58,22 +58,24 @@ export async function driftOf(task: AudienceTask, options: DriftOptions): Promis
   const { name } = audienceNamed(task, options.name)
   const counts = new Map<string, Record<SyncStatus, number>>()
   const deps = { ...(await membershipsOf(task)), now: access.clock.now(), expiry }
-  await visitDrift(deps, name, async ({ state, ...drifted }) => {
-    const count = counts.get(drifted.destination) ?? { acknowledged: 0, in_flight: 0, unknown: 0, different: 0 }
-    counts.set(drifted.destination, count)
-    count[drifted.standing]++
-    if (options.json === true) await printLine(io, JSON.stringify(membershipDocument(drifted, state)))
+  await visitDrift(deps, name, async ({ state, ...member }) => {
+    const count = counts.get(member.destination) ?? { acknowledged: 0, in_flight: 0, unknown: 0, different: 0 }
+    counts.set(member.destination, count)
+    count[member.standing]++
+    if (options.json === true) await printLine(io, JSON.stringify(membershipDocument(member, state)))
   })
-  const lines = counts.size === 0 ? [`every destination has what it should of ${name}`] : driftLines(counts)
-  // With --json stdout is for the rows alone.
-  const sums = options.json === true ? io.stderr : io.stdout
-  sums.write(`${lines.join('\n')}\n`)
-  const open = [...counts.values()].reduce((sum, { unknown, different }) => sum + unknown + different, 0)
-  if (open > 0)
-    throw new CommandFailed(`${open} differ, and nothing is under way for them: the next sync tells them again`)
+  const lines = counts.size === 0 ? [`every destination has acknowledged all members of ${name}`] : driftLines(counts)
+  // With --json, stdout has only the JSON lines.
+  const output = options.json === true ? io.stderr : io.stdout
+  output.write(`${lines.join('\n')}\n`)
+  const drifted = [...counts.values()].reduce((sum, { unknown, different }) => sum + unknown + different, 0)
+  if (drifted > 0)
+    throw new CommandFailed(
+      `${drifted} members unknown or different, with no delivery in progress; the next sync sends them again`,
+    )
 }
 
-/** There may be millions: no more than the reader takes. */
+/** Writes a line and waits while stdout is full, because there may be millions of lines. */
 async function printLine({ stdout }: CommandIo, line: string): Promise<void> {
   if (!stdout.write(`${line}\n`)) await once(stdout, 'drain')
 }

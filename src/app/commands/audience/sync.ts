@@ -3,7 +3,7 @@ import { addAbortSignal, type Readable } from 'node:stream'
 import { linesOf } from '../../../adapters/streams/lines.ts'
 import type { Audience } from '../../../core/audience/directory.ts'
 import { newSyncId, type SyncMode, syncBegan } from '../../../core/audience/sync.ts'
-import { maxMessageBytes } from '../../../core/message/parts.ts'
+import { maxMessageBytes } from '../../../core/message/message-parts.ts'
 import { toIsoTimestamp } from '../../../core/message/timestamp.ts'
 import { type WaitReport, waitForSync } from '../../../services/operator/sync-wait.ts'
 import { type SyncReport, writeSync } from '../../../services/operator/write-sync.ts'
@@ -34,7 +34,7 @@ export async function syncAudience(task: AudienceTask, options: Options): Promis
   const { access, io } = task
   const audience = audienceNamed(task, options.name)
   if (audience.destinations.size === 0)
-    io.stderr.write(`hookline: no enabled destination gets ${audience.name}: see audiences.list\n`)
+    io.stderr.write(`hookline: ${audience.name} has no enabled destination; check audiences.list\n`)
   const mode = options.partial === true ? 'partial' : 'full'
   const list = await openMemberList(options.members, io)
   const run = { task, options, audience, mode, list, signal: io.stopSignal() } as const
@@ -42,13 +42,13 @@ export async function syncAudience(task: AudienceTask, options: Options): Promis
   const report = await upload(run)
   const isAwaited = report.end.kind === 'ended' && options.wait === true
   const delivery = isAwaited ? await awaitDelivery(run, report) : undefined
-  tell(run, report, delivery, (access.clock.monotonic() - startedAt) / 1_000)
+  printResult(run, report, delivery, (access.clock.monotonic() - startedAt) / 1_000)
 }
 
 async function upload({ task, options, audience, mode, list, signal }: Run): Promise<SyncReport> {
   const { access, io } = task
   const inputs = await inputsOf(task)
-  const syncId = newSyncId(await access.brokersNow(), access.clock.id())
+  const syncId = newSyncId(await access.brokerTime(), access.clock.id())
   const isSized = list.size !== undefined
   const format = isSized ? '{bar} {percentage}% {members} members, {eta_formatted} left' : '{members} members'
   const bar = createProgressBar(io, options, format)
@@ -70,7 +70,7 @@ async function upload({ task, options, audience, mode, list, signal }: Run): Pro
 async function awaitDelivery({ task, options, audience, mode, signal }: Run, report: SyncReport): Promise<WaitReport> {
   const { access, topics, io, expiry } = task
   const bar = createProgressBar(io, options, '{bar} {percentage}% {value}/{total} {what}')
-  let most = 0
+  let total = 0
   const deps = {
     ...(await membershipsOf(task)),
     clock: access.clock,
@@ -87,9 +87,9 @@ async function awaitDelivery({ task, options, audience, mode, signal }: Run, rep
       syncId: report.syncId,
       onProgress(progress) {
         if (progress.kind === 'taking') {
-          most = Math.max(most, progress.left)
-          bar?.start(most, { what: 'inputs taken' })
-          return bar?.update(most - progress.left)
+          total = Math.max(total, progress.left)
+          bar?.start(total, { what: 'members processed' })
+          return bar?.update(total - progress.left)
         }
         const { delivered, undelivered, waiting } = progress
         bar?.start(delivered + undelivered + waiting, { what: 'delivered' })
@@ -101,8 +101,8 @@ async function awaitDelivery({ task, options, audience, mode, signal }: Run, rep
   }
 }
 
-/** @throws CommandFailed unless everything that was asked for is done. */
-function tell(
+/** Prints the result. @throws CommandFailed unless the sync, and the requested wait, succeeded */
+function printResult(
   { task, options, audience, mode, list }: Run,
   report: SyncReport,
   delivery: WaitReport | undefined,
@@ -118,28 +118,29 @@ function tell(
     ])
   switch (end.kind) {
     case 'refused':
-      throw new CommandFailed(`${list.name}: ${end.message}; ${cutShort(received)}`)
+      throw new CommandFailed(`${list.name}: ${end.message}; ${incompleteSync(received)}`)
     case 'empty':
       throw new CommandFailed(
-        `${list.name} names nobody, which would take everybody out; if that is meant: --allow-empty`,
+        `${list.name} is empty, which would remove all members; if that is intended, use --allow-empty`,
       )
     case 'interrupted':
-      throw new CommandFailed(`interrupted; ${cutShort(received)}`)
+      throw new CommandFailed(`interrupted; ${incompleteSync(received)}`)
     case 'ended':
-      if (waitEnd === 'interrupted') throw new CommandFailed('interrupted; the sync is complete and goes on by itself')
+      if (waitEnd === 'interrupted')
+        throw new CommandFailed('interrupted; the upload is complete, and delivery continues')
       if (delivery?.ahead !== undefined)
         throw new CommandFailed(
-          `the audience has a sync of ${toIsoTimestamp(syncBegan(delivery.ahead))}, by a clock that was ahead: until then no other counts; hookline audience reset, then sync again`,
+          `this sync had no effect: an earlier sync has the later time ${toIsoTimestamp(syncBegan(delivery.ahead))}; the clock of its machine was ahead: run hookline audience reset, then sync again`,
         )
       if (delivery !== undefined && delivery.undelivered > 0)
         throw new CommandFailed(
-          `${delivery.undelivered} were not delivered: the next sync tells them again; see: hookline audience drift`,
+          `${delivery.undelivered} changes were not delivered; the next sync sends them again; see: hookline audience drift`,
         )
   }
 }
 
-const cutShort = (received: number): string =>
-  `${received} members before that were taken over and nobody is taken out: sync the whole list again`
+const incompleteSync = (received: number): string =>
+  `${received} members before that were applied and none were removed; sync the complete list again`
 
 const countsOf = ({ delivered, waiting, undelivered }: WaitReport): string =>
   [
@@ -148,18 +149,18 @@ const countsOf = ({ delivered, waiting, undelivered }: WaitReport): string =>
     ...(undelivered > 0 ? [`${undelivered} not delivered`] : []),
   ].join(', ')
 
-/** A list of members, as far as it has been read. */
+/** A list of members that is read as a stream. */
 export interface MemberList {
   /** `members.csv`, `stdin` */
   readonly name: string
-  /** Bytes; undefined: not known. */
+  /** Size in bytes. `undefined` when it is unknown, as for stdin. */
   readonly size: number | undefined
   readonly bytesRead: number
-  /** Can be read once; ends with an error when `signal` is aborted. */
+  /** The lines, which can be read only once. Throws when `signal` is aborted. */
   lines(signal: AbortSignal): AsyncIterable<readonly string[]>
 }
 
-/** Opens `--members`: a file, or `-` for stdin. @throws UsageError when it cannot be read */
+/** Opens the value of `--members`: a file, or `-` for stdin. @throws UsageError if unreadable */
 async function openMemberList(file: string, { stdin }: CommandIo): Promise<MemberList> {
   if (file === '-') return listOf('stdin', undefined, stdin)
   try {

@@ -9,34 +9,34 @@ import { type TopicNames, topicNames } from '../../../core/topics.ts'
 import type { DurationMs, JsonText } from '../../../core/units.ts'
 import type { MembershipSource } from '../../../services/operator/read-memberships.ts'
 import type { SyncDeps } from '../../../services/operator/write-sync.ts'
+import type { AdminClients, OpenAdminClients } from '../../admin-clients.ts'
 import { type CommandIo, withRemedy } from '../../command.ts'
 import { loadSettings } from '../../load-settings.ts'
-import type { OpenOperatorAccess, OperatorAccess } from '../../operator-access.ts'
 import { choice } from '../../options.ts'
 
-/** Of every `hookline audience` command. */
+/** The options that all `hookline audience` commands share. */
 export interface AudienceOptions {
   readonly config?: string
   readonly json?: boolean
 }
 
-/** What every `hookline audience` command works with. */
+/** The clients and settings that a `hookline audience` command uses. */
 export interface AudienceTask {
   readonly io: CommandIo
-  readonly access: OperatorAccess
+  readonly access: AdminClients
   readonly topics: TopicNames
   readonly directory: AudienceDirectory
-  /** After so long a change that was not heard of counts as undelivered. */
+  /** After this time without a result, a change counts as not delivered. */
   readonly expiry: DurationMs
 }
 
 export type AudienceWork<Options> = (task: AudienceTask, options: Options) => Promise<void>
 
-/** Does the work of a command, and ends what it used. @throws what says in one line why it failed */
+/** Runs the work of a command and closes its clients. @throws the error of `work`, with a remedy */
 export async function audienceTask<Options extends AudienceOptions>(
   options: Options,
   io: CommandIo,
-  open: OpenOperatorAccess,
+  open: OpenAdminClients,
   work: AudienceWork<Options>,
 ): Promise<void> {
   const settings = await loadSettings(options, io)
@@ -52,7 +52,9 @@ export async function audienceTask<Options extends AudienceOptions>(
   }
 }
 
-/** The audience that `--name` means. @throws UsageError with the nearest name, or all of them */
+/**
+ * The audience of `--name`. @throws UsageError that suggests the nearest name, or lists all names
+ */
 export function audienceNamed({ directory }: AudienceTask, name: string): Audience {
   return directory.get(choice('--name', name, [...directory.keys()])) as Audience
 }
@@ -62,7 +64,7 @@ export async function membershipsOf({ access, topics }: AudienceTask): Promise<M
   return { reader: access.reader, topic: topics.memberships, codec: await access.memberships() }
 }
 
-/** For who writes inputs of audiences. */
+/** The dependencies for writing audience inputs. */
 export async function inputsOf({ access, topics }: AudienceTask): Promise<SyncDeps> {
   const topic = topics.audienceInput
   const { encode } = await access.inputs()
@@ -70,7 +72,10 @@ export async function inputsOf({ access, topics }: AudienceTask): Promise<SyncDe
   return { producer: access.producer, topic, partitions, encodeInput: encode }
 }
 
-/** Of an audience that is not configured any more nobody knows the kind: most are audiences. */
+/**
+ * The value that means "not a member". The kind of an audience that was removed from the
+ * configuration is unknown, so it is treated as an audience, not as a computed trait.
+ */
 export const absentOf =
   ({ directory }: AudienceTask) =>
   (name: string): JsonText =>

@@ -6,7 +6,7 @@ import type { EpochMs } from '../../../core/units.ts'
 import type { AudienceFigures, DestinationFigures } from '../../../services/operator/audience-figures.ts'
 import { tableOf } from '../../terminal.ts'
 
-/** An audience as configured, as the memberships topic tells of it, or both. */
+/** An audience from the configuration, from the memberships topic, or from both. */
 export interface AudienceView {
   readonly name: string
   readonly configured: Audience | undefined
@@ -19,7 +19,7 @@ const none: DestinationFigures = {
   syncStatuses: { acknowledged: 0, in_flight: 0, unknown: 0, different: 0 },
 }
 
-/** Every destination that gets it, and those of which anything is kept; those that get it first. */
+/** All connected destinations, followed by the others that still have memberships. */
 function destinationsOf({ configured, figures }: AudienceView): readonly DestinationFigures[] {
   const known = figures?.destinations ?? []
   const connected = [...(configured?.destinations ?? [])].map(
@@ -28,7 +28,7 @@ function destinationsOf({ configured, figures }: AudienceView): readonly Destina
   return [...connected, ...known.filter(({ destination }) => configured?.destinations.has(destination) !== true)]
 }
 
-/** As `--json` prints it; times in ISO 8601, what is not known is null. */
+/** The JSON document of an audience. Times are in ISO 8601; unknown values are null. */
 export function audienceDocument(view: AudienceView): object {
   const { name, configured, figures } = view
   return {
@@ -72,13 +72,13 @@ function rowsOf(view: AudienceView): readonly (readonly string[])[] {
   ]
   const rows = destinationsOf(view).map(({ destination, members, syncStatuses: counts }) => [
     ...about,
-    configured?.destinations.has(destination) === true ? destination : `${destination} (gets it no more)`,
+    configured?.destinations.has(destination) === true ? destination : `${destination} (not connected)`,
     ...[members, ...syncStatuses.map(standing => counts[standing])].map(String),
   ])
   return rows.length === 0 ? [[...about, 'none', ...Array<string>(1 + syncStatuses.length).fill('-')]] : rows
 }
 
-/** One membership as `--json` prints it. */
+/** The JSON document of one membership. */
 export function membershipDocument(
   about: { readonly userId: string; readonly destination: string; readonly standing: SyncStatus },
   { desired, acknowledged, inFlight, version, syncId }: Membership,
@@ -95,7 +95,7 @@ export function membershipDocument(
   }
 }
 
-const memberTitles = ['DESTINATION', 'STANDING', 'WANTED', 'ACKNOWLEDGED', 'IN FLIGHT', 'SINCE', 'LAST SYNC']
+const memberTitles = ['DESTINATION', 'STATUS', 'DESIRED', 'ACKNOWLEDGED', 'IN FLIGHT', 'SINCE', 'LAST SYNC']
 
 /** A row for each destination. */
 export const memberLines = (

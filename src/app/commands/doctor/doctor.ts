@@ -5,7 +5,7 @@ import { createKafka } from '../../../adapters/kafka/kafkajs/client.ts'
 import { createAdmin } from '../../../adapters/kafka/log/admin.ts'
 import { createClusterProbe } from '../../../adapters/kafka/log/cluster-probe.ts'
 import { createEndpointExaminer } from '../../../adapters/webhook/endpoint-probe.ts'
-import { type Finding, lineOf } from '../../../core/doctor/finding.ts'
+import { type Finding, formatFinding } from '../../../core/doctor/finding.ts'
 import { everyService, type ServiceName } from '../../../core/settings/service-names.ts'
 import type { Settings } from '../../../core/settings/settings.ts'
 import { durationMs } from '../../../core/units.ts'
@@ -32,20 +32,20 @@ interface Options {
 
 type OpenInstruments = (settings: Settings, io: CommandIo) => Instruments & { close(): void }
 
-/** Whatever hangs: twice the deadline of a call, and some. */
+/** The time limit of all checks. It is above twice the default request timeout. */
 const limit = durationMs(15_000)
 
 const description = [
-  'Looks at everything that the services need, as they would use it from where this runs: every broker at the address that it tells clients to use, what this client may do there, topics, schemas, clocks, and each endpoint: its name, whether its address may be called, connection, certificate.',
-  'Nothing is sent to any endpoint. One record is written, a tombstone under a key of its own in the dead-letter topic, to see whether writes are acknowledged and what time it is there.',
-  'One line a check: ok, warn (works, but not for long or not for everybody) or fail, and what to do. Ends within some 15 seconds whatever hangs; exit code 1 when anything fails.',
+  'Checks everything that the services need, from the machine on which it runs: each Kafka broker at its advertised address, the ACLs of this client, topics, schemas, clocks, and each endpoint (DNS name, permitted address, connection, TLS certificate).',
+  'Sends no HTTP request to any endpoint. Writes one tombstone with its own key to the dead-letter topic, to check that Kafka acknowledges writes and to read the time of the broker.',
+  'Prints one line for each check: ok, warn (works now, but a problem is likely) or fail, and what to do. Stops after at most 15 seconds. Exit code 1 if a check fails.',
 ].join('\n\n')
 
 /** `hookline doctor` */
 export function doctorCommand(io: CommandIo, open: OpenInstruments = openInstruments): Command {
-  const command = createCommand('doctor', 'check Kafka, registry, topics, clocks and every endpoint', io)
+  const command = createCommand('doctor', 'check Kafka, the schema registry, topics, clocks and every endpoint', io)
   command.description(description)
-  withServicesOption(withJsonOption(withConfigOption(command)), 'only what these need')
+  withServicesOption(withJsonOption(withConfigOption(command)), 'run only the checks that these services need')
   command.action((options: Options) => run(options, io, open))
   return withExamples(command, [
     'hookline doctor --config hookline.yaml',
@@ -66,7 +66,7 @@ async function run(options: Options, io: CommandIo, open: OpenInstruments): Prom
     io,
     options,
     { ok: failed === 0, findings },
-    findings.map(finding => printable(lineOf(finding))),
+    findings.map(finding => printable(formatFinding(finding))),
   )
   if (failed > 0) throw new CommandFailed(`${failed} of ${findings.length} checks failed`)
 }
@@ -84,7 +84,7 @@ const openInstruments: OpenInstruments = (settings, io) => {
     clock,
     close() {
       endpoints.close()
-      // Not waited for: it may be what hangs.
+      // Do not wait: the connection to Kafka may be what hangs.
       admin.close().catch(() => undefined)
     },
   }

@@ -3,8 +3,8 @@ import type { ClusterProbe } from '../../../adapters/kafka/log/cluster-probe.ts'
 import type { EndpointExaminer } from '../../../adapters/webhook/endpoint-probe.ts'
 import { accessNeeded, judgeAccess } from '../../../core/doctor/access.ts'
 import { judgeClock, judgeCluster, type Reached } from '../../../core/doctor/cluster.ts'
-import { judgeEndpoint, tellTransport } from '../../../core/doctor/endpoint.ts'
-import { type Examined, type Finding, inOrder, type Judgement, numbered } from '../../../core/doctor/finding.ts'
+import { describeTransport, judgeEndpoint } from '../../../core/doctor/endpoint.ts'
+import { type CheckKind, countWithNoun, type Finding, inOrder, type Judgement } from '../../../core/doctor/finding.ts'
 import { judgeSchemas } from '../../../core/doctor/schemas.ts'
 import { judgeTopics, topicDrift } from '../../../core/doctor/topic-drift.ts'
 import type { Clock, TopicAdmin } from '../../../core/ports.ts'
@@ -13,9 +13,9 @@ import type { Destination, Settings } from '../../../core/settings/settings.ts'
 import { warningsOf } from '../../../core/settings/warnings.ts'
 import { tiersOf, topicNames, topicSpecs } from '../../../core/topics.ts'
 import { type DurationMs, formatDuration, revealed } from '../../../core/units.ts'
-import { stateOf, subjectsOf } from '../../schema-states.ts'
+import { schemaStateOf, subjectsOf } from '../../schema-states.ts'
 
-/** What the doctor looks through. */
+/** The clients that the checks use. */
 export interface Instruments {
   readonly cluster: ClusterProbe
   readonly admin: TopicAdmin
@@ -24,18 +24,18 @@ export interface Instruments {
   readonly clock: Clock
 }
 
-export interface Patient {
+export interface ExaminationInput {
   readonly settings: Settings
-  /** What is not used by these is not looked at. */
+  /** Only what these services use is checked. */
   readonly services: ReadonlySet<ServiceName>
 }
 
-/** Connections under way at once: a thousand dead endpoints are through within three of their deadlines. */
-const dialledAtOnce = 400
+/** Maximum concurrent connections. 1000 unreachable endpoints take three connection timeouts. */
+const maxConcurrentDials = 400
 
-/** Looks at everything at once; what has not answered within `limit` is a finding too. Rejects never. */
+/** Runs all checks concurrently. A check without a result within `limit` fails. Never rejects. */
 export async function examine(
-  patient: Patient,
+  patient: ExaminationInput,
   instruments: Instruments,
   limit: DurationMs,
 ): Promise<readonly Finding[]> {
@@ -46,7 +46,7 @@ export async function examine(
   const kafka = examineKafka(patient, instruments)
   const isDelivering = services.has('dispatcher')
   const parts = [
-    examination.part('configuration', async () => tellConfiguration(settings)),
+    examination.part('configuration', async () => judgeConfiguration(settings)),
     examination.part('kafka', async () => (await kafka).judgements),
     examination.part('access', () => afterKafka(kafka, address => examineAccess(patient, instruments, address))),
     examination.part('topics', () => afterKafka(kafka, () => examineTopics(patient, instruments))),
@@ -55,7 +55,7 @@ export async function examine(
       ? [
           examination.part('clock', () => afterKafka(kafka, () => examineClock(settings, instruments))),
           ...examineEndpoints(settings, instruments, examination),
-          examination.part('transport', async () => [tellTransport(settings.delivery.transport)]),
+          examination.part('transport', async () => [describeTransport(settings.delivery.transport)]),
         ]
       : []),
   ]
@@ -64,7 +64,7 @@ export async function examine(
   return inOrder(findings)
 }
 
-/** Runs parts against one limit. */
+/** Runs checks with one shared time limit. */
 class Examination {
   readonly #over: Promise<'over'>
   readonly #limit: DurationMs
@@ -74,25 +74,25 @@ class Examination {
     this.#limit = limit
   }
 
-  async part(of: Examined, look: () => Promise<readonly Judgement[]>, which?: string): Promise<readonly Finding[]> {
+  async part(of: CheckKind, check: () => Promise<readonly Judgement[]>, which?: string): Promise<readonly Finding[]> {
     const failed = (detail: string): readonly Judgement[] => [{ level: 'fail', detail, ...(which && { which }) }]
-    const judgements = await Promise.race([look(), this.#over]).catch((error: Error) => failed(error.message))
-    const told = judgements === 'over' ? failed(`no answer within ${formatDuration(this.#limit)}`) : judgements
-    return told.map(judgement => ({ of, ...judgement }))
+    const judgements = await Promise.race([check(), this.#over]).catch((error: Error) => failed(error.message))
+    const results = judgements === 'over' ? failed(`no response within ${formatDuration(this.#limit)}`) : judgements
+    return results.map(judgement => ({ of, ...judgement }))
   }
 }
 
 interface KafkaSeen {
   readonly judgements: readonly Judgement[]
-  /** An address that can be used. */
+  /** The address of a reachable broker. `undefined` when there is none. */
   readonly address: string | undefined
 }
 
-async function examineKafka({ settings }: Patient, { cluster }: Instruments): Promise<KafkaSeen> {
+async function examineKafka({ settings }: ExaminationInput, { cluster }: Instruments): Promise<KafkaSeen> {
   const reach = (addresses: readonly string[]): Promise<readonly Reached[]> =>
     Promise.all(
       addresses.map(address =>
-        cluster.reach(address).then(
+        cluster.connect(address).then(
           ({ unsupported }) => ({ address, failure: undefined, unsupported }),
           (error: Error) => ({ address, failure: error.message, unsupported: [] }),
         ),
@@ -102,25 +102,25 @@ async function examineKafka({ settings }: Patient, { cluster }: Instruments): Pr
   const address = configured.find(({ failure }) => failure === undefined)?.address
   if (address === undefined)
     return { address, judgements: judgeCluster({ configured, advertised: [], brokers: undefined }) }
-  const told = await cluster.advertised(address)
-  const advertised = await reach(told.filter(each => !settings.kafka.brokers.includes(each)))
-  return { address, judgements: judgeCluster({ configured, advertised, brokers: told.length }) }
+  const brokers = await cluster.advertisedListeners(address)
+  const advertised = await reach(brokers.filter(each => !settings.kafka.brokers.includes(each)))
+  return { address, judgements: judgeCluster({ configured, advertised, brokers: brokers.length }) }
 }
 
-/** Without Kafka there is nothing to tell but that. */
+/** Runs a check after the Kafka check. Without a reachable broker it has no results. */
 async function afterKafka(
   kafka: Promise<KafkaSeen>,
-  look: (address: string) => Promise<readonly Judgement[]>,
+  check: (address: string) => Promise<readonly Judgement[]>,
 ): Promise<readonly Judgement[]> {
   const address = await kafka.then(
     seen => seen.address,
     () => undefined,
   )
-  return address === undefined ? [] : look(address)
+  return address === undefined ? [] : check(address)
 }
 
 async function examineAccess(
-  { settings, services }: Patient,
+  { settings, services }: ExaminationInput,
   { cluster }: Instruments,
   address: string,
 ): Promise<readonly Judgement[]> {
@@ -132,10 +132,13 @@ async function examineAccess(
     hasAttempts: settings.delivery.attemptsTopic,
     hasCanary: settings.canary !== undefined,
   })
-  return judgeAccess(needed, await cluster.refused(address, needed))
+  return judgeAccess(needed, await cluster.deniedAccess(address, needed))
 }
 
-async function examineTopics({ settings, services }: Patient, { admin }: Instruments): Promise<readonly Judgement[]> {
+async function examineTopics(
+  { settings, services }: ExaminationInput,
+  { admin }: Instruments,
+): Promise<readonly Judgement[]> {
   const { topics, delivery } = settings
   const specs = topicSpecs(topics, delivery.schedule, delivery).filter(({ usedBy }) =>
     usedBy.some(service => services.has(service)),
@@ -147,7 +150,9 @@ async function examineTopics({ settings, services }: Patient, { admin }: Instrum
 async function examineRegistry(settings: Settings, { registry }: Instruments): Promise<readonly Judgement[]> {
   const subjects = subjectsOf(settings)
   return judgeSchemas(
-    await Promise.all(subjects.map(async each => ({ subject: each.subject, ...(await stateOf(registry, each)) }))),
+    await Promise.all(
+      subjects.map(async each => ({ subject: each.subject, ...(await schemaStateOf(registry, each)) })),
+    ),
   )
 }
 
@@ -155,42 +160,42 @@ async function examineClock({ topics }: Settings, { cluster }: Instruments): Pro
   return [judgeClock(await cluster.readClock(topicNames(topics.prefix).deadLetter))]
 }
 
-/** So many at a time, the others behind them. */
+/** Dials all endpoints, at most `maxConcurrentDials` of them at a time. */
 function examineEndpoints(
   settings: Settings,
   { endpoints, clock }: Instruments,
   examination: Examination,
 ): readonly Promise<readonly Finding[]>[] {
-  const under: Promise<unknown>[] = []
+  const dials: Promise<unknown>[] = []
   return endpointsOf(settings.destinations).map(({ url, which }: Endpoint, index) => {
-    const before = under[index - dialledAtOnce]
+    const before = dials[index - maxConcurrentDials]
     const dialled = (before ?? Promise.resolve()).then(() => endpoints.dial(url))
-    under.push(dialled)
+    dials.push(dialled)
     return examination.part('endpoint', async () => [{ which, ...judgeEndpoint(await dialled, clock.now()) }], which)
   })
 }
 
-function tellConfiguration(settings: Settings): readonly Judgement[] {
+function judgeConfiguration(settings: Settings): readonly Judgement[] {
   const { sources, destinations } = settings
   const warnings = warningsOf(settings)
   const webhooks = destinations.reduce((sum, destination) => sum + destination.webhooks.length, 0)
   const detail = [
-    numbered(sources.length, 'source'),
-    numbered(destinations.length, 'destination'),
-    numbered(webhooks, 'webhook'),
+    countWithNoun(sources.length, 'source'),
+    countWithNoun(destinations.length, 'destination'),
+    countWithNoun(webhooks, 'webhook'),
   ].join(', ')
   return [{ level: 'ok', detail }, ...warnings.map(warning => ({ level: 'warn' as const, detail: warning }))]
 }
 
-/** One place that connections go to, however many webhooks are there. */
+/** The origin of one or more webhook URLs, to which connections are made. */
 export interface Endpoint {
-  /** Its origin: what comes behind it may hold a secret. */
+  /** The origin of the URL. The path is left out, because it may hold a secret. */
   readonly url: URL
   /** `crm/0, erp/0 https://hooks.example.com` */
   readonly which: string
 }
 
-/** Those of destinations that are switched on, each once; paused ones too. */
+/** The distinct endpoints of all enabled destinations, including paused ones. */
 export function endpointsOf(destinations: readonly Destination[]): readonly Endpoint[] {
   const webhooks = destinations
     .filter(({ enabled }) => enabled)
@@ -206,9 +211,9 @@ export function endpointsOf(destinations: readonly Destination[]): readonly Endp
   }))
 }
 
-const mostNames = 3
+const maxNames = 3
 
 function namesOf(names: readonly string[]): string {
-  const shown = names.slice(0, mostNames).join(', ')
-  return names.length > mostNames ? `${shown} and ${names.length - mostNames} more` : shown
+  const shown = names.slice(0, maxNames).join(', ')
+  return names.length > maxNames ? `${shown} and ${names.length - maxNames} more` : shown
 }

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline'
 import { type Command, Option } from 'commander'
-import { createEventCodec } from '../../../adapters/avro/avro.ts'
+import { createEventCodec } from '../../../adapters/avro/event-codec.ts'
 import { createRegistry } from '../../../adapters/avro/schema-registry.ts'
 import { systemClock } from '../../../adapters/clock/clock.ts'
 import { createKafka } from '../../../adapters/kafka/kafkajs/client.ts'
@@ -26,7 +26,7 @@ import {
 } from '../../command.ts'
 import { loadSettings } from '../../load-settings.ts'
 import { createProgressBar, type ProgressBar } from '../../terminal.ts'
-import { createFeed, type Feed } from './feed.ts'
+import { createEventWriter, type EventWriter } from './event-writer.ts'
 import { createSampleMessages } from './sample-messages.ts'
 
 interface Options {
@@ -41,14 +41,14 @@ interface Options {
   readonly stdin?: boolean
 }
 
-/** What a run of the command works with. */
-export interface Outlet {
+/** The codec, producer and clock of one run. Tests pass their own. */
+export interface ProduceClients {
   readonly codec: EventCodec
   readonly producer: LogProducer
   readonly clock: Clock
 }
 
-type OpenOutlet = (settings: Settings, io: CommandIo) => Promise<Outlet>
+type OpenOutlet = (settings: Settings, io: CommandIo) => Promise<ProduceClients>
 
 const openOutlet: OpenOutlet = async (settings, io) => {
   const clock = systemClock
@@ -59,8 +59,8 @@ const openOutlet: OpenOutlet = async (settings, io) => {
 }
 
 const description = [
-  'Puts messages on the events topic, keyed and encoded as the services write them: a sample load of all call types, or with --stdin the messages that come as lines of JSON.',
-  'Without --count: 100 messages, or with --rate as many until it is interrupted.',
+  'Writes messages to the events topic, with the key and encoding that the collector uses: sample messages of all types, or JSON lines from stdin with --stdin.',
+  'Without --count it writes 100 messages, or with --rate it runs until it is interrupted.',
 ].join('\n\n')
 
 const examples = [
@@ -70,18 +70,26 @@ const examples = [
   `echo '{"type":"track","userId":"u-1","event":"Signed Up"}' | hookline produce --stdin`,
 ]
 
-/** `hookline produce`: sample load, or messages from stdin, onto the events topic. */
+/** `hookline produce`: writes sample messages, or messages from stdin, to the events topic. */
 export function produceCommand(io: CommandIo, open: OpenOutlet = openOutlet): Command {
   const sampleOnly = ['count', 'rate', 'type', 'users', 'seed']
-  const command = createCommand('produce', 'put messages on the events topic: a sample load, or lines of JSON', io)
+  const command = createCommand('produce', 'write sample messages, or JSON lines from stdin, to the events topic', io)
     .description(description)
-    .option('-n, --count <number>', 'how many messages (100)', wholeNumber('--count', 1))
-    .option('--rate <number>', 'messages a second (as fast as Kafka takes them)', wholeNumber('--rate', 1))
-    .option('--type <list>', `call types to choose from (${callTypes.join(',')})`, parseTypes)
-    .option('--source <id>', 'the source that they come from (the first one configured)')
-    .option('--users <number>', 'how many users they are about', wholeNumber('--users', 1), 1_000)
-    .option('--seed <number>', 'make the same messages again, message ids included', wholeNumber('--seed', 0))
-    .addOption(new Option('--stdin', 'read messages from stdin, a line of JSON each').conflicts(sampleOnly))
+    .option(
+      '-n, --count <number>',
+      'number of messages (default: 100, or unlimited with --rate)',
+      wholeNumber('--count', 1),
+    )
+    .option('--rate <number>', 'messages per second (default: unlimited)', wholeNumber('--rate', 1))
+    .option('--type <list>', `message types, separated by commas (default: ${callTypes.join(',')})`, parseTypes)
+    .option('--source <id>', 'source of the messages (default: the first one in the configuration)')
+    .option('--users <number>', 'number of different users in the messages', wholeNumber('--users', 1), 1_000)
+    .option(
+      '--seed <number>',
+      'seed of the random generator; the same seed repeats the same messages and message ids (default: random)',
+      wholeNumber('--seed', 0),
+    )
+    .addOption(new Option('--stdin', 'read messages from stdin, one JSON object per line').conflicts(sampleOnly))
     .action(async (options: Options) => produce(options, await loadSettings(options, io), io, open))
   return withExamples(withJsonOption(withConfigOption(command)), examples)
 }
@@ -89,7 +97,7 @@ export function produceCommand(io: CommandIo, open: OpenOutlet = openOutlet): Co
 function parseTypes(text: string): readonly CallType[] {
   return text.split(',').map(name => {
     const type = callTypes.find(known => known === name.trim())
-    if (type === undefined) throw new UsageError(`--type: '${name}' is none of ${callTypes.join(', ')}`)
+    if (type === undefined) throw new UsageError(`--type: unknown value '${name}' (one of ${callTypes.join(', ')})`)
     return type
   })
 }
@@ -99,7 +107,7 @@ async function produce(options: Options, settings: Settings, io: CommandIo, open
   const sourceId = sourceOf(settings, options.source)
   const outlet = await open(settings, io)
   const bar = startBar(options, io)
-  const feed = createFeed({ ...outlet, topic, sourceId, onProduced: produced => bar?.update(produced) })
+  const feed = createEventWriter({ ...outlet, topic, sourceId, onProduced: produced => bar?.update(produced) })
   try {
     const start = outlet.clock.monotonic()
     const { rejected, isInterrupted } = await (options.stdin === true
@@ -109,11 +117,11 @@ async function produce(options: Options, settings: Settings, io: CommandIo, open
     bar?.stop()
     const seconds = (outlet.clock.monotonic() - start) / 1_000
     const perSecond = Math.round(produced / Math.max(seconds, 0.001))
-    const line = `produced ${produced} messages to ${topic} in ${seconds.toFixed(1)} s (${perSecond} a second)`
+    const line = `produced ${produced} messages to ${topic} in ${seconds.toFixed(1)} s (${perSecond} per second)`
     printData(io, options, { topic, source: sourceId, produced, failed, rejected, seconds, perSecond }, [line])
     const failure = feed.failure()
-    if (failure !== undefined) throw new CommandFailed(`Kafka did not take ${failed} messages: ${explained(failure)}`)
-    if (rejected > 0) throw new CommandFailed(`${rejected} lines are no messages`)
+    if (failure !== undefined) throw new CommandFailed(`Kafka rejected ${failed} messages: ${withRemedyText(failure)}`)
+    if (rejected > 0) throw new CommandFailed(`${rejected} lines are not valid messages`)
     if (isInterrupted) throw new CommandFailed(`interrupted after ${produced} messages`)
   } finally {
     bar?.stop()
@@ -121,34 +129,34 @@ async function produce(options: Options, settings: Settings, io: CommandIo, open
   }
 }
 
-function sourceOf({ sources }: Settings, asked: string | undefined): string {
+function sourceOf({ sources }: Settings, typed: string | undefined): string {
   const ids = sources.map(({ id }) => id)
-  const source = ids.find(id => asked === undefined || id === asked)
-  if (source === undefined) throw new UsageError(`no source '${asked}' in the configuration: ${ids.join(', ')}`)
+  const source = ids.find(id => typed === undefined || id === typed)
+  if (source === undefined) throw new UsageError(`--source: unknown value '${typed}' (one of ${ids.join(', ')})`)
   return source
 }
 
 interface Fed {
   readonly rejected: number
-  /** Before all that was asked for was put. */
+  /** A signal stopped the command before it had written all requested messages. */
   readonly isInterrupted: boolean
 }
 
-async function feedSamples(feed: Feed, options: Options, clock: Clock, io: CommandIo): Promise<Fed> {
+async function feedSamples(feed: EventWriter, options: Options, clock: Clock, io: CommandIo): Promise<Fed> {
   const seed = options.seed ?? clock.now() % 2 ** 31
   const next = createSampleMessages({ seed, types: options.type ?? callTypes, users: options.users })
   const count = options.count ?? (options.rate === undefined ? 100 : Number.POSITIVE_INFINITY)
   const signal = io.stopSignal()
   for await (const _number of paced({ count, perSecond: options.rate }, clock, signal)) {
     const outcome = normaliseNow(next(), clock)
-    if (outcome.kind === 'rejected') throw new TypeError(`a sample is no message: ${outcome.message}`)
+    if (outcome.kind === 'rejected') throw new TypeError(`invalid sample message: ${outcome.message}`)
     await feed.put(outcome.message)
     if (feed.failure() !== undefined) break
   }
   return { rejected: 0, isInterrupted: signal.aborted && count !== Number.POSITIVE_INFINITY }
 }
 
-async function feedLines(feed: Feed, clock: Clock, io: CommandIo): Promise<Fed> {
+async function feedLines(feed: EventWriter, clock: Clock, io: CommandIo): Promise<Fed> {
   const signal = io.stopSignal()
   let number = 0
   let rejected = 0
@@ -170,7 +178,7 @@ async function feedLines(feed: Feed, clock: Clock, io: CommandIo): Promise<Fed> 
 const normaliseNow = (input: unknown, clock: Clock): Normalised | Rejection =>
   normalise(input, { receivedAt: clock.now(), sentAt: undefined, newId: () => clock.id() })
 
-/** When it is known how many there will be. */
+/** Shows a progress bar when the total is known. */
 function startBar({ count, json, stdin }: Options, io: CommandIo): ProgressBar | undefined {
   if (stdin === true || count === undefined) return undefined
   const format = '{bar} {percentage}% {value}/{total} messages, {eta_formatted} left'
@@ -179,5 +187,7 @@ function startBar({ count, json, stdin }: Options, io: CommandIo): ProgressBar |
   return bar
 }
 
-const explained = (failure: Error): string =>
-  'code' in failure && failure.code === 'TOPIC_MISSING' ? `${failure.message}: hookline topics apply` : failure.message
+const withRemedyText = (failure: Error): string =>
+  'code' in failure && failure.code === 'TOPIC_MISSING'
+    ? `${failure.message}; create it with: hookline topics apply`
+    : failure.message

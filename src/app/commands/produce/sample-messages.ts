@@ -5,11 +5,14 @@ export interface SampleOptions {
   /** The same seed gives the same messages, message ids included. */
   readonly seed: number
   readonly types: readonly CallType[]
-  /** How many different users the messages are about. */
+  /** The number of different users in the messages. */
   readonly users: number
 }
 
-/** Messages as the SDKs of a web shop and its app would send them, one after the other; first one of each type. */
+/**
+ * Returns a generator of messages like those of a web shop and its app. It starts with one message
+ * of each type.
+ */
 export function createSampleMessages({ seed, types, users }: SampleOptions): () => JsonObject {
   const chance = createChance(seed)
   let made = 0
@@ -27,10 +30,10 @@ export function createSampleMessages({ seed, types, users }: SampleOptions): () 
   }
 }
 
-/** Of 100 messages of a usual shop. */
+/** The share of each message type, in percent. */
 const frequency: Record<CallType, number> = { track: 48, page: 28, identify: 12, screen: 8, group: 3, alias: 1 }
 
-/** One in five visitors is not known yet. */
+/** The ids of a user. One visitor in five has no user id yet. */
 function identity(type: CallType, user: number, chance: Chance): JsonObject {
   if (type === 'alias') return { userId: `user-${user}`, previousId: `visitor-${user}` }
   const isKnown = type === 'identify' || type === 'group' || chance.below(5) > 0
@@ -84,7 +87,9 @@ function product(chance: Chance): { sku: string; name: string; price: number } {
   return { sku: `sku-${index}`, name: products[index] ?? '', price: (199 + 700 * index) / 100 }
 }
 
-/** Addresses are those that documentation may use (RFC 5737). */
+/**
+ * The context of a message from a browser. IP addresses are from a documentation range (RFC 5737).
+ */
 const webContext = (chance: Chance): JsonObject => ({
   ip: `203.0.113.${chance.below(256)}`,
   locale: chance.pick(['de-DE', 'en-GB', 'fr-FR'] as const),
@@ -97,15 +102,15 @@ const appContext = (chance: Chance): JsonObject => ({
   os: { name: 'Android', version: '17' },
 })
 
-/** Chance that a seed determines. */
+/** A seeded random number generator. */
 interface Chance {
-  /** A whole number from 0 to `limit` − 1. */
+  /** An integer from 0 to `limit` − 1. */
   below(limit: number): number
   pick<T>(values: readonly [T, ...T[]]): T
   weighted<T extends string>(values: readonly T[], weight: Readonly<Record<T, number>>): T
 }
 
-/** Mulberry32: small, and even enough for samples. */
+/** The Mulberry32 generator: small, and uniform enough for sample messages. */
 function createChance(seed: number): Chance {
   let state = seed | 0
   function next(): number {

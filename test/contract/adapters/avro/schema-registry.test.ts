@@ -6,8 +6,8 @@ import {
   createMembershipCodec,
   membershipSchema,
 } from '../../../../src/adapters/avro/audience-codecs.ts'
-import { createEventCodec, eventSchema } from '../../../../src/adapters/avro/avro.ts'
 import { subjectOf } from '../../../../src/adapters/avro/confluent-codec.ts'
+import { createEventCodec, eventSchema } from '../../../../src/adapters/avro/event-codec.ts'
 import { createRegistry } from '../../../../src/adapters/avro/schema-registry.ts'
 import { systemClock } from '../../../../src/adapters/clock/clock.ts'
 import { toInputRecord } from '../../../../src/core/audience/input.ts'
@@ -35,14 +35,14 @@ const record = (...names: string[]) =>
   })
 
 describe('a schema registry', () => {
-  it('knows nothing of a new subject', async () => {
+  it('has nothing under a new subject', async () => {
     expect(await registry.lookUp(subject, eventSchema)).toBeUndefined()
     expect(await registry.compatibility(subject)).toBeUndefined()
-    expect(await registry.mayFollow(subject, eventSchema)).toBeUndefined()
+    expect(await registry.checkCompatibility(subject, eventSchema)).toBeUndefined()
   })
 
-  it('takes the level before the first version, and then a version once', async () => {
-    await registry.requireBackwardTransitive(subject)
+  it('accepts a compatibility level before the first version, and registers a version once', async () => {
+    await registry.setBackwardTransitive(subject)
     expect(await registry.compatibility(subject)).toBe('BACKWARD_TRANSITIVE')
     const first = await registry.register(subject, eventSchema)
     expect(first).toEqual({ id: expect.any(Number), version: 1 })
@@ -50,27 +50,27 @@ describe('a schema registry', () => {
     expect(await registry.lookUp(subject, eventSchema)).toEqual(first)
   })
 
-  it('refuses what cannot read the versions before it, and says so beforehand', async () => {
-    await registry.requireBackwardTransitive(subject)
+  it('rejects an incompatible version, also in the compatibility check', async () => {
+    await registry.setBackwardTransitive(subject)
     await registry.register(subject, record('a'))
-    expect(await registry.mayFollow(subject, record('a', 'b'))).toMatchObject({ may: false })
+    expect(await registry.checkCompatibility(subject, record('a', 'b'))).toMatchObject({ may: false })
     expect(await registry.register(subject, record('a', 'b'))).toEqual({ refused: expect.stringMatching(/./) })
     expect(await registry.lookUp(subject, record('a', 'b'))).toBeUndefined()
-    expect(await registry.mayFollow(subject, record())).toMatchObject({ may: true })
+    expect(await registry.checkCompatibility(subject, record())).toMatchObject({ may: true })
   })
 
-  it('refuses what is no schema', async () => {
+  it('rejects an invalid schema', async () => {
     expect(await registry.register(subject, '{"type":"no such type"}')).toEqual({ refused: expect.stringMatching(/./) })
   })
 
-  it('tells an id that it does not know', async () => {
-    expect(await registry.find(2_000_000_000)).toEqual({ kind: 'unknown' })
+  it('reports an unknown id', async () => {
+    expect(await registry.findById(2_000_000_000)).toEqual({ kind: 'unknown' })
   })
 })
 
-describe('the event codec on it', () => {
+describe('the event codec with a registry', () => {
   async function codecOf() {
-    await registry.requireBackwardTransitive(subject)
+    await registry.setBackwardTransitive(subject)
     await registry.register(subject, eventSchema)
     return createEventCodec({ registry, eventsTopic, clock: systemClock })
   }
@@ -80,13 +80,13 @@ describe('the event codec on it', () => {
     return result.id
   }
 
-  it('reads in another process what was written in this one', async () => {
+  it('decodes what another process encoded', async () => {
     const value = (await codecOf()).encode(trackEvent)
     const other = await createEventCodec({ registry, eventsTopic, clock: systemClock })
     expect(other.decode(value, recordTime)).toStrictEqual({ kind: 'event', event: trackEvent })
   })
 
-  it('reads what an older and a newer version of the schema wrote', async () => {
+  it('decodes records of older and newer schema versions', async () => {
     const older = schemaWith(fields => fields.filter(({ name }) => name !== 'origin' && name !== 'destinationId'))
     const oldId = await registered(older)
     const codec = await codecOf()
@@ -104,7 +104,7 @@ describe('the event codec on it', () => {
     }
   })
 
-  it("reads a foreign team's record of another namespace and subject", async () => {
+  it("decodes another team's record of another namespace and subject", async () => {
     const codec = await codecOf()
     const schema = schemaWith(fields => fields.slice(0, 5), 'com.acme.shop.Event')
     const id = await registered(schema, subjectOf(`acme-${eventsTopic}`))
@@ -115,25 +115,25 @@ describe('the event codec on it', () => {
     })
   })
 
-  it('learns nothing of an id that nobody registered', async () => {
+  it('resolves learn with false for an unknown id', async () => {
     expect(await (await codecOf()).learn(2_000_000_000)).toBe(false)
   })
 
-  it('cannot be made before the schema is registered', async () => {
+  it('cannot be created before its schema is registered', async () => {
     await expect(createEventCodec({ registry, eventsTopic, clock: systemClock })).rejects.toThrow(
       `not registered under ${subject} at ${url}: run \`hookline schemas register\``,
     )
   })
 })
 
-describe('the codecs of audiences on it', () => {
+describe('the audience codecs with a registry', () => {
   it.each([
     ['inputs', audienceInputSchema, createAudienceInputCodec, audienceInput],
     ['memberships', membershipSchema, createMembershipCodec, membershipRecord],
-  ] as const)('%s: reads in another process what was written in this one', async (_name, schema, create, value) => {
+  ] as const)('%s: decodes what another process encoded', async (_name, schema, create, value) => {
     const deps = { registry, topic: eventsTopic, clock: systemClock }
     await expect(create(deps)).rejects.toThrow(`not registered under ${subject}`)
-    await registry.requireBackwardTransitive(subject)
+    await registry.setBackwardTransitive(subject)
     await registry.register(subject, schema)
     const [codec, other] = [await create(deps), await create(deps)] as unknown as [
       ValueCodec<object>,
@@ -145,8 +145,8 @@ describe('the codecs of audiences on it', () => {
   it.each([
     ['inputs', audienceInputSchema, createAudienceInputCodec, toInputRecord(audienceInput), audienceInput],
     ['memberships', membershipSchema, createMembershipCodec, membershipRecord, membershipRecord],
-  ] as const)('%s: reads what a newer version wrote', async (_name, schema, create, stored, value) => {
-    await registry.requireBackwardTransitive(subject)
+  ] as const)('%s: decodes records of a newer schema version', async (_name, schema, create, stored, value) => {
+    await registry.setBackwardTransitive(subject)
     await registry.register(subject, schema)
     const codec = await create({ registry, topic: eventsTopic, clock: systemClock })
     const newer = withField(schema, { name: 'added', type: ['null', 'string'], default: null })

@@ -20,11 +20,16 @@ beforeAll(async () => {
   installation = await installed('')
 })
 
-/** What an edit made a name of is told, in quotes or as one that is possible. */
+/**
+ * Removes the parts of a text that may repeat a value: quoted text and lists of possible values.
+ */
 const ownWords = (text: string): string =>
   text.replaceAll(/"(?:[^"\\]|\\.)*"/g, '').replaceAll(/(?:possible:|did you mean|becomes) .*/g, '')
 
-/** What a refusal lacks of a place in one of these files, a path, a reason and what helps; or has too much. */
+/**
+ * The defects of a problem. It must have a position in one of these files, a path, a message and a
+ * hint, and must not contain a secret.
+ */
 function faultsOf(problem: Problem, contents: Readonly<Record<string, Content>>): readonly string[] {
   const { file, line, column, path, message, hint } = problem
   const content = contents[file]
@@ -32,8 +37,8 @@ function faultsOf(problem: Problem, contents: Readonly<Record<string, Content>>)
   const found = (textOf(content) ?? '').split('\n')[line - 1]
   const place = column >= 1 && found !== undefined && column <= found.length + 1 ? [] : [`no place: ${line}:${column}`]
   const missing = Object.entries({ path, message, hint }).flatMap(([name, told]) => (told ? [] : [`no ${name}`]))
-  // A key is told as it was written, but a broken document has keys that were none.
-  const own = `${ownWords(`${message} ${hint}`)} ${message.startsWith('is no valid YAML') ? path : ''}`
+  // Paths contain keys from the file. After a syntax error, a key can be a part of a secret.
+  const own = `${ownWords(`${message} ${hint}`)} ${message.startsWith('is not valid YAML') ? path : ''}`
   const told = secrets.filter(secret => own.includes(secret)).map(secret => `tells ${secret}: ${own}`)
   return [...place, ...missing, ...told]
 }
@@ -53,22 +58,22 @@ async function load(content: Content): Promise<LoadResult['kind']> {
   })
 }
 
-/** How often each came of it: what is only ever refused, or only ever taken, would not show much. */
+/** Counts loaded and rejected configurations. Both must occur, or the test would prove little. */
 function counted(): { count(kind: LoadResult['kind']): void; least(): number } {
   const counts = { loaded: 0, refused: 0 }
   return { count: kind => counts[kind]++, least: () => Math.min(...Object.values(counts)) }
 }
 
-describe('as they are', () => {
+describe('unchanged configurations', () => {
   it.each(Object.entries(configurations))('%s is loaded', async (_, text) => {
     expect(await load(text)).toBe('loaded')
   })
 
-  it('the documentation shows some', () => expect(shownConfigurations.length).toBeGreaterThan(5))
+  it('the documentation has examples', () => expect(shownConfigurations.length).toBeGreaterThan(5))
 })
 
-describe('5,000 files: each is loaded or refused with a place, a path, a reason and a hint', () => {
-  it('however a configuration is changed, by its letters, its keys and values, or its bytes', async () => {
+describe('5,000 files: each is loaded, or rejected with a position, a path, a reason and a hint', () => {
+  it('for random changes of characters, keys, values or bytes', async () => {
     const { count, least } = counted()
     const text = fc.oneof(
       { weight: 3, arbitrary: fc.constantFrom(...Object.values(configurations)) },
@@ -83,7 +88,7 @@ describe('5,000 files: each is loaded or refused with a place, a path, a reason 
     expect(least()).toBeGreaterThan(150)
   }, 240_000)
 
-  it('whatever JSON stands where the configuration is meant', async () => {
+  it('for any JSON as the configuration', async () => {
     const keys = fc.constantFrom(
       ...['kafka', 'registry', 'sources', 'destinations', 'webhooks', 'headers', 'delivery', 'network', 'audiences'],
       ...['list', 'id', 'url', 'allow', 'ports', 'sharedSecret', 'sharedSecretFile', 'destinationsFrom', 'tls'],
@@ -105,7 +110,7 @@ describe('5,000 files: each is loaded or refused with a place, a path, a reason 
     )
   })
 
-  it('whatever becomes of the files and folders that it names', async () => {
+  it('for any change of the files and folders that it names', async () => {
     const full = configurations['full'] as string
     const names = [...Object.keys(installation.files), 'destinations.d', 'secrets', 'pki']
     const fate = fc.oneof(

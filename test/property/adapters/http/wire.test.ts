@@ -11,13 +11,13 @@ const api = new ScriptedTrackingApi()
 let collector: Awaited<ReturnType<typeof startCollector>>
 beforeAll(async () => {
   collector = await startCollector(api, {
-    // Nothing here is in time or late: a machine that stands still for a moment must not make a difference either.
+    // All timeouts are long, so that a pause of the machine makes no difference.
     limits: { linger: { time: durationMs(30), bytes: 65_536 } },
   })
 })
 afterAll(() => collector.stop())
 
-/** The same bytes in other pieces. */
+/** Splits bytes into chunks. */
 function cut(bytes: Buffer, at: readonly number[]): Buffer[] {
   const ends = [...new Set(at.map(each => each % (bytes.length + 1)))].sort((a, b) => a - b)
   return [...ends, bytes.length].map((end, index) => bytes.subarray(ends[index - 1] ?? 0, end))
@@ -26,8 +26,8 @@ function cut(bytes: Buffer, at: readonly number[]): Buffer[] {
 const text = fc.string({ unit: 'binary', maxLength: 3_000 }).map(each => each.toWellFormed().replace(/^\ufeff/, ''))
 const cuts = fc.array(fc.nat(), { maxLength: 6 })
 
-describe('how a body is sent makes no difference', () => {
-  it('plain or gzip, with a length or in chunks, in whatever pieces', async () => {
+describe('a body has the same result for any way of sending', () => {
+  it('plain or gzip, with a length or chunked, in any packets', async () => {
     await fc.assert(
       fc.asyncProperty(
         text,
@@ -84,8 +84,8 @@ function mutate(bytes: Buffer, { kind, at, to }: { kind: 'flip' | 'cut' | 'repea
   }
 }
 
-describe('a request that was damaged', () => {
-  it('is answered with JSON, or the connection closes; the server serves on and holds nothing', async () => {
+describe('a damaged request', () => {
+  it('gets a JSON response or a closed connection, and leaves the server usable and without leaks', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.constantFrom(...good),
@@ -94,7 +94,7 @@ describe('a request that was damaged', () => {
           const wire = await connect(collector.url)
           await wire.send(mutations.reduce(mutate, bytes))
           wire.end()
-          // With our side closed, it answers what there is, and closes.
+          // After the client closes its side, the server sends the pending responses and closes.
           await wire.closed
           for (const [, length = '', rest = ''] of wire.unread.matchAll(
             /content-length: (\d+)\r\n(?:[^\r\n]+\r\n)*\r\n(.*)/gis,

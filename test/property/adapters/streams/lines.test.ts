@@ -6,7 +6,7 @@ import { linesOf } from '../../../../src/adapters/streams/lines.ts'
 const longest = 6
 const character = fc.constantFrom('a', 'é', '€', '𝄞', '\r', ' ', '\n', '\n')
 const text = fc.array(character, { maxLength: 60 }).map(each => each.join(''))
-/** Where bytes are cut into pieces. */
+/** The offsets at which bytes are split into chunks. */
 const cuts = fc.array(fc.nat({ max: 200 }), { maxLength: 12 })
 
 function piecesOf(bytes: Buffer, at: readonly number[]): Buffer[] {
@@ -23,7 +23,7 @@ async function read(pieces: readonly Buffer[]): Promise<readonly string[]> {
   return lines
 }
 
-/** What is after the last line feed is a line only when there is something. */
+/** The text after the last line feed is a line only when it is not empty. */
 function expected(whole: string): readonly string[] {
   const lines = whole.split('\n')
   if (lines.at(-1) === '') lines.pop()
@@ -31,7 +31,7 @@ function expected(whole: string): readonly string[] {
 }
 
 describe('lines', () => {
-  it('are the same however their bytes come, plain or in gzip', async () => {
+  it('are the same for any chunks, plain or gzip', async () => {
     await fc.assert(
       fc.asyncProperty(text, cuts, fc.boolean(), async (whole, at, isPacked) => {
         const bytes = isPacked ? gzipSync(whole) : Buffer.from(whole)

@@ -17,14 +17,14 @@ const state: fc.Arbitrary<Membership> = fc.record(
     }),
     version: large,
     syncId: large.map(syncId),
-    doubt: fc.option(fc.record({ versions: fc.nat(2 ** 32 - 1), until: large.map(epochMs) }, plain), {
+    unconfirmed: fc.option(fc.record({ versions: fc.nat(2 ** 32 - 1), until: large.map(epochMs) }, plain), {
       nil: undefined,
     }),
     position: fc.integer({ min: -1, max: Number.MAX_SAFE_INTEGER }),
   },
   plain,
 )
-/** Few of them, so that they meet again; whatever is in them. */
+/** Few users with any characters, so that the same one occurs again. */
 const user = fc.oneof(
   fc.constantFrom('', 'ann', 'bob', 'é', '🙂'),
   fc.nat(40).map(number => `user-${number}`),
@@ -57,7 +57,7 @@ it('is a Map', () => {
   )
 })
 
-it('everybody is met once on a walk that replaces states', () => {
+it('a walk that replaces states visits every user once', () => {
   fc.assert(
     fc.property(fc.uniqueArray(user, { maxLength: 200, size: 'max' }), fc.infiniteStream(state), (users, states) => {
       const packed = new PackedMemberships()

@@ -12,7 +12,7 @@ const command = fc.tuple(
 
 const kind = fc.record({ users: fc.integer({ min: 1, max: 4 }), isCalm: fc.boolean() })
 
-it('whatever fails, each destination ends with the truth, nothing is sent without a cause, no id stands for two changes', () => {
+it('after any failures each destination has the expected value, without a message without cause or a reused id', () => {
   fc.assert(
     fc.property(kind, fc.array(command, { minLength: 200, maxLength: 320, size: 'max' }), (kindOfModel, commands) => {
       const model = new AudienceModel(kindOfModel)
@@ -21,7 +21,7 @@ it('whatever fails, each destination ends with the truth, nothing is sent withou
       model.settle()
       expect(model.wrong({ beforeSync: true })).toEqual([])
 
-      // What nobody knows any more, the next sync sends.
+      // After this time unconfirmed changes have expired, so the next sync sends them again.
       model.pass(6 * 3_600_000)
       model.syncAll()
       expect(model.wrong()).toEqual([])
@@ -30,7 +30,7 @@ it('whatever fails, each destination ends with the truth, nothing is sent withou
       model.syncAll()
       expect(model.changes - changes).toBe(0)
 
-      // Nobody is kept of whom there is nothing to know.
+      // After this time no membership is kept without a reason.
       model.pass(8 * 24 * 3_600_000)
       model.syncAll()
       model.syncAll()

@@ -26,7 +26,7 @@ describe('Fifo', () => {
     )
   })
 
-  it('keeps order while it lets go of what was taken', () => {
+  it('keeps the order and releases removed items', () => {
     const fifo = new Fifo<number>()
     for (let item = 0; item < 10_000; item++) fifo.push(item)
     for (let item = 0; item < 9_000; item++) expect(fifo.shift()).toBe(item)

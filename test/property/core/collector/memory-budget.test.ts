@@ -12,7 +12,7 @@ const step = fc.record({
 })
 
 describe('the body budget', () => {
-  it('never exceeds a limit, and holds nothing when every body has been released', () => {
+  it('never exceeds a limit, and is empty when every body is released', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 40 }), steps => {
         let now = 0
@@ -38,7 +38,7 @@ describe('the body budget', () => {
     )
   })
 
-  it('has room left for a small body of another source, however many complete bodies of some sources wait', () => {
+  it('has memory for a small body of another source, however many complete bodies of some sources wait', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 40 }), steps => {
         const budget = new BodyBudget(
@@ -51,13 +51,13 @@ describe('the body budget', () => {
           body.take(bytes)
           body.received()
         }
-        // Each of the three sources leaves free as much as it holds.
+        // Each of the three sources leaves as much memory free as it uses.
         expect(budget.open({ sourceId: 'newcomer', address: 'n' }, () => {}).take(limits.authenticated / 16)).toBe(true)
       }),
     )
   })
 
-  it('gives a source its share, whatever others are sending', () => {
+  it('gives a source its share, whatever other sources send', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 40 }), fc.integer({ min: 1, max: 200 }), (steps, bytes) => {
         let now = 0

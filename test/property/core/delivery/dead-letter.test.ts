@@ -1,10 +1,10 @@
 import { expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { StandingRecords } from '../../../../src/core/delivery/dead-letter.ts'
+import { LiveDeadLetters } from '../../../../src/core/delivery/dead-letter.ts'
 import type { LogRecord } from '../../../../src/core/ports.ts'
 import { recordOf } from '../../../support/dispatcher/deliveries.ts'
 
-/** Few keys and partitions, so that they meet; offsets with gaps, as compaction leaves them. */
+/** Few keys and partitions, so that keys repeat. Offsets have gaps, as after compaction. */
 const logs = fc
   .array(
     fc.record({
@@ -28,7 +28,10 @@ const logs = fc
     })
   })
 
-/** What the words say: no later record of the same key in the same partition, and a value. */
+/**
+ * The definition: a record with a value, and without a later record of the same key in its
+ * partition.
+ */
 function oracle(records: readonly LogRecord[]): readonly LogRecord[] {
   const same = (a: LogRecord, b: LogRecord): boolean =>
     a.partition === b.partition && a.key !== null && b.key !== null && a.key.equals(b.key)
@@ -40,10 +43,10 @@ function oracle(records: readonly LogRecord[]): readonly LogRecord[] {
   )
 }
 
-it('the records that stand are those that the words say, in whatever order the partitions are read', () => {
+it('live dead letters match the definition for any read order of the partitions', () => {
   fc.assert(
     fc.property(logs, fc.boolean(), (records, byPartition) => {
-      const standing = new StandingRecords()
+      const standing = new LiveDeadLetters()
       const read = byPartition ? records.toSorted((a, b) => a.partition - b.partition) : records
       for (const record of read) standing.note(record)
       expect(records.filter(record => standing.has(record))).toEqual(oracle(records))

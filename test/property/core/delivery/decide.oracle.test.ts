@@ -16,7 +16,7 @@ const situation = fc.record({
 })
 type Situation = typeof situation extends fc.Arbitrary<infer T> ? T : never
 
-/** The table of decisions.md in the order in which it is read, for a delivery that nobody refused before. */
+/** The decision table of decisions.md, row by row, for a delivery without earlier rejections. */
 function oracle({ calls, leftOut, isForOthers, number, leftMs }: Situation): string {
   const outcomes = calls.map(({ outcome }) => outcome)
   if (outcomes.includes('delivered')) return 'delivered'
@@ -35,7 +35,7 @@ function oracle({ calls, leftOut, isForOthers, number, leftMs }: Situation): str
   return `retried after ${waitMs}ms in ${tier?.[0]}`
 }
 
-it('decide agrees with the table', () => {
+it('decide agrees with the decision table', () => {
   fc.assert(
     fc.property(situation, given => {
       const attempt: Attempt = {

@@ -52,17 +52,17 @@ const policy = fc
 const waits = ['paused', 'breaker_open', 'lane_full'] as const
 type Obstacle = (typeof waits)[number] | 'none'
 
-/** What happens to a delivery each time that it comes up. */
+/** What happens at each admission of a delivery. */
 const step = fc.record({
   obstacle: fc.constantFrom<Obstacle>('none', 'none', 'none', ...waits),
-  /** By webhook; one left out is not called. */
+  /** The result of each webhook. A webhook that is left out gets no request. */
   calls: fc.array(
     fc.record({ outcome, retryAfter, isLeftOut: fc.integer({ min: 0, max: 9 }).map(draw => draw === 0) }),
     { minLength: 5, maxLength: 5 },
   ),
-  /** Whether other destinations hold the permits of those left out. */
+  /** Whether other destinations hold the permits of the webhooks that are left out. */
   isForOthers: fc.boolean(),
-  /** How long the calls take, and how late the record is released. */
+  /** How long the requests take, and how late the record is released. */
   tookMs: fc.nat(5_000),
   lagMs: fc.oneof(fc.nat(20), fc.nat(600_000)),
 })
@@ -76,7 +76,10 @@ interface Attempted {
 }
 
 interface Life {
-  /** Those that ended without success in the window while others held a permit of it: no attempt is counted. */
+  /**
+   * All attempts. The list includes unsuccessful ones inside the window that could not get a
+   * permit, which do not count as attempts.
+   */
   readonly all: readonly Attempted[]
   readonly attempts: readonly Attempted[]
   readonly end: Decision
@@ -84,14 +87,17 @@ interface Life {
   readonly lastObstacle: Step['obstacle']
 }
 
-/** A delivery from being taken up to its end, through retry topics that release late but never early. */
+/**
+ * Runs a delivery from its first admission to its end. Retry topics release records late, but never
+ * early.
+ */
 function live(policy: RetryPolicy, webhookCount: number, script: readonly Step[], rest: Step): Life {
   const destination = destinationOf({ webhooks: Array.from({ length: webhookCount }, (_, index) => webhookOf(index)) })
   const [all, attempts]: [Attempted[], Attempted[]] = [[], []]
   let now = start
   let carried = initialState(recordOf(), destination.id, 'message-1', now, policy.window)
   for (let turn = 0; turn < 5_000; turn++) {
-    // The one attempt at the end of the window is waited for: permits come free one day.
+    // At the end of the window one attempt must happen, so the permits become free then.
     const step = script[turn] ?? (rest === heldUp && now > carried.deadline ? failing : rest)
     const { obstacle, lagMs } = step
     const decision = comeUp(step)
@@ -147,7 +153,7 @@ const failing: Step = {
 }
 const leftOut = failing.calls.map((call, index) => ({ ...call, isLeftOut: index > 0 }))
 const heldUp: Step = { ...failing, calls: leftOut, lagMs: 600_000 }
-/** What goes on when the script is over; each of them ends every life. */
+/** Steps that repeat after the script. Each of them ends every delivery. */
 const rests = [failing, heldUp, { ...failing, obstacle: 'paused' }, { ...failing, obstacle: 'breaker_open' }] as const
 
 function throughKafka(carried: DeliveryState): DeliveryState {
@@ -161,7 +167,7 @@ function throughKafka(carried: DeliveryState): DeliveryState {
 const isRefusal = (call: CallOutcome): boolean => isOneOf(refusedOutcomes, call.outcome)
 const isRetry = (call: CallOutcome): boolean => isOneOf(retryableOutcomes, call.outcome)
 
-/** The wait that an attempt's end asks for at least, by the schedule and by Retry-After. */
+/** The minimum wait after an attempt, by the schedule and by Retry-After. */
 function leastWait({ calls }: Attempted, scheduled: DurationMs): number {
   const asked = calls
     .filter(isRetry)
@@ -169,7 +175,7 @@ function leastWait({ calls }: Attempted, scheduled: DurationMs): number {
   return Math.max(scheduled, asked.length === 0 ? 0 : Math.min(...asked))
 }
 
-/** Neither the schedule nor the tiers are used up. */
+/** Checks that the attempt number and the deferrals stay the same. */
 function checkHeldUp(decision: Decision, { attempt, deferrals }: DeliveryState, { tiers }: RetryPolicy): void {
   const carried = { attempt, deferrals, reason: 'lane_full' }
   expect(decision).toMatchObject({ kind: 'deferred', cause: 'lane_full', carried })
@@ -178,7 +184,10 @@ function checkHeldUp(decision: Decision, { attempt, deferrals }: DeliveryState, 
   )
 }
 
-/** Neither early nor late nor too often, and never to a webhook that refused. */
+/**
+ * Checks that attempts are not early, late or too many, and that no webhook gets a request after it
+ * rejected the event.
+ */
 function checkAttempts({ all, attempts }: Life, { schedule, window }: RetryPolicy): void {
   expect(attempts.length).toBeLessThanOrEqual(schedule.length + 1)
   for (const [index, attempt] of attempts.entries()) {
@@ -198,7 +207,7 @@ function checkAttempts({ all, attempts }: Life, { schedule, window }: RetryPolic
   }
 }
 
-/** Why a delivery may be given up, told by what it went through. Returns how it ended. */
+/** Checks the reason of a dead letter against the history of the delivery. Returns the result. */
 function checkEnd({ all, attempts, end, endedAt, lastObstacle }: Life, { schedule, window }: RetryPolicy): string {
   const deadline = start + window
   const succeeded = attempts.map(({ calls }) => calls.some(call => call.outcome === 'delivered'))
@@ -234,14 +243,14 @@ function checkRefusals(attempts: readonly Attempted[], carried: DeliveryState): 
   const refusals = attempts.flatMap(({ calls }) => calls.filter(isRefusal))
   expect(refusals.map(call => call.outcome)).toContain(carried.reason)
   expect([...carried.refusedWebhooks].sort()).toEqual(refusals.map(call => call.webhook.urlHash).sort())
-  // Only where none was ever left out is the place of each known exactly.
+  // The exact times are known only when no webhook was ever left out.
   if (attempts.some(({ leftOut }) => leftOut > 0)) return
   const inOrder = refusals.sort((a, b) => Number(a.webhook.label) - Number(b.webhook.label))
   expect(carried.outcomes).toBe(inOrder.map(call => call.outcome).join(','))
   expect(carried.reason).toBe(inOrder[0]?.outcome)
 }
 
-it('every delivery ends once, is attempted neither early nor late nor too often, and not without an attempt', () => {
+it('every delivery ends once, with at least one attempt, and no attempt is early, late or too many', () => {
   const ends = new Set<string>()
   const lives = fc.record({
     policy,
@@ -257,7 +266,7 @@ it('every delivery ends once, is attempted neither early nor late nor too often,
     }),
     { numRuns: 2_000 },
   )
-  // The generator reaches every way to end, or this test would prove less than it says.
+  // The generator must reach every result, or the test would prove less.
   const all = ['delivered', 'never_attempted', 'retries_exhausted', 'retry_after_exceeds_window', 'retry_window_over']
   expect([...ends].sort()).toEqual([...all, ...refusedOutcomes].sort())
 })

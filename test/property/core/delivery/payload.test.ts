@@ -10,7 +10,7 @@ import type { PayloadSettings } from '../../../../src/core/settings/settings.ts'
 import { Secret } from '../../../../src/core/units.ts'
 import { start } from '../../../support/dispatcher/deliveries.ts'
 
-/** Also lone surrogates, control characters and line separators. */
+/** Includes lone surrogates, control characters and line separators. */
 const text = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 8 }),
   fc.array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 4 }).map(units => String.fromCharCode(...units)),
@@ -36,7 +36,7 @@ const number = fc.oneof(
   fc.constantFrom('1.0', '-0', '1E5', '1e21', '0.0000001', '12345678901234567890', '5e-324', '-1.50', '100e-2'),
   fc.double({ noNaN: true, noDefaultInfinity: true }).map(value => JSON.stringify(value)),
 )
-/** JSON as others write it: any spelling of numbers and escapes, white space, a key twice. */
+/** JSON of other writers: any form of numbers and escapes, white space, duplicate keys. */
 const { json, object } = fc.letrec<{ json: string; object: string }>(tie => ({
   json: fc.oneof(
     { maxDepth: 3, withCrossShrink: true },
@@ -93,7 +93,7 @@ const required: Record<Message['type'], Record<string, string>> = {
   delete: { userId: '"u1"' },
 }
 
-/** Undefined: not a message that is taken. */
+/** Parses and normalises a message; `undefined` when it is rejected. */
 function messageFrom(sentText: string): Message | undefined {
   const parsed = parseJson(sentText)
   if (parsed.kind === 'rejected') throw new TypeError(parsed.message)
@@ -101,7 +101,7 @@ function messageFrom(sentText: string): Message | undefined {
   return normalised.kind === 'rejected' ? undefined : normalised.message
 }
 
-/** The body as an object, made the slow way: members in order, `undefined` ones left out. */
+/** Computes the body from an object: the members in order, without `undefined` ones. */
 function oracle(message: Message, { anonymousId }: Pick<PayloadSettings, 'anonymousId'>): string {
   const { type, name, category } = message
   const parsed = (fragment: string | undefined) => (fragment === undefined ? undefined : JSON.parse(fragment))
@@ -138,7 +138,7 @@ function oracle(message: Message, { anonymousId }: Pick<PayloadSettings, 'anonym
 
 const shape = fc.record({ anonymousId: fc.constantFrom<PayloadSettings['anonymousId']>('fallback', 'always') })
 
-it('a receiver that parses and re-serialises a body has the bytes that were signed (A5.4)', () => {
+it('a receiver that parses and re-serialises a body gets the signed bytes', () => {
   const secret = new Secret('s3cret')
   let bodies = 0
   fc.assert(

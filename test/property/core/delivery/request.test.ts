@@ -7,7 +7,7 @@ const key = fc.oneof(fc.string({ unit: 'binary', maxLength: 150 }), fc.constantF
 const text = fc.oneof(fc.string({ unit: 'binary' }), fc.string({ minLength: 1_000, maxLength: 40_000 }))
 
 describe('HMAC-SHA1', () => {
-  it('is what createHmac says, one text after another', () => {
+  it('equals createHmac for consecutive texts', () => {
     fc.assert(
       fc.property(key, fc.array(text, { minLength: 1, maxLength: 5 }), (secret, texts) => {
         const hmac = new HmacSha1(secret)
@@ -17,7 +17,7 @@ describe('HMAC-SHA1', () => {
     )
   })
 
-  it('is that of RFC 2202, case 2', () => {
+  it('matches RFC 2202, case 2', () => {
     expect(new HmacSha1('Jefe').hex(Buffer.from('what do ya want for nothing?'))).toBe(
       'effcdf6ae5eb2fa2d27416d5f184df9c259a7c79',
     )

@@ -2,13 +2,13 @@ import { expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { deferralTier, tierFor } from '../../../../src/core/delivery/schedule.ts'
 import { parseRetryAfter } from '../../../../src/core/network/retry-after.ts'
-import { standingTiers, tiersOf } from '../../../../src/core/topics.ts'
+import { fixedTiers, tiersOf } from '../../../../src/core/topics.ts'
 import { durationMs, epochMs } from '../../../../src/core/units.ts'
 
 const duration = fc.integer({ min: 1, max: 4 * 3_600_000 }).map(durationMs)
 const tiers = fc.array(duration, { maxLength: 9 }).map(tiersOf)
 
-it('a tier is never longer than the wait, unless all are, and no other one fits better', () => {
+it('the tier is the longest one within the wait, or else the shortest', () => {
   fc.assert(
     fc.property(fc.integer({ min: -1_000, max: 5 * 3_600_000 }).map(durationMs), tiers, (wait, tiers) => {
       const tier = tierFor(wait, tiers)
@@ -18,19 +18,19 @@ it('a tier is never longer than the wait, unless all are, and no other one fits 
   )
 })
 
-it('a deferral climbs, and sleeps past the deadline only in the shortest tier', () => {
+it('a deferral uses longer tiers each time, and passes the deadline only in the shortest one', () => {
   fc.assert(
     fc.property(fc.nat(20), duration, tiers, (deferrals, remaining, tiers) => {
       const tier = deferralTier(deferrals, remaining, tiers)
       expect(tier <= remaining || tier === Math.min(...tiers)).toBe(true)
-      expect(tier).toBeLessThanOrEqual(standingTiers[deferrals] ?? 300_000)
-      const climbed = standingTiers[Math.min(deferrals, 3)] as number
+      expect(tier).toBeLessThanOrEqual(fixedTiers[deferrals] ?? 300_000)
+      const climbed = fixedTiers[Math.min(deferrals, 3)] as number
       if (remaining >= climbed) expect(tier).toBe(climbed)
     }),
   )
 })
 
-it('all three forms of an HTTP-date mean the same wait', () => {
+it('all three forms of an HTTP-date give the same wait', () => {
   const date = fc.date({ min: new Date('2000-01-01'), max: new Date('2099-12-31'), noInvalidDate: true })
   fc.assert(
     fc.property(date, fc.integer({ min: -86_400, max: 86_400 }), (moment, seconds) => {

@@ -5,7 +5,7 @@ import { CircuitBreaker } from '../../../../src/core/flow/circuit-breaker.ts'
 const minute = 60_000
 
 describe('CircuitBreaker', () => {
-  it('while closed agrees with a list of what ended in the last minute, to the width of a step', () => {
+  it('while closed, agrees with a list of the results of the last minute, within one step', () => {
     const end = fc.record({ failed: fc.boolean(), after: fc.nat(20_000) })
     fc.assert(
       fc.property(fc.array(end, { minLength: 1, maxLength: 80 }), ends => {
@@ -21,7 +21,7 @@ describe('CircuitBreaker', () => {
             const failures = recent.filter(each => each.failed).length
             return failed && recent.length >= 10 && failures >= recent.length * 0.7
           }
-          // Steps of 5 s: what is 55 to 60 s old may or may not count any more.
+          // The window has steps of 5 s, so results that are 55 to 60 s old may or may not count.
           const verdicts = Array.from({ length: 51 }, (_, index) => wouldOpen(now - minute + index * 100))
           if (breaker.isOpen) {
             expect(verdicts).toContain(true)
@@ -34,7 +34,7 @@ describe('CircuitBreaker', () => {
     )
   })
 
-  it('never has two probes under way, and never begins anything for 30 s after it opened or a probe failed', () => {
+  it('never has two probes in progress, and starts nothing for 30 s after it opened or a probe failed', () => {
     const step = fc.record({ after: fc.nat(40_000), failed: fc.boolean() })
     fc.assert(
       fc.property(fc.array(step, { maxLength: 100 }), steps => {

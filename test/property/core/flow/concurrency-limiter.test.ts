@@ -11,7 +11,7 @@ const destinations = fc.integer({ min: 1, max: 12 })
 const steps = fc.array(fc.tuple(fc.nat(11), fc.nat(2), fc.boolean()), { maxLength: 400 })
 
 describe('ConcurrencyLimiter of one host', () => {
-  it('never have more calls than the limit, and leave a destination without calls a place while any is free', () => {
+  it('never has more requests than the limit, and gives a destination without requests a free permit', () => {
     fc.assert(
       fc.property(perHost, destinations, steps, (limit, count, given) => {
         const limiter = new ConcurrencyLimiter({ maxInFlight: 100_000, perWebhook: 100_000, perHost: limit })
@@ -40,7 +40,7 @@ describe('ConcurrencyLimiter of one host', () => {
     )
   })
 
-  it('give each destination that always has work its equal share, as soon as the calls from before have ended', () => {
+  it('give each destination that always has work an equal share, when earlier requests have ended', () => {
     fc.assert(
       fc.property(perHost, destinations, steps, (limit, count, given) => {
         const limiter = new ConcurrencyLimiter({ maxInFlight: 100_000, perWebhook: 100_000, perHost: limit })
@@ -58,7 +58,8 @@ describe('ConcurrencyLimiter of one host', () => {
         for (const [who] of given) start(who % count)
         const before = [...held]
         const total = (): number => held.reduce((all, each) => all + each, 0)
-        // All calls from before end, oldest destination first, while everybody asks for more in turn.
+        // Ends all earlier requests, those of the oldest destination first, while all destinations
+        // request permits in turn.
         for (const [id, calls] of before.entries())
           for (let call = 0; call < calls; call++) {
             limiter.release(share, rooms[id] as Permits)

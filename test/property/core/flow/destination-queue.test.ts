@@ -8,7 +8,7 @@ interface Item {
   readonly group: number
 }
 
-/** What a lane promises, in the plainest form: a list of what waits, in order of arrival, and the keys under way. */
+/** The simplest model of the queue: a list of waiting items in order, and the keys in progress. */
 class Oracle {
   waiting: Item[] = []
   underWay: Item[] = []
@@ -36,7 +36,7 @@ const step = fc.oneof(
 )
 
 describe('DestinationQueue', () => {
-  it('never lets an item overtake one of its key, and never keeps a ready one back', () => {
+  it('keeps the order of each key, and always returns an item that is ready', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 120 }), steps => {
         const lane = new DestinationQueue<Item>()
@@ -72,7 +72,7 @@ describe('DestinationQueue', () => {
               const [own, whole] = [out, all].map(items => items.filter(item => item.key === same))
               if (own!.length > 0) expect(own).toEqual(whole)
             }
-            // Only the last key may leave more.
+            // Only the last key may exceed the limit.
             expect(out.slice(each.most).every(({ key }) => key === out.at(-1)?.key)).toBe(true)
             oracle.waiting = oracle.waiting.filter(item => !out.includes(item))
           }

@@ -13,9 +13,9 @@ interface Call {
 }
 
 /**
- * Destinations of one host that always have work, by how long each one's calls take. Those that found no permit are asked in turn when a
- * call ends, the one whose call it was behind them. Returns for how long each of them held permits in the second half of the time, as a
- * part of it.
+ * Simulates destinations of one host that always have work. `callMs` has the request duration of
+ * each. When a request ends, the waiting destinations get permits in turn, and that of the ended
+ * request comes last. Returns the share of time for which each one held permits in the second half.
  */
 function held(perHost: number, callMs: readonly number[], forMs: number): readonly number[] {
   const limiter = new ConcurrencyLimiter({ maxInFlight: 100_000, perWebhook: 100_000, perHost })
@@ -25,7 +25,7 @@ function held(perHost: number, callMs: readonly number[], forMs: number): readon
   const waiting = [...callMs.keys()]
   let calls: Call[] = []
   let now = 0
-  /** In turn, one call each, until nobody finds a permit. */
+  /** Gives each destination one request in turn, until no permit is free. */
   const askAll = (): void => {
     const turns = waiting.splice(0)
     for (let id = turns.shift(); id !== undefined; id = turns.shift()) {
@@ -55,7 +55,7 @@ function held(perHost: number, callMs: readonly number[], forMs: number): readon
   return ms.map(each => each / (forMs / 2))
 }
 
-it('beside more slow destinations than there are permits a quick one has its share of the time, and so have the slow ones', () => {
+it('with more slow destinations than permits, the fast one and the slow ones get their share of the time', () => {
   const limits = fc.integer({ min: 4, max: 24 })
   const slowMs = fc.integer({ min: 1_000, max: 5_000 })
   const quickMs = fc.integer({ min: 5, max: 100 })
@@ -75,7 +75,7 @@ it('beside more slow destinations than there are permits a quick one has its sha
   )
 })
 
-it('where none is slow, or all are, no permit stays free', () => {
+it('when no destination is slow, or all are, every permit is used', () => {
   const alike = fc.oneof(fc.constant(10), fc.constant(4_000))
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 8 }), fc.nat(8), alike, (limit, more, callMs) => {

@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { RateLimiter } from '../../../../src/core/flow/rate-limiter.ts'
 
-it('over any time, no more than the rate, one second’s worth and one batch gets through; who waits as told is let in', () => {
+it('permits at most the rate plus one second and one batch, and keeps its promised waiting times', () => {
   const steps = fc.array(fc.tuple(fc.nat({ max: 5_000 }), fc.integer({ min: 1, max: 2_500 })), { maxLength: 100 })
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 10_000 }), steps, (perSecond, each) => {
@@ -12,7 +12,7 @@ it('over any time, no more than the rate, one second’s worth and one batch get
       for (const [pauseMs, count] of each) {
         now += pauseMs
         const seconds = limiter.secondsToWait(now)
-        // A hair for the rounding of sums of parts.
+        // The added millisecond covers rounding errors.
         if (seconds > 0) now += seconds * 1_000 + 1
         expect(limiter.secondsToWait(now)).toBe(0)
         expect(through).toBeLessThanOrEqual(perSecond * (now / 1_000 + 1) + 0.001)

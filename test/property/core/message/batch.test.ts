@@ -1,17 +1,17 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { mostElements, readBatch } from '../../../../src/core/message/batch.ts'
-import { cutJson } from '../../../../src/core/message/cut.ts'
+import { maxElements, readBatch } from '../../../../src/core/message/batch.ts'
 import { parseJson } from '../../../../src/core/message/json.ts'
 import { type Message, rejectionCodes } from '../../../../src/core/message/message.ts'
 import { normalise } from '../../../../src/core/message/normalise.ts'
-import { refusalStatus } from '../../../../src/core/message/refusal.ts'
+import { refusalStatus } from '../../../../src/core/message/request-refusal.ts'
+import { splitJson } from '../../../../src/core/message/split-json.ts'
 import { normaliseAll, receivedAt } from '../../../support/collector/batches.ts'
 import { jsonText } from './json-text.ts'
 
 const newId = (): string => 'new'
 
-/** What must become of one element, by the plainest of means. */
+/** The expected result for one element, computed in the simplest way. */
 function alone(text: string): Message | string {
   const parsed = parseJson(text)
   const outcome =
@@ -32,7 +32,7 @@ const message = fc
   .tuple(fc.oneof(jsonText.value, fc.bigInt().map(String), fc.constant('"u"')), jsonText.value, jsonText.object)
   .map(([id, other, part]) => `{"messageId":${other},"type":"page","userId":${id},"properties":${part}}`)
 const valid = fc.oneof(message, message, jsonText.value)
-/** Not JSON, and closed in itself: so where it ends can be told. */
+/** Text that is not JSON but has balanced brackets, so that its end can be found. */
 const broken = fc
   .tuple(
     fc.constantFrom<(inner: string) => string>(
@@ -55,9 +55,9 @@ const broken = fc
   .map(([wrap, inner]) => wrap(inner))
 const elements = fc
   .array(fc.oneof({ weight: 3, arbitrary: valid }, { weight: 1, arbitrary: broken }), { minLength: 1, maxLength: 8 })
-  // A list of nothing has no element, and not an empty one.
+  // An empty list has no elements, not one empty element.
   .filter(texts => texts.length > 1 || texts[0]?.trim() !== '')
-/** What stands around the list. */
+/** The text around the list. */
 const frame = fc.tuple(fc.boolean(), jsonText.value, jsonText.value, fc.constantFrom('batch', 'b\\u0061tch')).map(
   ([isBare, before, after, name]) =>
     (list: string): string =>
@@ -65,7 +65,7 @@ const frame = fc.tuple(fc.boolean(), jsonText.value, jsonText.value, fc.constant
 )
 
 describe('a batch', () => {
-  it('is to each of its messages what the message is alone, whichever of them are broken', () => {
+  it('gives each message the result that it would have alone, whichever others are invalid', () => {
     fc.assert(
       fc.property(elements, frame, (texts, around) => {
         const batch = readBatch(around(`[${texts}]`), undefined)
@@ -85,17 +85,17 @@ describe('a batch', () => {
   })
 })
 
-describe('cutJson', () => {
+describe('splitJson', () => {
   it('cuts what is JSON where a parser would', () => {
     fc.assert(
       fc.property(fc.array(jsonText.value), frame, jsonText.value, (texts, around, list) => {
-        const cut = cutJson(around(`[${texts}]`), { list: 'batch', members: ['y'], most: 1_000 })
+        const cut = splitJson(around(`[${texts}]`), { list: 'batch', members: ['y'], maxElements: 1_000 })
         if (cut.kind !== 'list') throw new Error(cut.kind)
         const text = around(`[${texts}]`)
         const parsed = texts.map((_, index) => text.slice(cut.elements[2 * index], cut.elements[2 * index + 1]))
         expect(parsed.map(part => JSON.parse(part))).toEqual(texts.map(part => JSON.parse(part)))
         // A value that is a list itself, or none.
-        const other = cutJson(list, { list: 'batch', members: [], most: 1_000 })
+        const other = splitJson(list, { list: 'batch', members: [], maxElements: 1_000 })
         const value: unknown = JSON.parse(list)
         expect(other.kind === 'list' && other.elements.length / 2).toBe(Array.isArray(value) && value.length)
       }),
@@ -104,7 +104,7 @@ describe('cutJson', () => {
   })
 })
 
-/** Bodies as SDKs send them, and what the rules are about. */
+/** Bodies as SDKs send them, and edge cases of the rules. */
 const seeds = [
   '{"batch":[{"type":"track","userId":"u1","event":"Opened","properties":{"a":[1,{"b":"c"}]},"messageId":"m1"},{"type":"page","anonymousId":"a"}],"sentAt":"2026-11-21T12:00:00.000Z","writeKey":"key","context":{"library":{"name":"x","version":"1"}},"integrations":{"All":true}}',
   '{"batch":[{"type":"identify","userId":12345678901234567890,"traits":{"x":NaN}},{"type":"alias","userId":1,"previousId":2.50}],"writeKey":"k"}',
@@ -162,8 +162,8 @@ function mutate(text: string, how: string, where: number, length: number, piece:
   return at > text.length / 2 ? before : text
 }
 
-describe('whatever comes', () => {
-  it('is answered, and nothing is taken that normalise would not take', () => {
+describe('any body', () => {
+  it('gets a response, and only messages that normalise accepts are accepted', () => {
     const seen = { refused: 0, salvaged: 0, whole: 0 }
     fc.assert(
       fc.property(mutated, fc.constantFrom(undefined, undefined, 'track' as const), (body, type) => {
@@ -178,7 +178,7 @@ describe('whatever comes', () => {
         const batchContext = context && JSON.parse(context)
         const batchIntegrations = integrations && JSON.parse(integrations)
         const { messages, rejected } = normaliseAll(batch, newId)
-        if (given.size > mostElements || messages.length + rejected.length !== given.size)
+        if (given.size > maxElements || messages.length + rejected.length !== given.size)
           throw new Error('the count is wrong')
         const refusedAt = new Set(rejected.map(({ index }) => index))
         const takenAt = Array.from({ length: given.size }, (_, index) => index).filter(index => !refusedAt.has(index))
@@ -194,7 +194,7 @@ describe('whatever comes', () => {
       }),
       { numRuns: 100_000 },
     )
-    // Else the bodies would show nothing.
+    // Each kind of result must occur often, or the test would prove little.
     for (const count of Object.values(seen)) expect(count).toBeGreaterThan(5_000)
   })
 })

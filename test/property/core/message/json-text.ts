@@ -1,6 +1,9 @@
 import fc from 'fast-check'
 
-/** One UTF-16 code unit as it may stand in a JSON string: as it is where that is allowed, or escaped, lone surrogates too. */
+/**
+ * One UTF-16 code unit of a JSON string: unescaped where that is valid, or escaped. Includes lone
+ * surrogates.
+ */
 const unit = fc
   .tuple(
     fc.oneof(
@@ -20,7 +23,7 @@ const string = fc.oneof(
 )
 
 const digits = (max: number) => fc.bigInt({ min: 0n, max: 10n ** BigInt(max) - 1n }).map(String)
-/** Every way to write a number that a double can hold, however badly. */
+/** Every JSON form of a number that a double can represent. */
 const number = fc.oneof(
   fc
     .tuple(
@@ -69,7 +72,10 @@ const key = fc.oneof(
 )
 const space = fc.constantFrom('', '', '', ' ', '\n\t', '\r ')
 
-/** JSON texts nested up to five levels, with white space, duplicate keys and everything else that is not yet canonical. */
+/**
+ * JSON texts with up to five levels, with white space, duplicate keys and other non-canonical
+ * forms.
+ */
 export const jsonText = fc.letrec<{ value: string; list: string; object: string }>(tie => ({
   value: fc
     .tuple(

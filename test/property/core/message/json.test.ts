@@ -1,13 +1,16 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { membersIn } from '../../../../src/core/message/cut.ts'
 import { idFields } from '../../../../src/core/message/identifiers.ts'
 import { canonicalJson, parseJson } from '../../../../src/core/message/json.ts'
+import { membersIn } from '../../../../src/core/message/split-json.ts'
 import { jsonText } from './json-text.ts'
 
 const wellFormed = (text: string): string => text.replace(/\p{Surrogate}/gu, '\ufffd')
 
-/** What has to be left of a value, by the plainest of means. Not by a reviver: V8 gives it the first of two members of one name. */
+/**
+ * The expected value, computed in the simplest way. A reviver would not do: V8 passes it the first
+ * of two members with the same name.
+ */
 function cleaned(value: unknown): unknown {
   if (typeof value === 'string') return wellFormed(value)
   if (typeof value !== 'object' || value === null) return value
@@ -24,7 +27,7 @@ function protoMembers(value: unknown): number {
 }
 
 describe('canonicalJson', () => {
-  it('is a fixed point of parse and stringify, and nothing else is changed (A5.4)', () => {
+  it('equals stringify after parse, and changes nothing else', () => {
     fc.assert(
       fc.property(jsonText.value, text => {
         const canonical = canonicalJson(JSON.parse(text))
@@ -42,7 +45,7 @@ describe('canonicalJson', () => {
     )
   })
 
-  it('leaves the value as it is', () => {
+  it('does not change the value', () => {
     fc.assert(
       fc.property(jsonText.value, text => {
         const value = JSON.parse(text)
@@ -52,7 +55,7 @@ describe('canonicalJson', () => {
     )
   })
 
-  it('rejects exactly the numbers beyond a double', () => {
+  it('rejects exactly the numbers that exceed a double', () => {
     fc.assert(
       fc.property(jsonText.value, fc.boolean(), fc.integer({ min: 300, max: 320 }), (text, negative, exponent) => {
         const number = `${negative ? '-' : ''}1e${exponent}`
@@ -62,12 +65,12 @@ describe('canonicalJson', () => {
     )
   })
 
-  it('takes 100 levels and no more, wherever they are', () => {
+  it('accepts at most 100 levels, at any place', () => {
     fc.assert(
       fc.property(jsonText.value, fc.array(fc.boolean(), { minLength: 94, maxLength: 106 }), (text, levels) => {
         const nested = levels.reduceRight((inner, list) => (list ? `[${text},${inner}]` : `{"x":${inner}}`), '0')
         const outcome = canonicalJson(JSON.parse(nested))
-        // The text itself is up to five levels deep, and may stand on any of them.
+        // The inserted text has up to five levels itself, at any depth.
         if (levels.length <= 95) expect(outcome).toMatchObject({ kind: 'canonical' })
         if (levels.length > 100) expect(outcome).toMatchObject({ code: 'too_deep' })
       }),
@@ -76,7 +79,10 @@ describe('canonicalJson', () => {
   })
 })
 
-/** Members of a message: ids that are numbers or not, also twice, in names with escapes, and within others. */
+/**
+ * Members of a message with ids: numbers or other values, duplicates, escaped names, and nested
+ * ones.
+ */
 const idMember = fc
   .tuple(
     fc.constantFrom(
@@ -101,7 +107,10 @@ const message = fc.array(idMember, { maxLength: 8 }).map(members => ` {${members
 
 type SourceReviver = (this: unknown, key: string, value: unknown, context: { readonly source?: string }) => unknown
 
-/** By a reviver, which is too slow for what strangers send: the text of each number that is an id of the outermost object. */
+/**
+ * Parses with a reviver and keeps the original text of number ids of the outermost object. Too slow
+ * for untrusted input.
+ */
 function withIdsAsWritten(text: string): unknown {
   const sources: { readonly holder: unknown; readonly key: string; readonly source: string }[] = []
   const parse = JSON.parse as (text: string, reviver: SourceReviver) => Record<string, unknown>
@@ -114,7 +123,7 @@ function withIdsAsWritten(text: string): unknown {
 }
 
 describe('membersIn', () => {
-  it('finds what a parser finds, for each name', () => {
+  it('finds the same value as a parser, for each name', () => {
     fc.assert(
       fc.property(fc.oneof(jsonText.object, message), text => {
         const object = JSON.parse(text) as Record<string, unknown>
@@ -128,7 +137,7 @@ describe('membersIn', () => {
     )
   })
 
-  it('never throws, and what it finds is part of the text', () => {
+  it('never throws, and returns a part of the text', () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -144,7 +153,7 @@ describe('membersIn', () => {
 })
 
 describe('parseJson', () => {
-  it('reads ids as they are written', () => {
+  it('keeps the original digits of ids', () => {
     fc.assert(
       fc.property(message, text => {
         expect(parseJson(text)).toEqual({ kind: 'parsed', value: withIdsAsWritten(text) })
@@ -153,7 +162,7 @@ describe('parseJson', () => {
     )
   })
 
-  it('reads what JSON.parse reads, but for ids', () => {
+  it('equals JSON.parse except for ids', () => {
     fc.assert(
       fc.property(jsonText.object, fc.bigInt({ min: -(10n ** 40n), max: 10n ** 40n }), (text, id) => {
         const withId = `${text.slice(0, -1)}${text.endsWith('{}') ? '' : ','}"userId":${id}}`

@@ -24,7 +24,7 @@ const fields = [
   ...['originalTimestamp', 'sentAt', 'properties', 'traits', 'context', 'integrations', 'unknown', '__proto__'],
 ]
 
-/** JSON text of a call that has what it needs, and any JSON in every other field. */
+/** JSON text of a call with its required fields, and any JSON in every other field. */
 const callText = fc
   .record({
     type: fc.constantFrom(...callTypes),
@@ -65,7 +65,7 @@ const eventOf = (message: Message): Event => ({
 })
 
 describe('normalise', () => {
-  it('never throws, whatever it is given', () => {
+  it('never throws, for any input', () => {
     const input = fc.oneof(
       anything,
       fc.array(fc.tuple(fc.constantFrom(...fields), anything)).map(members => ({
@@ -83,7 +83,7 @@ describe('normalise', () => {
     )
   })
 
-  it('keeps its promises for any call', () => {
+  it('returns a valid message for any call', () => {
     fc.assert(
       fc.property(callText, fc.option(jsonText.value), fc.option(jsonText.value), (text, context, integrations) => {
         const parsedOr = (part: string | null): unknown => (part === null ? undefined : JSON.parse(part))
@@ -104,7 +104,7 @@ describe('normalise', () => {
     )
   })
 
-  it('changes nothing the second time', () => {
+  it('changes nothing when applied twice', () => {
     fc.assert(
       fc.property(callText, text => {
         const { message } = normalised(text)
@@ -117,7 +117,7 @@ describe('normalise', () => {
 })
 
 describe('normaliseEvent', () => {
-  it('never throws, whatever a foreign producer wrote', () => {
+  it('never throws, for any record of a foreign producer', () => {
     const part = fc.oneof(fc.string(), jsonText.value, fc.constantFrom(undefined, null))
     const message = fc.record(
       {

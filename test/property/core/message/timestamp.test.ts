@@ -9,7 +9,7 @@ const time = fc
   .map(epochMs)
 
 describe('parseTimestamp', () => {
-  it('reads what toIsoTimestamp writes', () => {
+  it('parses the output of toIsoTimestamp', () => {
     fc.assert(
       fc.property(time, ms => {
         expect(parseTimestamp(toIsoTimestamp(ms))).toBe(ms)
@@ -18,7 +18,7 @@ describe('parseTimestamp', () => {
     )
   })
 
-  it('reads the same moment at any offset, in any form, with any number of digits', () => {
+  it('parses one time the same at any offset, in any form, with any number of digits', () => {
     const offset = fc.record({
       sign: fc.constantFrom('+', '-'),
       hour: fc.integer({ min: 0, max: 23 }),
@@ -43,7 +43,7 @@ describe('parseTimestamp', () => {
     )
   })
 
-  it('takes exactly the dates and times that exist', () => {
+  it('accepts exactly the existing dates and times', () => {
     const upTo = (max: number) => fc.integer({ min: 0, max })
     const fields = fc.tuple(upTo(9999), upTo(14), upTo(33), upTo(25), upTo(61), upTo(61), upTo(999))
     fc.assert(
@@ -51,7 +51,8 @@ describe('parseTimestamp', () => {
         const text =
           `${String(year).padStart(4, '0')}-${two(month)}-${two(day)}` +
           `T${two(hour)}:${two(minute)}:${two(second)}.${String(ms).padStart(3, '0')}Z`
-        // V8 turns 30 February into 1 March and 24:00 into the next day: what comes back unchanged existed.
+        // V8 turns 30 February into 1 March, and 24:00 into the next day. A date that is unchanged
+        // exists.
         const date = new Date(text)
         const exists = year > 0 && !Number.isNaN(date.getTime()) && date.toISOString() === text
         expect(parseTimestamp(text)).toBe(exists ? date.getTime() : undefined)
@@ -60,7 +61,7 @@ describe('parseTimestamp', () => {
     )
   })
 
-  it('gives whole milliseconds in four-digit years or nothing, whatever it is given', () => {
+  it('returns whole milliseconds in four-digit years or nothing, for any input', () => {
     const anything = fc.oneof(
       fc.double(),
       fc.maxSafeInteger(),
@@ -82,7 +83,7 @@ describe('parseTimestamp', () => {
 
 describe('correctSkew', () => {
   const near = fc.integer({ min: -7_200_000, max: 7_200_000 })
-  it("takes the sender's clock out of a live message, and changes no other", () => {
+  it('corrects the clock of the sender in a live message, and changes no other message', () => {
     fc.assert(
       fc.property(time, near, near, (receivedAt, skew, age) => {
         const sentAt = epochMs(receivedAt + skew)

@@ -9,7 +9,7 @@ const hex = (value: number): string => `${(value >>> 16).toString(16)}:${(value 
 const v6 = fc.array(fc.nat(0xffff), { minLength: 8, maxLength: 8 })
 const written = (groups: readonly number[]): string => groups.map(group => group.toString(16)).join(':')
 
-/** Every v6 form that stands for a v4 address; the last two hold a public one beside it. */
+/** Every IPv6 form that contains an IPv4 address. The last two also contain a public one. */
 const carriers: readonly ((v4: number) => string)[] = [
   v4 => `::ffff:${dotted(v4)}`,
   v4 => `::ffff:${hex(v4)}`,
@@ -24,7 +24,7 @@ const carriers: readonly ((v4: number) => string)[] = [
 ]
 const carrier = fc.constantFrom(...carriers)
 
-/** The oracle: membership by numbers, for the v4 blocks of the specification. */
+/** The forbidden IPv4 blocks of the specification, as numbers. */
 const blocks: readonly (readonly [string, number])[] = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
@@ -46,7 +46,7 @@ const blocks: readonly (readonly [string, number])[] = [
 const number = (text: string): number => text.split('.').reduce((sum, part) => sum * 256 + Number(part), 0)
 const inBlock = (value: number, [first, length]: readonly [string, number]): boolean =>
   Math.floor(value / 2 ** (32 - length)) === Math.floor(number(first) / 2 ** (32 - length))
-/** Half of them within a block: by chance few are. */
+/** Half of the addresses are inside a block; few random ones would be. */
 const address = fc.oneof(
   word,
   fc.tuple(fc.constantFrom(...blocks), word).map(([[first, length], noise]) => {
@@ -66,7 +66,7 @@ describe('classifyAddress', () => {
     )
   })
 
-  it('judges every carrier as the v4 address in it, with any list', () => {
+  it('judges every IPv6 form like the IPv4 address in it, for any list', () => {
     const list = fc.constantFrom([], ['10.0.0.0/8'], ['127.0.0.0/8', '::1'], ['0.0.0.0/0'], ['::/0'], ['2000::/3'])
     fc.assert(
       fc.property(address, carrier, list, (value, carry, texts) => {
@@ -77,7 +77,7 @@ describe('classifyAddress', () => {
     )
   })
 
-  it('never throws, and allows nothing that Node does not take for an address', () => {
+  it('never throws, and allows only addresses that Node accepts', () => {
     const text = fc.oneof(fc.string(), v6.map(written), fc.ipV4(), fc.ipV6(), fc.ipV4Extended(), fc.domain())
     fc.assert(
       fc.property(text, fc.boolean(), (ip, isOpen) => {
@@ -102,7 +102,7 @@ describe('classifyAddress', () => {
 })
 
 describe('parseCidr', () => {
-  it('takes every block without bits after its prefix, and no other', () => {
+  it('accepts exactly the blocks without bits after their prefix', () => {
     fc.assert(
       fc.property(word, fc.nat(32), (value, length) => {
         const isClean = value % 2 ** (32 - length) === 0
@@ -113,7 +113,7 @@ describe('parseCidr', () => {
 })
 
 describe('literalAddress', () => {
-  it('finds the address that a URL will be dialled at, however it is written', () => {
+  it('finds the address of a URL in any notation', () => {
     const spelling = fc.constantFrom<(value: number) => string>(
       dotted,
       String,

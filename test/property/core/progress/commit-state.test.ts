@@ -14,7 +14,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 3, arbitrary: fc.constant({ kind: 'commit' as const }) },
   { weight: 1, arbitrary: fc.constant({ kind: 'crash' as const }) },
 )
-/** Distances between the offsets of a log; beyond the bitmap's span now and then. */
+/** Distances between offsets; some exceed the span of the bitmap. */
 const gaps = fc.array(
   fc.oneof(
     { weight: 20, arbitrary: fc.constant(1) },
@@ -25,17 +25,17 @@ const gaps = fc.array(
 )
 const spanLimit = 24_000
 
-/** A partition with its owners, one after the other; all that is true of it is written down plainly beside the tracker. */
+/** A partition with its successive owners, and a plain record of everything that is done. */
 class Partition {
   readonly log: readonly number[]
   readonly start: number
   tracker: OffsetTracker
   committed: { readonly offset: number; readonly metadata: string }
-  /** Whatever anybody was ever done with. */
+  /** Offsets that any owner has done. */
   readonly everDone = new Set<number>()
-  /** What its owner was done with, or knew to be, at the last commit. */
+  /** Offsets that the owner had done, or knew to be done, at the last commit. */
   knownAtCommit = new Set<number>()
-  /** The same, now. */
+  /** The same at present. */
   known = new Set<number>()
   open: number[] = []
 
@@ -55,9 +55,10 @@ class Partition {
     const next = this.log.filter(offset => offset >= this.tracker.received).slice(0, count)
     for (const offset of next) {
       const isOpen = this.tracker.add(offset)
-      // Never is anything passed over that nobody was done with.
+      // Every skipped offset was done by some owner.
       if (!isOpen) expect(this.everDone).toContain(offset)
-      // What comes again is only what was not known to be done at the last commit, or too far ahead for its metadata.
+      // An offset is repeated only when it was not known to be done at the last commit, or was too
+      // far ahead for the commit's metadata.
       else if (this.knownAtCommit.has(offset)) expect(offset - this.committed.offset).toBeGreaterThanOrEqual(spanLimit)
       if (isOpen) this.open.push(offset)
       else this.known.add(offset)
@@ -78,7 +79,7 @@ class Partition {
     const { committable: offset, metadata } = this.tracker
     expect(offset).toBeGreaterThanOrEqual(this.committed.offset)
     expect(metadata.length).toBeLessThanOrEqual(4_096)
-    // The prefix is done, all of it.
+    // All offsets below the committed one are done.
     for (const each of this.log) if (each < offset) expect(this.everDone).toContain(each)
     this.committed = { offset, metadata }
     this.knownAtCommit = new Set(this.known)
@@ -92,7 +93,7 @@ class Partition {
   }
 }
 
-it('in every interleaving of receive, done, commit and crash nothing undone is skipped, and what was committed does not come again', () => {
+it('for any order of receive, done, commit and crash, skips no unfinished record and repeats no committed one', () => {
   fc.assert(
     fc.property(fc.nat(2 ** 40), gaps, fc.array(step, { maxLength: 300 }), (start, distances, steps) => {
       const partition = new Partition(start, distances)
@@ -101,7 +102,7 @@ it('in every interleaving of receive, done, commit and crash nothing undone is s
         else if (each.kind === 'done') partition.done(each.which)
         else partition[each.kind]()
       }
-      // Whoever comes last is done with all of it, and nothing is left over.
+      // The last owner finishes all records, and nothing is left.
       partition.crash()
       partition.receive(Number.POSITIVE_INFINITY)
       while (partition.open.length > 0) partition.done(0)

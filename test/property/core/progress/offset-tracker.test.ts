@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { OffsetTracker } from '../../../../src/core/progress/offset-tracker.ts'
 
-/** What a tracker is, without any cleverness: all that was added and all that was done. */
+/** The simplest model of a tracker: the added and the done offsets. */
 interface Oracle {
   readonly received: number
   readonly open: readonly number[]
@@ -18,7 +18,7 @@ const step = {
 }
 const committable = ({ open, received }: Oracle): number => (open.length === 0 ? received : Math.min(...open))
 
-/** Gaps are mostly none, sometimes small (markers), sometimes huge (compaction). */
+/** Gaps: mostly none, sometimes small (transaction markers), sometimes huge (compaction). */
 const gap = fc.oneof(
   { weight: 8, arbitrary: fc.constant(0) },
   { weight: 2, arbitrary: fc.nat(3) },
@@ -61,7 +61,7 @@ it('agrees with the oracle after every step of every interleaving', () => {
   )
 })
 
-it('loses nothing in a crash: what is done and below the commit is exactly what is not read again', () => {
+it('after a crash, exactly the records that were not done or not committed are read again', () => {
   fc.assert(
     fc.property(fc.array(gap, { minLength: 1, maxLength: 200 }), fc.infiniteStream(fc.nat()), (gaps, choices) => {
       const tracker = new OffsetTracker(0)

@@ -10,7 +10,7 @@ const hex = (length: number) =>
 const parent = fc
   .record({ traceId: hex(32), spanId: hex(16), isSampled: fc.boolean() })
   .filter(({ traceId, spanId }) => !/^0+$/.test(traceId) && !/^0+$/.test(spanId))
-/** Whole ones, such with one character changed, and whatever else a header may hold. */
+/** Valid headers, headers with one character changed, and any other text. */
 const text = fc.oneof(
   parent.map(formatTraceparent),
   fc
@@ -20,11 +20,11 @@ const text = fc.oneof(
 )
 
 describe('traceparent', () => {
-  it('reads as it was written', () => {
+  it('parses what it wrote', () => {
     fc.assert(fc.property(parent, given => expect(parseTraceparent(formatTraceparent(given))).toEqual(given)))
   })
 
-  it('whatever it is, what is made of it can be sent: as version 00 writes it, or not at all', () => {
+  it('any value becomes a valid version 00 header, or none', () => {
     fc.assert(
       fc.property(text, text, (traceparent, tracestate) => {
         const context = traceContextIn({ traceparent, tracestate })
@@ -48,7 +48,7 @@ const names = [
   'uber-trace-id',
 ] as const
 
-it('whatever headers a record has, its event is delivered, and an endpoint is told no more than it asked for', async () => {
+it('for any headers of a record, its event is delivered and the endpoint gets only the headers that it requested', async () => {
   const headersOf = fc.dictionary(fc.constantFrom(...names), text)
   await fc.assert(
     fc.asyncProperty(headersOf, fc.boolean(), fc.boolean(), async (headers, traced, traceHeaders) => {
@@ -57,7 +57,7 @@ it('whatever headers a record has, its event is delivered, and an endpoint is to
       const harness = await DispatcherHarness.started({
         ...(traced && { tracer }),
         destinations: [{ ...crm, webhooks: webhooks.map(webhook => ({ ...webhook, traceHeaders })) }],
-        // Twice, so that it goes through a retry topic.
+        // Two requests, so that the event goes through a retry topic.
         answer: () => ({ kind: 'answered', status: harness.calls.length < 2 ? 503 : 200, retryAfter: undefined }),
       })
       harness.write({ message: trackMessage('m1') }, headers)

@@ -29,8 +29,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 )
 const fate: fc.Arbitrary<Fate> = fc.constantFrom('delivered', 'delivered', 'delivered', 'undelivered', 'silent')
 
-/** What the receiver was told last of each user; messages that it has seen, or that never arrived, tell it nothing. */
-function told(harness: AudiencesHarness, fates: ReadonlyMap<string, Fate>): ReadonlyMap<string, string> {
+/** The last value that the receiver got of each user. Repeated and lost messages change nothing. */
+function lastValues(harness: AudiencesHarness, fates: ReadonlyMap<string, Fate>): ReadonlyMap<string, string> {
   const seen = new Set<string>()
   const values = new Map<string, string>()
   for (const { id, userId, value } of harness.sent()) {
@@ -41,7 +41,7 @@ function told(harness: AudiencesHarness, fates: ReadonlyMap<string, Fate>): Read
   return values
 }
 
-it('killed between any two writes, moved, with and without commits: the last full sync is what the receiver knows', async () => {
+it('the receiver has the last full sync after kills between any two writes, rebalances and lost commits', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(step, { minLength: 3, maxLength: 14 }),
@@ -77,7 +77,7 @@ it('killed between any two writes, moved, with and without commits: the last ful
         }
         harness.consumer.isCommitting = true
         await harness.advance(2_000)
-        // What was never heard of counts as undelivered after the window and an hour.
+        // A change without a report counts as undelivered after the window and one hour.
         given.splice(0, given.length, 'delivered')
         await harness.advance(6 * 3_600_000)
         sync(last, true)
@@ -85,7 +85,7 @@ it('killed between any two writes, moved, with and without commits: the last ful
         sync(last, true)
         await harness.advance(2_000)
 
-        const values = told(harness, fates)
+        const values = lastValues(harness, fates)
         for (const user of users)
           expect([user, values.get(user) ?? 'false']).toEqual([user, String(last.includes(user))])
         const before = harness.sent().length

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { type DeadLetterFilter, matches, parseDeadLetter } from '../../../../src/core/delivery/dead-letter.ts'
 import { originalOf } from '../../../../src/core/delivery/dead-letter-record.ts'
 import { parseDeliveryState } from '../../../../src/core/delivery/delivery-state.ts'
-import { firstStood, replayedTombstone } from '../../../../src/core/delivery/replay-target.ts'
+import { firstOrigin, replayedTombstone } from '../../../../src/core/delivery/replay-target.ts'
 import type { LogRecord } from '../../../../src/core/ports.ts'
 import { killedAfter } from '../../../support/kafka/memory-topics.ts'
 import { firstTier, givenUp, ReplayHarness, refusedEvent, topics } from '../../../support/operator/replays.ts'
@@ -13,7 +13,7 @@ const isEvent = (key: string): boolean => key.startsWith('-/')
 /** The key of the dead letter that a copy was made of. */
 function keyOf(copy: LogRecord): string {
   const carried = parseDeliveryState(copy.headers)
-  const { topic, partition, offset, timestamp } = carried?.origin ?? firstStood(copy)
+  const { topic, partition, offset, timestamp } = carried?.origin ?? firstOrigin(copy)
   return `${carried?.destination ?? '-'}/${topic}/${partition}/${offset}/${timestamp}/${(carried?.round ?? 1) - 1}`
 }
 
@@ -29,7 +29,10 @@ function copyCounts(harness: ReplayHarness): Map<string, number> {
 }
 const keysOf = (records: readonly LogRecord[]): string[] => records.map(({ key }) => String(key)).toSorted()
 
-/** Few events, destinations and rounds, so that they meet: the same one given up again and again, put back and given up anew. */
+/**
+ * Few events, destinations and rounds, so that the same one is often dead-lettered and replayed
+ * repeatedly.
+ */
 const histories = fc.array(
   fc.record({
     n: fc.nat(3),
@@ -43,7 +46,7 @@ const filters: fc.Arbitrary<DeadLetterFilter> = fc.record({
   destination: fc.constantFrom(undefined, undefined, 'crm', '-'),
   messageId: fc.constantFrom(undefined, undefined, undefined, 'm-1'),
 })
-/** After how many writes each of the processes dies; which of those that wait is written next. */
+/** After how many writes each process is killed, and which waiting append is written next. */
 const deaths = fc.array(fc.nat(12), { maxLength: 4 })
 const picks = fc.array(fc.nat(3), { minLength: 1, maxLength: 8 })
 
@@ -61,7 +64,7 @@ function harnessOf(
 }
 
 describe('a replay that is killed and run again', () => {
-  it('loses none, repeats only what was put back and not marked, and touches nothing else', async () => {
+  it('loses none, repeats only dead letters without a tombstone, and changes no others', async () => {
     await fc.assert(
       fc.asyncProperty(histories, filters, deaths, picks, async (history, filter, deathsAfter, order) => {
         const harness = harnessOf(history)
@@ -88,7 +91,7 @@ describe('a replay that is killed and run again', () => {
 
         expect(copyCounts(harness)).toEqual(expected)
         expect(keysOf(harness.standing)).toEqual(keysOf(others))
-        // A copy is that of its dead letter: bytes, key, and for a delivery the message id.
+        // A copy has the value and key of its dead letter, and for a delivery its message id.
         const given = new Map(before.map(record => [String(record.key), record]))
         for (const copy of copiesIn(harness)) {
           const record = given.get(keyOf(copy)) as LogRecord
@@ -104,14 +107,14 @@ describe('a replay that is killed and run again', () => {
   })
 })
 
-/** One after the other, so that there is exactly one place to die between every two writes. */
+/** One at a time, so that there is exactly one point between every two writes. */
 const three = [givenUp(1), refusedEvent(2), givenUp(3, 'shop')]
 
 it.each([0, 1, 2, 3, 4, 5, 6])(
-  'killed after %i writes, one at a time: at most the one in between is repeated',
+  'repeats at most one dead letter when killed after %i writes, one at a time',
   async writes => {
     const harness = new ReplayHarness(three)
-    // One a second: each is marked before the next one is begun.
+    // One per second: each is marked before the next one starts.
     const { producer, work } = harness.begin({ perSecond: 1 })
     const killing = killedAfter(producer, work, writes)
     await harness.clock.advance(5_000, async () => {
@@ -129,7 +132,7 @@ it.each([0, 1, 2, 3, 4, 5, 6])(
   },
 )
 
-it('a mark takes back its dead letter and no other one', () => {
+it('a tombstone marks its own dead letter and no other as replayed', () => {
   const harness = new ReplayHarness(three)
   const [first, ...others] = harness.standing
   harness.giveUp(replayedTombstone(first as LogRecord))

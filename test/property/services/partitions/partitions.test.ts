@@ -13,7 +13,10 @@ const maxInFlight = 1
 const small = Buffer.alloc(10)
 const large = Buffer.alloc(1024 * 1024)
 
-/** Offsets ascend by gaps that are mostly none, sometimes small (markers) and now and then so large that the span is reached. */
+/**
+ * Offsets ascend with gaps: mostly none, sometimes small (transaction markers), rarely so large
+ * that the span limit is reached.
+ */
 const gap = fc.oneof(
   { weight: 12, arbitrary: fc.constant(0) },
   { weight: 3, arbitrary: fc.nat(3) },
@@ -23,7 +26,7 @@ const log = fc.array(
   fc.record({
     gap,
     laterMs: fc.nat(2_000),
-    kind: fc.constantFrom<Kind[]>('waits', 'waits', 'waits', 'done at once', 'needs a schema'),
+    kind: fc.constantFrom<Kind[]>('waits', 'waits', 'waits', 'done immediately', 'needs a schema'),
     isLarge: fc.boolean(),
   }),
   { maxLength: 150, size: 'max' },
@@ -40,7 +43,7 @@ const command = fc.oneof(
   },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('wait' as const), ms: fc.integer({ min: 1, max: 20_000 }) }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('learn' as const) }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('look on' as const), prefetchesDeeper: fc.boolean() }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('recheck limits' as const), prefetchesDeeper: fc.boolean() }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('stray' as const), count: fc.nat(10) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('commit' as const) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('revoke' as const) }) },
@@ -50,12 +53,13 @@ type Command = typeof command extends fc.Arbitrary<infer T> ? T : never
 
 const run = fc.record({
   log,
-  /** After the last record. */
+  /** The gap after the last record. */
   tail: fc.nat(3),
-  /** How long after its append a record is due; undefined: at once, without a look. */
+  /** How long after its append a record is due; `undefined` when all are due immediately. */
   delayMs: fc.option(fc.constantFrom(1, 5_000, 30_000), { nil: undefined }),
   /**
-   * With 40 others a partition looks 25 records ahead, and reaches its limits with 50 and after less than a mebibyte; with 900 ten may wait that
+   * With 40 other partitions, a partition prefetches 25 records while nothing is stalled. Its
+   * limits are then 50 records and less than a mebibyte. With 900 others, it keeps ten records that
    * are due soon.
    */
   others: fc.constantFrom(0, 40, 900),
@@ -63,7 +67,7 @@ const run = fc.record({
 })
 type Run = typeof run extends fc.Arbitrary<infer T> ? T : never
 
-/** The shell and its oracle on the same log. */
+/** The partitions and the oracle, on the same log. */
 class Both {
   readonly #clock = new ManualClock()
   readonly #kinds = new Map<number, Kind>()
@@ -71,10 +75,10 @@ class Both {
   readonly #consumer: ScriptedConsumer
   readonly #partitions: ReturnType<typeof createPartitions>
   readonly #open = new Map<number, { record: LogRecord; processor: PartitionProcessor }>()
-  /** Of assignments before, not done when they ended. */
+  /** Records of earlier assignments that were not done when those ended. */
   readonly #stale: { record: LogRecord; processor: PartitionProcessor }[] = []
   #taken: number[] = []
-  /** Also of assignments before. */
+  /** Processors that wait for a schema, also of earlier assignments. */
   #waiting: PartitionProcessor[] = []
   #committed = { offset: 0, metadata: '' }
   #prefetchesDeeper = false
@@ -115,7 +119,7 @@ class Both {
     this.#taken.push(record.offset)
     this.#open.set(record.offset, { record, processor })
     const kind = this.#kinds.get(record.offset)
-    if (kind === 'done at once') this.#done(record.offset)
+    if (kind === 'done immediately') this.#done(record.offset)
     if (kind !== 'needs a schema') return
     this.#waiting.push(processor)
     processor.pause('schema')
@@ -127,11 +131,11 @@ class Both {
     if (record !== undefined) processor?.done(record)
   }
 
-  async obey(command: Command): Promise<void> {
+  async apply(command: Command): Promise<void> {
     const [oracle, consumer] = [this.#oracle, this.#consumer]
     switch (command.kind) {
       case 'fetch':
-        // Beyond a seek nothing comes that was not asked for anew: that is the consumer's to drop.
+        // After a seek the consumer drops records that were fetched before it.
         return oracle.mayFetch(command.fetch) ? this.#fetch(command.fetch) : undefined
       case 'done':
         for (const which of command.which) this.#endOne(which)
@@ -142,10 +146,10 @@ class Both {
       case 'learn':
         for (const processor of this.#waiting.splice(0)) processor.resume('schema')
         return oracle.learn()
-      case 'look on':
+      case 'recheck limits':
         this.#prefetchesDeeper = command.prefetchesDeeper
         for (const processor of this.#partitions.processors()) processor.recheckLimits()
-        return oracle.lookOn(command.prefetchesDeeper)
+        return oracle.recheckLimits(command.prefetchesDeeper)
       case 'stray':
         return oracle.isNotDue ? consumer.stray(command.count) : undefined
       case 'commit':
@@ -165,7 +169,7 @@ class Both {
     this.#consumer.fetch(fetch)
   }
 
-  /** Of what is open, or now and then of what an earlier assignment left behind. */
+  /** Makes a record done: one in progress, or sometimes one of an earlier assignment. */
   #endOne(which: number): void {
     if (which % 5 === 0) {
       const [stale] = this.#stale.splice(which % Math.max(1, this.#stale.length), 1)
@@ -190,7 +194,7 @@ class Both {
     this.#oracle.revoke()
   }
 
-  /** What they both say of it now. */
+  /** Checks that both have the same state. */
   agree(): void {
     const position = this.#partitions.handlers.positions().find(({ topic }) => topic === partition.topic)
     expect({
@@ -200,31 +204,31 @@ class Both {
     }).toEqual(this.#oracle.view())
   }
 
-  /** Lets everything come, fall due and end: then nothing of the log is left. */
+  /** Fetches all records until all are due and done: then nothing of the log is left. */
   async finish(): Promise<void> {
-    await this.obey({ kind: 'assign' })
+    await this.apply({ kind: 'assign' })
     for (let rounds = 0; !this.#oracle.isFinished && rounds < 2_000; rounds++) {
-      await this.obey({ kind: 'wait', ms: 60_000 })
-      await this.obey({ kind: 'learn' })
+      await this.apply({ kind: 'wait', ms: 60_000 })
+      await this.apply({ kind: 'learn' })
       for (const offset of [...this.#open.keys()]) {
         this.#oracle.done(offset)
         this.#done(offset)
       }
-      await this.obey({ kind: 'fetch', fetch: { count: 40, withGap: true } })
+      await this.apply({ kind: 'fetch', fetch: { count: 40, withGap: true } })
       this.agree()
     }
     expect(this.#oracle.isFinished).toBe(true)
   }
 }
 
-it('each record of a partition is taken up once an assignment, in order, none skipped, none before its time', async () => {
+it('each record of a partition is admitted once per assignment, in order, none skipped, none before it is due', async () => {
   await fc.assert(
     fc.asyncProperty(run, async given => {
       const both = new Both(given)
-      await both.obey({ kind: 'assign' })
+      await both.apply({ kind: 'assign' })
       both.agree()
       for (const each of given.commands) {
-        await both.obey(each)
+        await both.apply(each)
         both.agree()
       }
       await both.finish()

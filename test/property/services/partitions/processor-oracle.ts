@@ -4,26 +4,26 @@ import type { LogRecord } from '../../../../src/core/ports.ts'
 import { parseCommit } from '../../../../src/core/progress/commit-state.ts'
 import type { Fetch } from '../../../support/kafka/scripted-consumer.ts'
 
-/** What becomes of a record as soon as it is taken up. */
-export type Kind = 'waits' | 'done at once' | 'needs a schema'
+/** What happens to a record when it is admitted. */
+export type Kind = 'waits' | 'done immediately' | 'needs a schema'
 
 interface Given {
   readonly records: readonly LogRecord[]
-  /** The offset behind them and the gap after them. */
+  /** The offset after the last record and the gap after it. */
   readonly end: number
   readonly kindOf: (offset: number) => Kind
-  /** Partitions that are ours besides. */
+  /** Number of other partitions of the process. */
   readonly others: number
   readonly maxInFlight: number
-  /** After its append a record is due; undefined: at once, whatever its time. */
+  /** How long after its append a record is due; `undefined` when all are due immediately. */
   readonly delayMs: number | undefined
   /** The time at the start. */
   readonly now: number
 }
 
 /**
- * What a partition is, without any cleverness: the whole log, how far it was handed over, and what of that was taken up. Everything
- * else is looked up anew each time.
+ * A simple model of a partition: the whole log, how far it was fetched, and which records were
+ * admitted. Everything else is computed anew each time.
  */
 export class ProcessorOracle {
   readonly #given: Given
@@ -31,9 +31,9 @@ export class ProcessorOracle {
   #isAssigned = false
   #taken: number[] = []
   #done = new Set<number>()
-  /** Of those before us. */
+  /** Records that earlier owners have done. */
   #doneBefore: ReadonlySet<number> = new Set()
-  /** The offset behind what was handed over, and behind what was taken up of it. */
+  /** The offsets after the last fetched record, and after the last admitted one. */
   #fetched = 0
   #received = 0
   #isAtLimit = false
@@ -93,8 +93,8 @@ export class ProcessorOracle {
     this.#proceed()
   }
 
-  /** The limits are further away, or nearer, from now on. */
-  lookOn(prefetchesDeeper: boolean): void {
+  /** Raises or lowers the limits. */
+  recheckLimits(prefetchesDeeper: boolean): void {
     this.#prefetchesDeeper = prefetchesDeeper
     if (!this.#isAtLimit || this.#reaches(1)) return
     this.#isAtLimit = false
@@ -143,7 +143,7 @@ export class ProcessorOracle {
       const dueAt = delayMs === undefined ? this.#now : timestamp + delayMs
       if (dueAt > this.#now) {
         this.#dueAt = dueAt
-        // What is handed over of it and kept; the rest is as if it had never come.
+        // The fetched records that are kept; the others will be fetched again.
         const kept = dueAt - this.#now <= flowLimits.notDue.dueSoonMs ? this.#limits.dueSoon : 0
         this.#fetched = handedOver[index + kept]?.offset ?? this.#fetched
         return
@@ -153,14 +153,14 @@ export class ProcessorOracle {
       this.#taken.push(offset)
       if (this.#reaches(1)) this.#isAtLimit = true
       if (kindOf(offset) === 'needs a schema') this.#needsSchema = true
-      if (kindOf(offset) === 'done at once') this.#endAtOnce(offset)
+      if (kindOf(offset) === 'done immediately') this.#endImmediately(offset)
     }
-    // All that was handed over is taken up: so is the gap behind it.
+    // All fetched records are admitted, and the gap behind them counts as read.
     this.#received = this.#fetched
   }
 
-  /** Without going on: that is under way. */
-  #endAtOnce(offset: number): void {
+  /** Does not call `#proceed`, which is running already. */
+  #endImmediately(offset: number): void {
     this.#done.add(offset)
     if (!this.#reaches(0.5)) this.#isAtLimit = false
   }

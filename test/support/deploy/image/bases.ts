@@ -14,14 +14,17 @@ import { dirname, join, resolve } from 'node:path'
 import type { Enclosure } from './name-spaces.ts'
 import { librariesOf } from './name-spaces.ts'
 
-/* What stands in for the two base images, made of this machine. */
+/* Replacements for the two base images, built from the files of this machine. */
 
 export interface Base extends Pick<Enclosure, 'root' | 'binds' | 'environment'> {}
 
 const node = realpathSync(resolve(import.meta.dirname, '../../../../node_modules/node/bin/node'))
 const certificates = '/etc/ssl/certs/ca-certificates.crt'
 
-/** In place of `node:24-bookworm-slim`: this machine's programs, read only in effect, with Node 24 and npm in front. */
+/**
+ * Replaces `node:24-bookworm-slim`: the programs of this machine, in effect read-only, with Node 24
+ * and npm first on the PATH.
+ */
 export function buildBase(root: string): Base {
   const binds: [string, string][] = [['/dev', '/dev']]
   for (const name of ['/usr', '/etc', '/bin', '/sbin', '/lib', '/lib64'].filter(existsSync)) {
@@ -51,14 +54,17 @@ export function buildBase(root: string): Base {
   }
 }
 
-/** In place of a distroless image: Node in /nodejs/bin, the libraries it needs, certificates, the user, and no shell nor any other program. */
+/**
+ * Replaces a distroless image: Node in /nodejs/bin, its libraries, certificates and the user. It
+ * has no shell or other program.
+ */
 export function runtimeBase(root: string): Base {
   const copies = [[node, '/nodejs/bin/node'], ...librariesOf(node).map(path => [path, path])] as [string, string][]
   if (existsSync(certificates)) copies.push([certificates, certificates])
   for (const [from, to] of copies) cpSync(realpathSync(from), join(root, to))
   for (const each of ['proc', 'dev', 'tmp', 'etc']) mkdirSync(join(root, each), { recursive: true })
   writeFileSync(join(root, 'etc/passwd'), 'nonroot:x:65532:65532:nonroot:/home/nonroot:/sbin/nologin\n')
-  // An engine gives these to every container.
+  // A container engine adds these files to every container.
   for (const file of ['/etc/hosts', '/etc/resolv.conf', '/etc/nsswitch.conf'].filter(existsSync))
     cpSync(realpathSync(file), join(root, file))
   return { root, binds: [['/dev', '/dev']], environment: { PATH: '/usr/local/bin:/usr/bin:/bin' } }

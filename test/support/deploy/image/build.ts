@@ -15,7 +15,7 @@ import {
 import { type Base, buildBase, runtimeBase } from './bases.ts'
 import { enclosed } from './name-spaces.ts'
 
-/** What an engine would store: a file system, and how to start it. */
+/** A built image: a file system, and how to start it. */
 export interface Image extends Base {
   readonly workdir: string
   readonly user: string
@@ -29,15 +29,15 @@ export interface Image extends Base {
 
 const context = resolve(import.meta.dirname, '../../../..')
 const read = (file: string): string => readFileSync(join(context, file), 'utf8')
-/** The base images of the build, made from this machine. */
+/** The base images, built from this machine. */
 const bases = new Map<string, (root: string) => Base>([
   ['scratch/build', buildBase],
   ['scratch/runtime', runtimeBase],
 ])
 
 /**
- * Carries out deploy/image/Dockerfile step by step in directories, with the files that `.dockerignore` lets in.
- * @throws with what a command printed when it fails.
+ * Executes deploy/image/Dockerfile step by step in directories, with the files that `.dockerignore`
+ * permits. @throws with the output of a failed command
  */
 export async function buildImage(buildArguments: Readonly<Record<string, string>> = {}): Promise<Image> {
   const given = new Map(
@@ -79,7 +79,7 @@ function newStage(root: string, baseImage: string): Stage {
   return { ...base, ...start, labels: new Map(), args: new Map(), environment: { ...base.environment } }
 }
 
-/** A text with `${NAME}` and `$NAME` replaced, as instructions other than RUN have it. */
+/** Replaces `${NAME}` and `$NAME` in a text, as all instructions except RUN do. */
 const substituted = (template: string, variables: ReadonlyMap<string, string>): string =>
   template.replace(/\$(?:\{(\w+)\}|(\w+))/g, (_, braced?: string, bare?: string) => {
     return variables.get(braced ?? bare ?? '') ?? ''
@@ -143,10 +143,13 @@ async function run(enclosure: Parameters<typeof enclosed>[0], command: string): 
   if (code !== 0) throw new Error(`RUN ${command} ended with ${code}\n${printed}${complaints}`)
 }
 
-/** As COPY does: a directory's content, or files into a directory. From the context only what `.dockerignore` lets in. */
+/**
+ * Copies like COPY: the content of a directory, or files into a directory. From the build context
+ * only files that `.dockerignore` permits.
+ */
 function copy(from: string | undefined, words: readonly string[], { root, workdir }: Stage): void {
   const [sources, target] = [words.slice(0, -1), words.at(-1) ?? '']
-  // The package exports the function itself, its types a default export.
+  // The package exports the function itself, but its types declare a default export.
   const ignore = dockerignore as unknown as typeof dockerignore.default
   const isIncluded = ignore().add(read('.dockerignore')).createFilter()
   for (const source of sources) {

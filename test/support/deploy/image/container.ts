@@ -10,15 +10,18 @@ export interface Container {
   /** The first line on stdout. */
   readonly ready: string
   readonly collector: string
-  /** `/proc/1/status` as seen from inside. */
+  /** `/proc/1/status` inside the container. */
   status(): string
   readyz(): Promise<number>
-  /** SIGTERM to process 1; resolves with its exit code and how long that took. */
+  /** Sends SIGTERM to process 1. Resolves with its exit code and the duration. */
   stop(): Promise<{ readonly code: number | null; readonly milliseconds: number }>
   close(): Promise<void>
 }
 
-/** As `docker run --read-only --cap-drop ALL --security-opt no-new-privileges` does, with the image's user. @throws when it ends before it is ready. */
+/**
+ * Starts a container like `docker run --read-only --cap-drop ALL --security-opt no-new-privileges`,
+ * with the image's user. @throws when it exits before it is ready
+ */
 export async function startContainer(
   image: Image,
   configuration: string,
@@ -52,7 +55,7 @@ export async function startContainer(
   }
 }
 
-/** Runs one program of the image to its end. */
+/** Runs one program of the image and waits for its exit. */
 export async function runInContainer(image: Image, configuration: string, words: readonly string[]) {
   const child = start(image, configuration, words)
   const [[code], stdout, stderr] = await Promise.all([once(child, 'exit'), text(child.stdout!), text(child.stderr!)])

@@ -2,21 +2,25 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 
 /*
- * A process with a directory as its whole file system, as a container has it: mount and process name spaces of its own. The network is
- * the machine's. It takes Linux and root; no engine, no image, nothing to pull.
+ * Runs a process like a container: a directory is its root file system, and it has its own mount
+ * and PID namespaces. It shares the machine's network. Needs Linux and root, but no container
+ * engine and no image.
  */
 
-/** Undefined when this machine can do it. */
+/** Why this machine cannot run it; `undefined` when it can. */
 export const whyNot =
   process.platform !== 'linux' || process.getuid?.() !== 0 ? 'file systems of their own take Linux and root' : undefined
 
 export interface Enclosure {
   readonly root: string
-  /** Path of the machine → path below the root, which must exist. */
+  /** Bind mounts: a path of the machine, and an existing path below the root. */
   readonly binds: readonly (readonly [outside: string, inside: string])[]
   readonly environment: Readonly<Record<string, string>>
   readonly workdir: string
-  /** Nothing can be written, and the process is this user without any capability. Else it is root. */
+  /**
+   * Makes everything read-only and runs the process as this user without capabilities. By default
+   * it runs as root.
+   */
   readonly confined?: { readonly uid: number }
 }
 
@@ -32,13 +36,13 @@ shift
 exec "$@"
 `
 
-/** Starts `words` in it. Killing the returned child kills all of its processes. */
+/** Starts `words` in the namespaces. Killing the returned child kills all of its processes. */
 export function enclosed(enclosure: Enclosure, words: readonly string[]): ChildProcess {
   const { root, binds, environment, workdir, confined } = enclosure
   const user = confined === undefined ? [] : [`--setgid=${confined.uid}`, `--setuid=${confined.uid}`]
   const inner = ['unshare', `--root=${root}`, `--wd=${workdir}`, ...user, '--', ...words]
   const variables = Object.entries(environment).map(([name, value]) => `${name}=${value}`)
-  // env ends with the environment that the words get, so that programs of the machine are named by their paths.
+  // `env` sets the environment of `words` last, so programs of the machine need absolute paths.
   const program = ['/usr/bin/env', '-i', ...variables, '/usr/bin/unshare', ...inner.slice(1)]
   const args = [root, ...binds.flat(), '--', confined === undefined ? 'rw' : 'ro', ...program]
   const spaces = ['--mount', '--propagation=private', '--pid', '--fork', '--kill-child']
@@ -48,7 +52,7 @@ export function enclosed(enclosure: Enclosure, words: readonly string[]): ChildP
   })
 }
 
-/** The id, outside, of the process that is number 1 inside. */
+/** The process id, on the machine, of process 1 in the namespace. */
 export function innermost(child: ChildProcess): number {
   for (const entry of readdirSync('/proc').filter(name => /^\d+$/.test(name))) {
     const status = statusOf(Number(entry))
@@ -57,7 +61,7 @@ export function innermost(child: ChildProcess): number {
   throw new Error('it has no process inside')
 }
 
-/** `/proc/<pid>/status`; empty when it is gone. */
+/** `/proc/<pid>/status`; empty when the process has exited. */
 export function statusOf(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/status`, 'utf8')

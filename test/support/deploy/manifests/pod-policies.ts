@@ -4,11 +4,11 @@ import { type Container, isWorkload, type PodSpec, type Probe, portNames } from 
 export interface Policy {
   readonly name: string
   readonly why: string
-  /** What breaks it, each in a line; none: it holds. */
+  /** Returns one line per violation. */
   readonly broken: (manifests: readonly Manifest[]) => readonly string[]
 }
 
-/** A policy about each pod. */
+/** Creates a policy for each pod. */
 const podPolicy = (name: string, why: string, holds: (pod: PodSpec) => boolean): Policy => ({
   name,
   why,
@@ -16,7 +16,7 @@ const podPolicy = (name: string, why: string, holds: (pod: PodSpec) => boolean):
     manifests.filter(isWorkload).flatMap(each => (holds(each.spec.template.spec) ? [] : [each.metadata.name])),
 })
 
-/** A policy about each container, those that run before included. */
+/** Creates a policy for each container, including init containers. */
 const containerPolicy = (name: string, why: string, holds: (container: Container) => boolean): Policy => ({
   name,
   why,
@@ -40,7 +40,7 @@ const bytes = (quantity = ''): number => {
   return Number(number) * ({ Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30 }[unit] ?? 1)
 }
 
-/** What has to hold of each pod and container by itself. */
+/** Policies that one pod or container must satisfy. */
 export const podPolicies: readonly Policy[] = [
   podPolicy(
     'run-as-non-root',

@@ -2,7 +2,7 @@ import type { Manifest } from '../../../../deploy/tools/chart/render.ts'
 import { type Policy, podPolicies } from './pod-policies.ts'
 import { deploymentsIn, isWorkload, matches, ofKind, portNames, type Workload } from './workloads.ts'
 
-/** A policy about each Deployment. */
+/** Creates a policy for each Deployment. */
 const deploymentPolicy = (
   name: string,
   why: string,
@@ -13,7 +13,7 @@ const deploymentPolicy = (
   broken: manifests => deploymentsIn(manifests).flatMap(each => (holds(each, manifests) ? [] : [each.metadata.name])),
 })
 
-/** What has to hold of Deployments, and between objects. */
+/** Policies for Deployments and across objects. */
 const installationPolicies: readonly Policy[] = [
   {
     name: 'service-account',
@@ -157,7 +157,7 @@ const installationPolicies: readonly Policy[] = [
   },
 ]
 
-/** What every rendering keeps to, whatever its switches: the checks of kube-linter that concern us, and our own. */
+/** Policies for every rendering of the chart: the relevant checks of kube-linter and our own. */
 export const policies: readonly Policy[] = [...podPolicies, ...installationPolicies]
 
 interface Budget {
@@ -171,7 +171,7 @@ interface Scaled {
   triggers: { type: string; metadata: Record<string, string> }[]
 }
 
-/** What an autoscaler leaves at least; 0 when there is none. */
+/** The minimum replicas of the autoscaler; 0 when there is none. */
 function scaledMinimum(deployment: string, all: readonly Manifest[]): number {
   const keda = ofKind(all, 'ScaledObject').find(each => (each['spec'] as Scaled).scaleTargetRef.name === deployment)
   const hpa = ofKind(all, 'HorizontalPodAutoscaler').find(

@@ -1,7 +1,7 @@
 import { findOrBuildHelm } from '../../../../deploy/tools/chart/helm.ts'
 import { type Manifest, render } from '../../../../deploy/tools/chart/render.ts'
 
-/* Found, or built the first time: that takes longer than a test may, and only that is worth a line. */
+/* Helm, found or built. Building takes longer than a test may, so only the build is logged. */
 export const helm = await findOrBuildHelm(
   process.env,
   line => line.startsWith('building') && process.stderr.write(`${line}\n`),
@@ -19,10 +19,10 @@ export function rendered(values: object = {}): Promise<readonly Manifest[]> {
 
 const strimzi = { cluster: 'kafka' }
 const kafkaNamespace = { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'kafka' } } }
-/** What network policies need. */
+/** The peers that network policies require. */
 export const networkPeers = { kafka: { to: [kafkaNamespace] }, registry: { to: [kafkaNamespace] } }
 
-/** Every switch of the chart by itself. */
+/** Each switch of the chart alone. */
 export const switches: Readonly<Record<string, object>> = {
   'nothing but defaults': {},
   'only the dispatcher': { services: { collector: { enabled: false }, audiences: { enabled: false } } },
@@ -76,7 +76,7 @@ export const switches: Readonly<Record<string, object>> = {
   },
 }
 
-/** All of them together. */
+/** All switches together. */
 export const everything = Object.values(switches)
   .filter(values => !JSON.stringify(values).includes('"enabled":false'))
   .reduce<Record<string, unknown>>((all, values) => deepMerged(all, values as Record<string, unknown>), {

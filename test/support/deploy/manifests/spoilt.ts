@@ -1,10 +1,13 @@
 import type { Manifest } from '../../../../deploy/tools/chart/render.ts'
 
-/* Manifests that were good, with one thing changed. */
+/* Valid manifests with one error each. */
 
 export type Spoil = (manifests: readonly Manifest[]) => readonly Manifest[]
 
-/** Sets what is at a path (`spec.template.spec.containers.0.image`) of the first object of a kind, or removes it: undefined. */
+/**
+ * Sets the value at a path (`spec.template.spec.containers.0.image`) of the first object of a kind.
+ * `undefined` removes it.
+ */
 export const at =
   (kind: string, path: string, value: unknown): Spoil =>
   manifests => {
@@ -23,7 +26,7 @@ export const at =
     return changed
   }
 
-/** The same in the first container of a kind's pods. */
+/** Like `at`, in the first container of a kind's pods. */
 export const inContainer = (kind: string, path: string, value: unknown): Spoil =>
   at(kind, `spec.template.spec.containers.0.${path}`, value)
 export const inPod = (kind: string, path: string, value: unknown): Spoil =>

@@ -14,13 +14,16 @@ import { Service } from 'kubernetes-models/v1/Service'
 import { ServiceAccount } from 'kubernetes-models/v1/ServiceAccount'
 import type { Manifest } from '../../../../deploy/tools/chart/render.ts'
 
-/** The schemas of Kubernetes 1.36, and of the operators' own resources. */
+/** The schemas of Kubernetes 1.36 and of the custom resources of operators. */
 const models = [
   ...[ConfigMap, Deployment, HorizontalPodAutoscaler, Job, NetworkPolicy, PodDisruptionBudget, Service, ServiceAccount],
   ...[ExternalSecret, KafkaTopic, KafkaUser, PodMonitor, PrometheusRule, ScaledObject],
 ] as unknown as readonly { apiVersion: string; kind: string; prototype: { validate(): void } }[]
 
-/** What is wrong with an object by its schema, each with its path: wrong types, missing fields, and fields that there are not. */
+/**
+ * The schema violations of an object with their paths: wrong types, missing fields and unknown
+ * fields.
+ */
 export function problemsOf(manifest: Manifest): readonly string[] {
   const kind = `${manifest.apiVersion} ${manifest.kind}`
   const model = models.find(each => kind === `${each.apiVersion} ${each.kind}`)
@@ -54,13 +57,13 @@ interface Looked {
   readonly path: string
   readonly object: object
   readonly asked: Set<string>
-  /** Its schema goes through all of it: a map. */
+  /** Whether its schema visits every member, as for a map. */
   whole: boolean
 }
 
 /*
- * The schemas come as compiled functions that ignore what they do not know. What a function never asks for, it does not know: it is handed the
- * object through proxies that remember what was asked.
+ * The schemas are compiled functions that ignore unknown fields. So the object is passed through
+ * proxies that record which fields a function reads; a field that is never read is unknown.
  */
 function watched(value: unknown, path: string, seen: Looked[]): unknown {
   if (typeof value !== 'object' || value === null) return value
@@ -81,7 +84,7 @@ function watched(value: unknown, path: string, seen: Looked[]): unknown {
   })
 }
 
-/** An object that was not looked into may hold anything. */
+/** A schema that reads nothing of an object permits any field. */
 function unknownFields({ path, object, asked, whole }: Looked): string[] {
   if (Array.isArray(object) || whole || asked.size === 0) return []
   return Object.keys(object)

@@ -1,6 +1,6 @@
 import type { Manifest } from '../../../../deploy/tools/chart/render.ts'
 
-/* Of what Kubernetes runs, the fields that policies look at. */
+/* The fields of Kubernetes workloads that the policies check. */
 
 export interface Container {
   name: string
@@ -61,7 +61,7 @@ export const ofKind = (manifests: readonly Manifest[], kind: string): readonly M
 
 export const portNames = ({ ports = [] }: Container): readonly unknown[] =>
   ports.flatMap(({ name, containerPort }) => [name, containerPort])
-/** Whether a selector finds what has these labels. */
+/** Whether a selector matches these labels. */
 export const matches = (
   labels: Readonly<Record<string, string>>,
   selector: Readonly<Record<string, string>> = {},

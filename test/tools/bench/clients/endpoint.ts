@@ -1,10 +1,10 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 
-/** A collector that takes everything and counts it: a process of its own. */
+/** A separate process that accepts and counts all messages, as a collector does. */
 export interface Endpoint {
   readonly url: string
-  /** Messages that came since the last time this was asked. */
+  /** Number of messages since the last call. */
   messages(): Promise<number>
   stop(): Promise<void>
 }

@@ -2,14 +2,17 @@ import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promi
 import { Analytics as SegmentAnalytics } from '@segment/analytics-node'
 import { Analytics } from '../../../../packages/client/src/index.ts'
 import { kafkaTransport } from '../../../../packages/client-kafka/src/index.ts'
-import { call } from './call.ts'
-import type { Order, Result, Work } from './work.ts'
+import type { Order, Result, Work } from './client-protocol.ts'
+import { call } from './sample-message.ts'
 
-/* A process that makes calls with one client, each with its own defaults, and prints what they cost. */
+/*
+ * Child process that makes calls with one client, with the client's default options, and prints
+ * their cost.
+ */
 
-/** A client as all of them are. */
+/** Common interface of all clients. */
 interface Client {
-  /** Whether the call was taken, or that once there is room. */
+  /** Whether the call was accepted, or a promise of that when the queue is full. */
   track(message: ReturnType<typeof call>): boolean | Promise<boolean>
   close(): Promise<unknown>
 }
@@ -21,7 +24,7 @@ const warmUp = 2_000
 function createClient({ client, url, kafka, sourceId, work }: Order): Client {
   if (client === 'segment') {
     const analytics = new SegmentAnalytics({ writeKey: 'key', host: url })
-    // Nobody listens by default; an error event without a listener would end the process.
+    // An error event without a listener would end the process.
     analytics.on('error', () => {})
     return {
       track(message) {
@@ -45,7 +48,7 @@ function createClient({ client, url, kafka, sourceId, work }: Order): Client {
   }
 }
 
-/** Makes so many calls; the time inside them in ms. */
+/** Makes `count` calls. Returns the time inside them in milliseconds. */
 async function makeCalls(client: Client, count: number, perSecond: number | undefined): Promise<number> {
   const start = performance.now()
   let inside = 0
@@ -56,7 +59,7 @@ async function makeCalls(client: Client, count: number, perSecond: number | unde
     for (const message of messages) last = client.track(message)
     inside += performance.now() - before
     made += chunk
-    // Who says that the queue is full is listened to; the others are given their turn.
+    // Wait for a client that reports a full queue. Others only get a tick of the event loop.
     await last
     const ahead = perSecond === undefined ? 0 : start + (made / perSecond) * 1_000 - performance.now()
     await (ahead > 1 ? delay(ahead) : nextTurn())

@@ -1,12 +1,15 @@
 import fastify from 'fastify'
 import kafkajs from 'kafkajs'
 
-/* The least that can take batches in: parse the body, answer. With a topic, write each message there as it came, then answer. */
+/*
+ * Minimal server for batches: parses the body and responds. With a topic, it first writes each
+ * message to it unchanged.
+ */
 
 export interface BareSettings {
   readonly port: number
   readonly brokers: readonly string[]
-  /** Undefined: nothing is written. */
+  /** Undefined means that nothing is written. */
   readonly topic: string | undefined
 }
 

@@ -1,15 +1,18 @@
 import { Agent, request } from 'node:http'
-import { call } from '../clients/call.ts'
+import { call } from '../clients/sample-message.ts'
 import { idPrefix, type LoadOrder, type LoadTally, messageIdOf } from './load.ts'
 
-/* Sends batches over a number of connections, the next one on each when the last is answered, until its parent disconnects. */
+/*
+ * Sends batches over several connections, each after the response to the last one, until the parent
+ * process disconnects.
+ */
 
 const bodies = 64
 
-/** A request's body, whose message ids are written into it anew for each request. */
+/** Body of a request. Each request gets new message ids at the same positions. */
 interface Template {
   readonly body: Buffer
-  /** Where the digits of each message id begin. */
+  /** Positions of the digits of each message id. */
   readonly digitsAt: readonly number[]
 }
 
@@ -26,7 +29,7 @@ function templateOf(batchSize: number, number: number): Template {
   return { body, digitsAt }
 }
 
-/** A copy: the request before may still be on its way. */
+/** Returns a copy, because the previous request may still be in progress. */
 function bodyOf({ body, digitsAt }: Template, firstId: number): Buffer {
   const copy = Buffer.from(body)
   for (const [index, at] of digitsAt.entries())
@@ -56,7 +59,7 @@ function start({ url, writeKey, batchSize, connections }: LoadOrder): void {
         next()
       })
     })
-    // The server is stopped under load.
+    // The server was stopped under load.
     outgoing.on('error', () => {
       tally.broken += 1
     })
@@ -66,7 +69,7 @@ function start({ url, writeKey, batchSize, connections }: LoadOrder): void {
 }
 
 const tally: { -readonly [Key in keyof LoadTally]: LoadTally[Key] } = { messages: 0, refused: 0, broken: 0 }
-/** The numbers of requests that were answered 200. */
+/** Numbers of requests that got a 200. */
 const accepted: number[] = []
 process.on('message', (order: LoadOrder | 'tally' | 'accepted') => {
   if (order === 'tally') process.send?.(tally)

@@ -4,35 +4,35 @@ import { once } from 'node:events'
 export interface LoadOrder {
   readonly url: string
   readonly writeKey: string
-  /** Messages in a request. */
+  /** Messages per request. */
   readonly batchSize: number
   readonly connections: number
 }
 
 export interface LoadTally {
-  /** In requests that were answered 200. */
+  /** Number of messages in requests that got a 200. */
   readonly messages: number
-  /** Requests that were answered otherwise. */
+  /** Number of requests with another response. */
   readonly refused: number
-  /** Requests that got no answer. */
+  /** Number of requests without a response. */
   readonly broken: number
 }
 
 export interface Load {
   tally(): Promise<LoadTally>
-  /** The ids of all messages that were answered 200. */
+  /** Ids of all messages in requests that got a 200. */
   accepted(): Promise<readonly string[]>
   stop(): Promise<void>
 }
 
 export const idPrefix = 'load-'
 const idDigits = 12
-/** Each message of a load has an id of its own, all of one length. */
+/** Unique id of a message, of constant length. */
 export const messageIdOf = (number: number): string => idPrefix + String(number).padStart(idDigits, '0')
 /** Finds a message id in a stored record, Avro or JSON. */
 export const messageIdPattern = new RegExp(`${idPrefix}\\d{${idDigits}}`)
 
-/** A process that sends as much as is taken, from now on. */
+/** Starts a process that sends requests at full speed. */
 export function startLoad(order: LoadOrder): Load {
   const child = fork(new URL('load-process.ts', import.meta.url), { execArgv: [] })
   child.send(order)

@@ -6,17 +6,20 @@ import { freePorts } from '../../../../deploy/tools/local/ports.ts'
 import { type ForwarderProcess, type Job, startNode } from '../forwarders/forwarder.ts'
 import type { BareSettings } from './bare-process.ts'
 
-/** Something that takes batches in over HTTP. */
+/** A server that accepts batches over HTTP. */
 export interface CollectorServer {
   readonly name: string
-  /** Starts it where it is told to listen. */
+  /** Starts the server on a port. */
   start(job: Job, port: number): Promise<ForwarderProcess>
 }
 
 const program = new URL('../../../../bin/hookline.js', import.meta.url).pathname
 const bareProgram = new URL('bare-process.ts', import.meta.url).pathname
 
-/** The real collector with everything on: write keys, limits, normalisation, Avro, acks of all replicas, metrics, log. */
+/**
+ * The real collector with all features on: write keys, limits, normalisation, Avro, acks of all
+ * replicas, metrics, log.
+ */
 export const hooklineCollector: CollectorServer = {
   name: 'hookline',
   async start(job, port) {
@@ -28,7 +31,10 @@ export const hooklineCollector: CollectorServer = {
   },
 }
 
-/** fastify that parses the same bodies, and with `writes` hands each message to kafkajs as it came. */
+/**
+ * A fastify handler that parses the same bodies, and with `writes` gives each message unchanged to
+ * kafkajs.
+ */
 export const bareCollector = (writes: boolean): CollectorServer => ({
   name: writes ? 'bare fastify, written' : 'bare fastify, parsed only',
   start(job, port) {
@@ -40,7 +46,10 @@ export const bareCollector = (writes: boolean): CollectorServer => ({
 
 const patienceMs = 20_000
 
-/** Starts it on a free port; resolves with its URL when it answers. @throws when it ends by itself or never answers */
+/**
+ * Starts a server on a free port. Resolves with its URL when it responds. @throws when it exits or
+ * never responds
+ */
 export async function startAndAwait(
   server: CollectorServer,
   job: Job,
@@ -58,5 +67,5 @@ export async function startAndAwait(
     await delay(100)
   }
   await process.stop()
-  throw new Error(`${server.name} does not listen after ${patienceMs / 1_000} s`)
+  throw new Error(`${server.name} does not respond after ${patienceMs / 1_000} s`)
 }

@@ -4,9 +4,9 @@ import kafkajs from 'kafkajs'
 import { Client } from 'undici'
 
 /*
- * The reference loop: the cheapest correct use of its packages. It fetches, forwards each value as
- * it is, keeps a fixed number of requests in progress per partition, and commits a batch when each
- * of its values was answered 2xx. It decodes, signs, retries, orders and counts nothing.
+ * The reference loop: the cheapest correct use of its packages. It forwards each value unchanged,
+ * keeps a fixed number of requests in progress per partition, and commits a batch when each of its
+ * values got a 2xx. It has no decoding, signatures, retries, order or metrics.
  */
 
 export interface LoopSettings {
@@ -15,21 +15,21 @@ export interface LoopSettings {
   readonly topic: string
   readonly group: string
   readonly url: string
-  /** Requests in progress, in all partitions together. */
+  /** Maximum number of requests in progress, in all partitions together. */
   readonly inFlight: number
   readonly partitions: number
 }
 
-/** Makes one request; `onEnd` is called exactly once. */
+/** Makes one request. `onEnd` is called exactly once. */
 type Post = (value: Buffer, onEnd: (error?: Error) => void) => void
 const headers = { 'content-type': 'application/octet-stream' }
 const timeoutMs = 5_000
 
-const refused = (status: number): Error => new Error(`the endpoint answered ${status}`)
+const refused = (status: number): Error => new Error(`the endpoint responded ${status}`)
 
 /** got's stream, which costs less than its promise, over an agent that keeps every connection. */
 function gotPost({ url, inFlight }: LoopSettings): Post {
-  // Node keeps 256 idle connections by default and opens the others for each request.
+  // By default Node keeps 256 idle connections and opens the others for each request.
   const agent = new Agent({ keepAlive: true, maxSockets: inFlight, maxFreeSockets: inFlight })
   const client = got.extend({
     method: 'POST',
@@ -59,7 +59,10 @@ function gotPost({ url, inFlight }: LoopSettings): Post {
   }
 }
 
-/** One undici client per connection: its pool searches all of its connections for an idle one. */
+/**
+ * One undici client per connection, because undici's pool searches all of its connections for an
+ * idle one.
+ */
 function undiciPost({ url }: LoopSettings): Post {
   const { origin, pathname: path } = new URL(url)
   const idle: Client[] = []
@@ -93,7 +96,10 @@ interface Message {
   readonly value: Buffer | null
 }
 
-/** Resolves when every value was answered 2xx; rejects at the first other end, so that the batch is fetched again. */
+/**
+ * Resolves when every value got a 2xx. Rejects at the first failure, so that the batch is fetched
+ * again.
+ */
 const forward = (messages: readonly Message[]): Promise<void> =>
   new Promise((resolve, reject) => {
     let next = 0

@@ -4,7 +4,7 @@ import { type Forwarder, startNode, targetsOf } from './forwarder.ts'
 
 const program = new URL('bare-loop-process.ts', import.meta.url).pathname
 
-/** The least that can forward at all with these packages: what Hookline's own work is measured against. */
+/** The reference loop, with which Hookline's own work is compared. */
 export const bareLoop = (client: LoopSettings['client']): Forwarder => ({
   name: `bare ${client}`,
   start(job) {

@@ -3,25 +3,28 @@ import { join } from 'node:path'
 import { startGuarded, tailOf } from '../../../../deploy/tools/local/guarded-process.ts'
 import type { Installation } from '../installation.ts'
 import { pinned } from '../pinning.ts'
-import type { Stage } from '../stage.ts'
+import type { Stage } from '../test-bed.ts'
 
-/** Where the events of one source go. */
+/** Destination of the events of one source. */
 export interface Target {
   readonly sourceId: string
   readonly url: string
 }
 
-/** What a forwarder is started for. */
+/** Parameters of a start. */
 export interface Job {
   readonly stage: Stage
   readonly installation: Installation
-  /** By default everything goes from the first source to the receiver. A forwarder that knows no sources takes the first one for all. */
+  /**
+   * Default: all events of the first source go to the receiver. A forwarder without sources sends
+   * all events to the first target.
+   */
   readonly targets?: readonly Target[]
-  /** Calls at once in the process. */
+  /** Maximum number of concurrent requests of the process. */
   readonly inFlight: number
-  /** Calls at once to one webhook; as many as in the process. */
+  /** Maximum number of concurrent requests to one webhook. Default: `inFlight`. */
   readonly perWebhook?: number
-  /** Write a CPU profile when it ends, if it is a Node program. */
+  /** Whether to write a CPU profile at exit. Only for Node programs. */
   readonly profile?: boolean
 }
 
@@ -31,33 +34,36 @@ export function targetsOf({ stage, installation, targets }: Job): readonly [Targ
   return [first ?? usual, ...others]
 }
 
-/** Something that takes events from a topic and makes requests of them. */
+/** A program that reads events from a topic and sends them as requests. */
 export interface Forwarder {
   readonly name: string
-  /** Starts it, from where it has come to or from the beginning of the topic. Resolves when the process is there, not when it is ready. */
+  /**
+   * Starts at the committed offsets, or at the start of the topic. Resolves when the process
+   * exists, before it is ready.
+   */
   start(job: Job): Promise<ForwarderProcess>
 }
 
 export interface ForwarderProcess {
-  /** One, unless it is a crew. */
+  /** Process ids: one, or several for a crew. */
   readonly pids: readonly number[]
   /** Milliseconds since 1970, with fractions. */
   readonly startedAt: number
-  /** Rejects when it ends before anybody has ended it, with the end of its log. */
+  /** Rejects, with the end of the log, when the process exits by itself. */
   readonly died: Promise<never>
-  /** Where its profile will be when it has stopped. */
+  /** Path of the CPU profile after the exit. */
   readonly profile: string | undefined
-  /** SIGTERM; resolves when it is gone. */
+  /** Sends SIGTERM. Resolves when the process has ended. */
   stop(): Promise<void>
   /** SIGKILL. */
   kill(): Promise<void>
 }
 
-/** Hookline lets calls under way end, at most 8 s. */
+/** Time limit for a stop. Hookline waits up to 8 s for requests in progress. */
 const stopPatienceMs = 15_000
 const quiet = ['--disable-warning=TimeoutNegativeWarning']
 
-/** Starts a forwarder's program on its core; its output goes to a file. */
+/** Starts the program of a forwarder on its core, with output to a file. */
 export async function startProcess(
   { stage, installation }: Job,
   command: string,
@@ -68,7 +74,7 @@ export async function startProcess(
   const startedAt = performance.timeOrigin + performance.now()
   const child = startGuarded({
     ...pinned(stage.pinning.forwarder, command, args),
-    // Under NODE_ENV=test kafkajs has other defaults.
+    // kafkajs has other defaults with NODE_ENV=test.
     env: { ...process.env, NODE_ENV: 'production', ...env },
     output: { file },
   })
@@ -76,7 +82,7 @@ export async function startProcess(
   died.catch(() => {})
   let isEnding = false
   void child.ended.then(async how => {
-    if (!isEnding) reject(new Error(`a forwarder has ended by itself with ${how}: ${command}\n${await tailOf(file)}`))
+    if (!isEnding) reject(new Error(`a forwarder exited by itself with ${how}: ${command}\n${await tailOf(file)}`))
   })
   return {
     pids: [child.pid],
@@ -94,7 +100,7 @@ export async function startProcess(
   }
 }
 
-/** The same for a Node program, with this Node. */
+/** The same for a Node program, with the current Node. */
 export async function startNode(
   job: Job,
   program: string,

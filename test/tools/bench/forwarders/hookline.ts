@@ -9,7 +9,7 @@ import { type Forwarder, type Job, startNode, targetsOf } from './forwarder.ts'
 const program = new URL('../../../../bin/hookline.js', import.meta.url).pathname
 const secret = 'bench-secret'
 
-/** The real dispatcher with everything on: Avro, signature, key order, metrics, log. */
+/** The real dispatcher with all features on: Avro, signature, key order, metrics, log. */
 export const hooklineForwarder = (transport: string): Forwarder => ({
   name: `hookline ${transport}`,
   async start(job) {
@@ -36,7 +36,10 @@ function configuration(job: Job, transport: string): object {
   }
 }
 
-/** Whether a request is what Hookline promises: so that what is measured is the whole work. */
+/**
+ * Whether a request is complete and signed as Hookline promises, so that the measurement includes
+ * all work.
+ */
 export function isWhole({ headers, body }: SampleRequest): boolean {
   const signature = createHmac('sha1', secret).update(body, 'latin1').digest('hex')
   return (
@@ -44,7 +47,7 @@ export function isWhole({ headers, body }: SampleRequest): boolean {
   )
 }
 
-/** The transports that the configuration knows. */
+/** Transports that the configuration permits. */
 export function transports(): readonly string[] {
   const schema = readFileSync(new URL('../../../../schemas/config.schema.json', import.meta.url), 'utf8')
   const found: unknown[] = []

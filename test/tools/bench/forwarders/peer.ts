@@ -1,24 +1,28 @@
 import { randomUUID } from 'node:crypto'
 import { type Forwarder, type Job, startProcess, targetsOf } from './forwarder.ts'
 
-/** What stands in a peer's command for what it is to work with. */
+/** Placeholders in the command of a peer. */
 const placeholders = ['brokers', 'topic', 'group', 'url', 'inFlight'] as const
 type Values = Readonly<Record<(typeof placeholders)[number], string>>
 
-/** `name=command {topic} …` → name and command. @throws RangeError when it is not of this form */
+/** `name=command {topic} …` → name and command. @throws RangeError for another form */
 export function parsePeer(text: string): { readonly name: string; readonly command: string } {
   const [, name, command] = /^([\w.-]+)=(.+)$/s.exec(text.trim()) ?? []
   if (name === undefined || command === undefined)
-    throw new RangeError(`PEER must be name=command, with ${placeholders.map(each => `{${each}}`).join(' ')}: ${text}`)
+    throw new RangeError(
+      `PEER must be name=command with the placeholders ${placeholders.map(each => `{${each}}`).join(' ')}: ${text}`,
+    )
   const unknown = [...command.matchAll(/(?<!\$)\{(\w+)\}/g)].map(([, word]) => word).find(word => !isPlaceholder(word))
   if (unknown !== undefined)
-    throw new RangeError(`PEER ${name}: {${unknown}} is none of ${placeholders.map(each => `{${each}}`).join(' ')}`)
+    throw new RangeError(
+      `PEER ${name}: unknown placeholder {${unknown}}, known are ${placeholders.map(each => `{${each}}`).join(' ')}`,
+    )
   return { name, command }
 }
 
 const isPlaceholder = (word: string | undefined): boolean => placeholders.some(each => each === word)
 
-/** The command with everything put in, each value as one word of the shell. */
+/** Replaces the placeholders, each with one word of the shell. */
 export function filledIn(command: string, values: Values): string {
   return command.replaceAll(
     /(?<!\$)\{(\w+)\}/g,
@@ -26,13 +30,16 @@ export function filledIn(command: string, values: Values): string {
   )
 }
 
-/** The same for a program that reads its own file: `BENCH_BROKERS`, `BENCH_TOPIC`, …, `BENCH_IN_FLIGHT`. */
+/**
+ * The same as environment variables, for a program with its own file: `BENCH_BROKERS`,
+ * `BENCH_TOPIC`, …, `BENCH_IN_FLIGHT`.
+ */
 export function asEnvironment(values: Values): Readonly<Record<string, string>> {
   const nameOf = (word: string): string => `BENCH_${word.replaceAll(/[A-Z]/g, letter => `_${letter}`).toUpperCase()}`
   return Object.fromEntries(placeholders.map(word => [nameOf(word), values[word]]))
 }
 
-/** Any program that forwards a topic's values to a URL. */
+/** Any program that forwards the values of a topic to a URL. */
 export function peer({ name, command }: { readonly name: string; readonly command: string }): Forwarder {
   return {
     name,
@@ -44,7 +51,7 @@ export function peer({ name, command }: { readonly name: string; readonly comman
         url: targetsOf(job)[0].url,
         inFlight: String(job.inFlight),
       }
-      // One command only: the shell becomes it, and signals reach it.
+      // `exec` replaces the shell, so signals reach the command.
       return startProcess(job, '/bin/sh', ['-c', `exec ${filledIn(command, values)}`], { env: asEnvironment(values) })
     },
   }

@@ -1,34 +1,37 @@
-import { type Bar, type Finding, type Verdict, verdictOf } from '../bars.ts'
+import { type Bar, type Finding, type Verdict, verdictOf } from '../bounds.ts'
 import type { NamedOutcome } from '../report.ts'
 
-/** When, of what and where something was measured. */
+/** Circumstances of a measurement. */
 export interface Circumstances {
   /** Day, ISO 8601. */
   readonly date: string
-  /** What was measured, `… with changes` when files were not as committed. */
+  /** Commit, with `… with changes` when there were uncommitted ones. */
   readonly commit: string
   readonly machine: string
-  /** Load average of the last minute when the run began: who else was at work. */
+  /** Load average of the last minute at the start of the run. */
   readonly load: number
-  /** Repetitions, of which medians count. */
+  /** Number of repetitions, of which medians count. */
   readonly runs: number
 }
 
-/** One figure as it is published; JSON knows no number for what was not measured or never came. */
+/**
+ * One published figure. `measured` is null when it was not measured or infinite, because JSON has
+ * no such numbers.
+ */
 export interface Value extends Omit<Finding, 'subject' | 'measured'> {
   readonly measured: number | null
   readonly verdict: Verdict
 }
 
-/** One row in one variant. */
+/** One variant of a row. */
 export interface Entry extends Circumstances {
   readonly row: string
-  /** Who was measured, and at what: `hookline got, 20 ms`. */
+  /** The subject and the conditions of the measurement: `hookline got, 20 ms`. */
   readonly variant: string
   readonly values: readonly Value[]
 }
 
-/** What a row has found, an entry for each variant. */
+/** Entries of a row's result, one per variant. */
 export const entriesOf = ({ row, findings }: NamedOutcome, circumstances: Circumstances): readonly Entry[] =>
   [...Map.groupBy(findings, ({ subject }) => subject)].map(([variant, found]) => ({
     row,
@@ -42,7 +45,7 @@ function toValue(finding: Finding): Value {
   return { ...rest, measured: Number.isFinite(measured) ? measured : null, verdict: verdictOf(finding) }
 }
 
-/** The entries with a new verdict on each figure, because a bar can have changed. */
+/** Judges the entries again, because limits can have changed. */
 export const judged = (entries: readonly Entry[]): readonly Entry[] =>
   entries.map(entry => ({ ...entry, values: entry.values.map(value => ({ ...value, verdict: verdictNow(value) })) }))
 
@@ -50,8 +53,8 @@ const verdictNow = (value: Value): Verdict =>
   verdictOf({ ...value, subject: '', measured: value.measured ?? Number.NaN } satisfies Finding & Bar)
 
 /**
- * The entries with what was measured anew in the place of what it replaces, in the order of the rows. A run of all variants replaces its
- * rows as a whole: variants that there are no more do not stay.
+ * Replaces published entries with new ones, in the order of the rows. A run with all variants
+ * replaces whole rows, so that variants that no longer exist disappear.
  */
 export function replaced(
   published: readonly Entry[],
@@ -65,7 +68,7 @@ export function replaced(
   return rows.flatMap(row => [...kept, ...added].filter(entry => entry.row === row))
 }
 
-/** Rows of which nothing was ever published. */
+/** Rows without any published entry. */
 export const neverPublished = (entries: readonly Entry[], rows: readonly string[]): readonly string[] =>
   rows.filter(row => !entries.some(entry => entry.row === row))
 

@@ -1,9 +1,10 @@
 import { code, table } from '../../../../deploy/tools/reference/markdown.ts'
-import type { Verdict } from '../bars.ts'
+import type { Verdict } from '../bounds.ts'
 import { bound, shown } from '../report.ts'
 import { type Circumstances, type Entry, neverPublished, type Value } from './entries.ts'
+import { labelOf, variantLabelOf } from './labels.ts'
 
-/** Everything that was published: a table for each row, and below which circumstances. */
+/** All published results: a table per row, with its circumstances. */
 export function pageText(entries: readonly Entry[], rows: readonly string[]): string {
   const missing = neverPublished(entries, rows)
   const never = missing.length > 0 ? [`Never published: ${missing.map(code).join(', ')}.`] : []
@@ -18,7 +19,7 @@ export function pageText(entries: readonly Entry[], rows: readonly string[]): st
   return [...never, ...sections].join('\n\n')
 }
 
-/** Variants that were measured in one run stand in one table. */
+/** Variants of one run share one table. */
 function rowText(row: string, entries: readonly Entry[]): string {
   const runs = Map.groupBy(entries, circumstancesText)
   return [
@@ -27,15 +28,15 @@ function rowText(row: string, entries: readonly Entry[]): string {
   ].join('\n\n')
 }
 
-/** On which day, of what, how often and where it was measured. */
+/** Date, commit, number of runs, load and machine. */
 const circumstancesText = ({ date, commit, runs, load, machine }: Circumstances): string =>
   `${date}, commit ${commit}, ${runs === 1 ? 'one run' : `${runs} runs`}, load ${shown(load)} at the start; ${machine}.`
 
 function valuesTable(entries: readonly Entry[]): string {
   const lines = entries.flatMap(({ variant, values }) =>
     values.map(value => [
-      variant,
-      value.what,
+      variantLabelOf(variant),
+      labelOf(value.what),
       amount(value.measured, value.unit),
       referenceText(value),
       bound(value.must),
@@ -43,7 +44,7 @@ function valuesTable(entries: readonly Entry[]): string {
       value.verdict,
     ]),
   )
-  return table(['', 'measured', '', 'beside it', 'must', 'aim', ''], lines)
+  return table(['variant', 'figure', 'measured', 'compared with', 'must', 'aim', 'verdict'], lines)
 }
 
 const amount = (measured: number | null, unit: string | undefined): string =>
@@ -52,17 +53,20 @@ const amount = (measured: number | null, unit: string | undefined): string =>
 const referenceText = ({ reference }: Value): string =>
   reference === undefined ? '' : `${reference.name}: ${amount(reference.measured, reference.unit)}`
 
-/** A line of the short table: figures of one row that have a bar in common. */
+/** A line of the short table: figures of one row with a common limit. */
 export interface Headline {
   readonly title: string
   readonly row: string
   readonly what: string
-  /** Which variants; all. */
+  /** Filter of variants. Absent: all. */
   readonly of?: RegExp
 }
 
-/** A line for each bar, with all its variants in one cell and the worst verdict, above it which runs they come from. */
-export function frontText(entries: readonly Entry[], headlines: readonly Headline[]): string {
+/**
+ * The short table: a line per headline, with all variants in one cell and the worst verdict, and
+ * above it the origin of the figures.
+ */
+export function summaryText(entries: readonly Entry[], headlines: readonly Headline[]): string {
   const lines = headlines.map(headline => {
     const { title } = headline
     const found = figuresUnder(headline, entries)
@@ -77,12 +81,12 @@ export function frontText(entries: readonly Entry[], headlines: readonly Headlin
       worst(found.map(({ verdict }) => verdict)),
     ]
   })
-  return `${originText(entries)}\n\n${table(['', 'measured', 'must', 'aim', ''], lines)}`
+  return `${originText(entries)}\n\n${table(['figure', 'measured', 'must', 'aim', 'verdict'], lines)}`
 }
 
 /**
- * Figures compare only within one run, on one commit and one machine: the text says whether these
- * do. The load at the start tells two runs of one day apart.
+ * Describes whether all figures come from one run, commit and machine, because only then can they
+ * be compared. The load at the start distinguishes two runs of one day.
  */
 function originText(entries: readonly Entry[]): string {
   const origins = new Map(entries.map(entry => [circumstancesText(entry), entry]))
@@ -99,13 +103,13 @@ function originText(entries: readonly Entry[]): string {
 
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`
 
-/** What a headline tells of. */
+/** Figures that a headline shows. */
 const figuresUnder = ({ row, what, of = /^/ }: Headline, entries: readonly Entry[]): readonly Value[] =>
   entries
     .filter(entry => entry.row === row && of.test(entry.variant))
     .flatMap(({ values }) => values.filter(value => value.what === what))
 
-/** One text when all are the same, else each in its place. */
+/** One text when all are equal, otherwise all of them. */
 const once = ([first = '', ...others]: readonly string[]): string =>
   others.every(each => each === first) ? first : [first, ...others].map(each => each || '–').join(' / ')
 

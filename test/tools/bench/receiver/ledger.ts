@@ -1,21 +1,24 @@
-/** What the receiver is to do, and which events it is to expect. */
+/** Behaviour of the receiver, and the events that it expects. */
 export interface Script {
-  /** The number of the first event, and how many there are from it on. */
+  /** Number of the first event, and number of events. */
   readonly first: number
   readonly count: number
-  /** Milliseconds from a request's end to its answer. */
+  /** Milliseconds from the end of a request to its response. */
   readonly delayMs: number
-  /** Of so many events of the second half one is delivered when it comes for the first time, the others are answered 503; 0: all are delivered. */
+  /**
+   * In the second half, one of this many events succeeds at its first request and the others get a
+   * 503. 0: all succeed.
+   */
   readonly passesOneIn: number
-  /** How many delivered events are told of at once, ascending. */
+  /** Numbers of delivered events at which the receiver reports immediately, ascending. */
   readonly marks: readonly number[]
-  /** Whether requests to the path that can die are taken and never answered. */
+  /** Whether requests to the mortal path get no response. */
   readonly isDead: boolean
-  /** Whether each success is kept with its time: 16 bytes a success. */
+  /** Whether to keep each success with its time, which needs 16 bytes each. */
   readonly keepsLog: boolean
 }
 
-/** Successes in the order in which they were answered. */
+/** Successes in the order of their responses. */
 export interface SuccessLog {
   readonly numbers: readonly number[]
   /** Milliseconds since 1970, with fractions. */
@@ -23,18 +26,18 @@ export interface SuccessLog {
 }
 
 export interface Tally {
-  /** Different events answered with a success. */
+  /** Number of different events with a success. */
   readonly delivered: number
   /** Successes beyond the first of each event. */
   readonly duplicates: number
-  /** Requests that were about no event of the script. */
+  /** Requests for events that are not in the script. */
   readonly foreign: number
-  /** Requests that were not to have success. */
+  /** Requests that got a 503 intentionally. */
   readonly refused: number
   readonly log: SuccessLog
 }
 
-/** Which of the expected events came, and how often. Made to cost next to nothing for each request. */
+/** Counts the requests for each expected event, at very low cost per request. */
 export class Ledger {
   readonly #script: Script
   readonly #arrivals: Uint8Array
@@ -57,7 +60,7 @@ export class Ledger {
     return this.#delivered
   }
 
-  /** A request has come. Returns whether it is to be answered with a success. */
+  /** Records a request. Returns whether it gets a success. */
   arrived(number: number | undefined): boolean {
     const index = this.#index(number)
     if (index < 0) {
@@ -72,7 +75,7 @@ export class Ledger {
     return false
   }
 
-  /** A success has been answered. Returns the mark that was reached by it, if any. */
+  /** Records a success. Returns the mark that it reached, if any. */
   succeeded(number: number | undefined, at: number): number | undefined {
     const index = this.#index(number)
     if (index < 0) return undefined

@@ -2,12 +2,15 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { numberIn } from '../events.ts'
 import { Ledger, type Script } from './ledger.ts'
-import { mortalPath, type Order, type SampleRequest, type Word } from './protocol.ts'
+import { failingPath, type Order, type SampleRequest, type Word } from './protocol.ts'
 
-/* The endpoint of every measured delivery, a process of its own. It shares a core with the broker: each request costs as little as Node allows. */
+/*
+ * Endpoint of all measured deliveries, in a separate process. It shares a core with the broker, so
+ * each request must cost as little as possible.
+ */
 
 const progressEveryMs = 100
-/** All of a forwarder's connections come at once. */
+/** Length of the listen queue: a forwarder opens all of its connections together. */
 const backlog = 8_192
 const success: readonly string[] = ['Content-Length', '0']
 
@@ -25,7 +28,7 @@ function take(request: IncomingMessage, response: ServerResponse): void {
   request.on('data', (chunk: Buffer) => {
     body = body === undefined ? chunk : Buffer.concat([body, chunk])
   })
-  if (script.isDead && request.url?.startsWith(mortalPath)) return
+  if (script.isDead && request.url?.startsWith(failingPath)) return
   request.on('end', () => {
     sample ??= { headers: request.headers, body: body?.toString('latin1') ?? '' }
     const number = body && numberIn(body)
@@ -36,7 +39,7 @@ function take(request: IncomingMessage, response: ServerResponse): void {
 }
 
 function answer(response: ServerResponse, number: number | undefined, succeeds: boolean): void {
-  // Who asked is gone, and will not know that this was a success.
+  // The client is gone and will not see this success.
   if (response.destroyed) return
   response.sendDate = false
   response.writeHead(succeeds ? 200 : 503, success as string[]).end()
@@ -65,7 +68,7 @@ setInterval(() => {
   tell({ kind: 'progress', delivered: told })
 }, progressEveryMs)
 
-// Connections are the forwarder's to end: none is closed for being idle or slow.
+// The forwarder decides when to close connections, so none is closed for being idle or slow.
 const server = createServer(
   { requestTimeout: 0, headersTimeout: 0, keepAliveTimeout: 600_000, connectionsCheckingInterval: 600_000 },
   take,
@@ -73,5 +76,5 @@ const server = createServer(
 server.listen({ host: '127.0.0.1', port: 0, backlog }, () => {
   tell({ kind: 'listening', port: (server.address() as AddressInfo).port })
 })
-// It ends with whoever started it, however that ended.
+// Exit when the parent process ends for any reason.
 process.on('disconnect', () => process.exit(0))

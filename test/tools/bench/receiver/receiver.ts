@@ -1,29 +1,32 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import type { Script, Tally } from './ledger.ts'
-import { mortalPath, type Order, type SampleRequest, type Word } from './protocol.ts'
+import { failingPath, type Order, type SampleRequest, type Word } from './protocol.ts'
 
-/** Nothing new was delivered for longer than anybody may take: a dead member's session is 6 s, kafkajs's own default 30 s. */
+/**
+ * Time limit without a new delivery. It exceeds the session of a dead member (6 s) and kafkajs's
+ * default (30 s).
+ */
 const patienceMs = 45_000
 const checkEveryMs = 500
 
-/** What comes no more: the run goes on with what there is. */
+/** Deliveries have stopped. The run continues with what has arrived. */
 export class Stalled extends Error {
   override readonly name = 'Stalled'
 }
 
-/** The receiver's process, from outside. */
+/** Controls the receiver's process. */
 export interface Receiver {
   readonly url: string
-  /** An endpoint of the same kind, which can die. */
-  readonly mortalUrl: string
-  /** Forgets what was, and expects what the script says. */
+  /** URL of an endpoint that can stop responding. */
+  readonly failingUrl: string
+  /** Resets the counts, and follows this script. */
   begin(script: Script): Promise<void>
-  /** Delivered events, at most a tenth of a second ago. */
+  /** Number of delivered events, at most a tenth of a second old. */
   delivered(): number
   /**
-   * Resolves when so many events were delivered, with the time (milliseconds since 1970). The number must be a mark of the script.
-   * @throws Stalled when nothing more has come for 45 s
+   * Resolves with the time (milliseconds since 1970) at which `count` events were delivered.
+   * `count` must be a mark of the script. @throws Stalled after 45 s without a new delivery
    */
   reached(count: number): Promise<number>
   tell(): Promise<{ readonly tally: Tally; readonly sample: SampleRequest | undefined }>
@@ -38,7 +41,7 @@ export async function startReceiver(): Promise<Receiver> {
   const order = (order: Order): void => void child.send(order)
   return {
     url: `${url}/hook`,
-    mortalUrl: url + mortalPath,
+    failingUrl: url + failingPath,
     async begin(script) {
       order({ kind: 'begin', script })
       await words.next('begun')
@@ -59,7 +62,7 @@ export async function startReceiver(): Promise<Receiver> {
 
 type WordOf<Kind extends Word['kind']> = Extract<Word, { kind: Kind }>
 
-/** What the process says, for those who wait for it. */
+/** Distributes the messages of the process to those who wait for them. */
 class Words {
   delivered = 0
   readonly #child: ChildProcess
@@ -102,7 +105,9 @@ class Words {
     this.#lastProgress = performance.now()
   }
 
-  /** The first answer that `read` finds in a word; rejects when the process ends. */
+  /**
+   * Resolves with the first value that `read` finds in a message. Rejects when the process ends.
+   */
   #when<T>(read: (word: Word) => T | undefined): Promise<T> {
     return new Promise((resolve, reject) => {
       const onMessage = (word: Word): void => {
@@ -112,7 +117,7 @@ class Words {
         this.#child.off('exit', onExit)
         resolve(found)
       }
-      const onExit = (code: number | null): void => reject(new Error(`the receiver has ended with ${code}`))
+      const onExit = (code: number | null): void => reject(new Error(`the receiver exited with ${code}`))
       this.#child.on('message', onMessage)
       this.#child.on('exit', onExit)
     })

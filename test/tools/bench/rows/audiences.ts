@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { mallocSettings, nodeFlags } from '../../../../deploy/tools/local/node-flags.ts'
 import { freePorts } from '../../../../deploy/tools/local/ports.ts'
 import { parseMetrics } from '../../../../deploy/tools/local/service-process.ts'
-import { bars } from '../bars.ts'
+import { bounds } from '../bounds.ts'
 import { type ForwarderProcess, type Job, startNode } from '../forwarders/forwarder.ts'
 import { createInstallation, type Installation } from '../installation.ts'
 import { benchAudience, benchDestination, fillMemberships } from '../memberships-topic.ts'
@@ -13,7 +13,7 @@ import { profileOf } from '../profile.ts'
 import { type Bench, type Outcome, scaled } from './row.ts'
 
 const program = new URL('../../../../bin/hookline.js', import.meta.url).pathname
-/** Looking costs the process, too. */
+/** Interval of polls. Polling uses CPU of the measured process. */
 const lookEveryMs = 250
 
 interface Restored {
@@ -25,26 +25,26 @@ interface Restored {
   readonly window: { readonly from: number; readonly to: number }
 }
 
-/** The memberships of a million members, read from Kafka by a process that starts. */
+/** Measures how a starting process restores the memberships of a million members from Kafka. */
 export async function audiencesRow(bench: Bench): Promise<Outcome> {
   const count = scaled(bench, 1_000_000)
   const installation = await createInstallation(bench.stage)
   const job: Job = { stage: bench.stage, installation, inFlight: 1, profile: bench.profile }
   try {
-    // What starting costs is not restoring.
+    // Measure a start without members first, and subtract it.
     const empty = await restored(job, installation)
-    bench.say(`${count} members are written`)
+    bench.say(`wrote ${count} members`)
     await fillMemberships(bench.stage, installation, count)
     const full = await restored(job, installation)
     const perSecond = full.members / (full.cpu - empty.cpu)
     const each = full.bytes / full.members
-    bench.say(`restored ${full.members}: ${Math.round(perSecond)} a CPU second, ${Math.round(each)} bytes each`)
+    bench.say(`restored ${full.members}: ${Math.round(perSecond)} per CPU second, ${Math.round(each)} bytes each`)
     const subject = `hookline, ${count} members`
     return {
       findings: [
-        { subject, what: 'restored', unit: 'members / CPU s', measured: perSecond, ...bars.restoredPerCpuSecond },
-        { subject, what: 'memory of a member', unit: 'bytes', measured: each, ...bars.bytesPerMember },
-        { subject, what: 'members missing', measured: count - full.members, ...bars.lost },
+        { subject, what: 'restored', unit: 'members / CPU s', measured: perSecond, ...bounds.restoredPerCpuSecond },
+        { subject, what: 'memory of a member', unit: 'bytes', measured: each, ...bounds.bytesPerMember },
+        { subject, what: 'members missing', measured: count - full.members, ...bounds.lost },
       ],
       figures: [
         {
@@ -62,7 +62,7 @@ export async function audiencesRow(bench: Bench): Promise<Outcome> {
   }
 }
 
-/** Starts a process and waits until it has the memberships of all partitions. */
+/** Starts a process and waits until it has restored the memberships of all partitions. */
 async function restored(job: Job, installation: Installation): Promise<Restored> {
   const port = await freePorts(1)
   const file = join(await mkdtemp(join(installation.directory, 'config-')), 'hookline.json')

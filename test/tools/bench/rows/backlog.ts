@@ -5,12 +5,15 @@ import { createInstallation } from '../installation.ts'
 import { type Bench, type Outcome, scaled } from './row.ts'
 
 const sizes = [10_000, 100_000, 1_000_000, 10_000_000]
-/** A backlog above this is worked off once only. */
+/** Larger backlogs run only once. */
 const repeatedUpTo = 100_000
 const delayMs = 20
 const inFlight = 512
 
-/** What a delivery costs when much waits. Each process has first delivered as many as make its code warm; what waits then is measured. */
+/**
+ * Measures the cost of a delivery with a long backlog. Each process first delivers some events to
+ * warm up.
+ */
 export async function backlogRow(bench: Bench): Promise<Outcome> {
   const { stage, profile } = bench
   const warmUp = scaled(bench, 60_000)

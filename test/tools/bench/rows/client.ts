@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { freePorts } from '../../../../deploy/tools/local/ports.ts'
-import { bars, type Finding } from '../bars.ts'
+import { bounds, type Finding } from '../bounds.ts'
+import type { ClientName, Order, Result, Work } from '../clients/client-protocol.ts'
 import { type Endpoint, startEndpoint } from '../clients/endpoint.ts'
-import type { ClientName, Order, Result, Work } from '../clients/work.ts'
 import { createInstallation, type Installation } from '../installation.ts'
 import { pinned } from '../pinning.ts'
 import { median } from '../statistics.ts'
@@ -27,11 +27,11 @@ const full: ClientPlan = {
     { name: 'full speed', calls: 100_000, perSecond: undefined },
     { name: '2,000 a second', calls: 10_000, perSecond: 2_000 },
   ],
-  // Twice what the queue holds.
+  // Twice the size of the queue.
   outage: { calls: 100_000, perSecond: 10_000 },
 }
 
-/** What a call costs until its message is sent, and what calls cost in memory when nothing can be sent. */
+/** Measures the CPU per call until its message is sent, and the memory when nothing can be sent. */
 export async function clientRow(bench: Bench, plan = full): Promise<Outcome> {
   const installation = await createInstallation(bench.stage)
   const endpoint = await startEndpoint()
@@ -62,7 +62,7 @@ async function compare(bench: Bench, installation: Installation, endpoint: Endpo
       const arrived = await endpoint.messages()
       if (client === 'hookline') lost += Math.max(0, result.calls - arrived)
       bench.say(
-        `${shownAs(client)}, ${load.name}, run ${round}: ${result.cpuMicrosAMessage.toFixed(1)} µs CPU a message, ${Math.round(result.perSecond)} / s`,
+        `${shownAs(client)}, ${load.name}, run ${round}: ${result.cpuMicrosAMessage.toFixed(1)} µs CPU per message, ${Math.round(result.perSecond)} / s`,
       )
     }
   const middle = (client: ClientName, of: (result: Result) => number): number =>
@@ -72,8 +72,8 @@ async function compare(bench: Bench, installation: Installation, endpoint: Endpo
   const times = median((results.get('hookline') ?? []).map((own, round) => cpuOf(results, round) / cpu(own)))
   return {
     findings: [
-      { subject, what: `times cheaper than ${peer}`, measured: times, ...bars.cheaperThanSegment[load.name] },
-      { subject, what: 'lost', measured: lost, ...bars.lost },
+      { subject, what: `times cheaper than ${peer}`, measured: times, ...bounds.cheaperThanSegment[load.name] },
+      { subject, what: 'lost', measured: lost, ...bounds.lost },
     ],
     figures: clients.map(client => ({
       client: shownAs(client),
@@ -86,7 +86,7 @@ async function compare(bench: Bench, installation: Installation, endpoint: Endpo
   }
 }
 
-/** Of the peer, in a round. */
+/** CPU of the other library in one round. */
 const cpuOf = (results: ReadonlyMap<ClientName, readonly Result[]>, round: number): number =>
   results.get('segment')?.[round]?.cpuMicrosAMessage ?? Number.NaN
 
@@ -101,7 +101,7 @@ async function outage(
   for (const client of ['hookline', 'segment'] as const) {
     const result = await measure(bench, installation, client, { calls, perSecond, isOutage: true }, nobody)
     const peakMb = Math.round(result.peakMb)
-    bench.say(`${shownAs(client)}, nobody listens: ${calls} calls, peak ${peakMb} MB`)
+    bench.say(`${shownAs(client)}, no endpoint reachable: ${calls} calls, peak ${peakMb} MB`)
     figures.push({
       client: shownAs(client),
       'calls without an endpoint': calls,
@@ -114,7 +114,7 @@ async function outage(
         what: 'peak memory',
         unit: 'MB',
         measured: peakMb,
-        ...bars.outageMemory,
+        ...bounds.outageMemory,
       })
   }
   return { findings, figures }
@@ -136,7 +136,7 @@ async function measure(
     sourceId: installation.sourceIds[0] ?? '',
   }
   const { command, args } = pinned(stage.pinning.forwarder, process.execPath, [program, JSON.stringify(order)])
-  // Under NODE_ENV=test kafkajs has other defaults.
+  // kafkajs has other defaults with NODE_ENV=test.
   const env = { ...process.env, NODE_ENV: 'production' }
   const { stdout } = await run(command, args, { env, timeout: patienceMs })
   return JSON.parse(stdout) as Result

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Bar, bars, type Finding } from '../bars.ts'
+import { type Bar, bounds, type Finding } from '../bounds.ts'
 import { type LoadTally, messageIdPattern, startLoad } from '../collectors/load.ts'
 import { bareCollector, type CollectorServer, hooklineCollector, startAndAwait } from '../collectors/server.ts'
 import { createInstallation, type Installation } from '../installation.ts'
@@ -13,31 +13,31 @@ const parsing = bareCollector(false)
 const writing = bareCollector(true)
 
 export interface CollectorPlan {
-  /** Messages in a request: one by one as browsers send them, and what our own client sends. */
+  /** Messages per request: one as browsers send, and a batch as our own client sends. */
   readonly batchSizes: readonly number[]
-  /** Whom Hookline is compared with. */
+  /** Servers to compare with. */
   readonly references: readonly CollectorServer[]
   readonly warmUpMs: number
   readonly seconds: number
 }
 
 const full: CollectorPlan = { batchSizes: [1, 20], references: [parsing, writing], warmUpMs: 2_000, seconds: 6 }
-/** For a quick look. */
+/** Plan for a short run. */
 export const small: CollectorPlan = { batchSizes: [20], references: [writing], warmUpMs: 500, seconds: 2 }
 
 interface Run {
-  /** Messages that were answered 200, for each second of the server's CPU. */
+  /** Messages with a 200 per second of the server's CPU time. */
   readonly perCpuSecond: number
   readonly perSecond: number
   readonly peakMb: number
   readonly tally: LoadTally
-  /** Message ids that were answered 200 and are not on the topic. */
+  /** Ids of messages with a 200 that are not on the topic. */
   readonly lost: number
-  /** Records whose message id another record on the topic has. */
+  /** Records whose message id another record also has. */
   readonly duplicated: number
 }
 
-/** What it costs to take a message in. */
+/** Measures the cost to accept a message. */
 export async function collectorRow(bench: Bench, plan = full): Promise<Outcome> {
   const servers = [...plan.references, hooklineCollector]
   const figures: Figures[] = []
@@ -53,7 +53,7 @@ export async function collectorRow(bench: Bench, plan = full): Promise<Outcome> 
         runs.get(server)?.push(run)
         profiles.push(...profile)
         bench.say(
-          `${server.name}, ${batchSize} in a request, run ${round}: ${Math.round(run.perCpuSecond)} messages / CPU s, ${Math.round(run.perSecond)} / s`,
+          `${server.name}, ${batchSize} per request, run ${round}: ${Math.round(run.perCpuSecond)} messages / CPU s, ${Math.round(run.perSecond)} / s`,
         )
       }
     figures.push(...servers.map(server => figuresOf(server, batchSize, runs.get(server) ?? [])))
@@ -136,21 +136,21 @@ function findingsOf(
       ...(bare !== undefined && { reference: { name: bare.name, measured: price(bare), unit: 'µs' } }),
     },
     { ...finding('peak memory', median(own.map(({ peakMb }) => peakMb)), {}), unit: 'MB' },
-    ...references.map(each => finding(`of ${each.name}`, ratio(each), each === writing ? bars.ofBareFastify : {})),
+    ...references.map(each => finding(`of ${each.name}`, ratio(each), each === writing ? bounds.ofBareFastify : {})),
     finding(
       'requests not answered 200',
       worst(({ tally }) => tally.refused + tally.broken),
-      bars.lost,
+      bounds.lost,
     ),
     finding(
       'answered 200 and not stored',
       worst(({ lost }) => lost),
-      bars.lost,
+      bounds.lost,
     ),
     finding(
       'stored twice',
       worst(({ duplicated }) => duplicated),
-      bars.duplicates,
+      bounds.duplicates,
     ),
   ]
 }

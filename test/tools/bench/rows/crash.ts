@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { bars } from '../bars.ts'
+import { bounds } from '../bounds.ts'
 import type { Job } from '../forwarders/forwarder.ts'
 import { hooklineForwarder } from '../forwarders/hookline.ts'
 import { createInstallation } from '../installation.ts'
@@ -13,12 +13,18 @@ interface CrashPlan {
 
 const delayMs = 20
 const inFlight = 512
-/** The load has gone on evenly for this long when the process is killed. */
+/** Time from the start of the load to the kill. */
 const killAfterMs = 4_000
-/** Calls of the killed process are still being answered this long; no new process is there so soon. */
+/**
+ * Responses to requests of the killed process may arrive for this long. The new process starts
+ * later.
+ */
 const lastAnswersMs = 250
 
-/** SIGKILL under load, and a new process at once: what is lost, what comes twice, when it goes on. */
+/**
+ * Measures losses, duplicates and the pause after a SIGKILL under load, with a new process
+ * immediately.
+ */
 export async function crashRow(bench: Bench): Promise<Outcome> {
   const plan = { perSecond: 1_000, seconds: Math.max(15, scaledSeconds(bench, 20)) }
   const { perSecond } = plan
@@ -26,20 +32,20 @@ export async function crashRow(bench: Bench): Promise<Outcome> {
   for (let run = 1; run <= bench.runs; run++) {
     const { lost, duplicates, nextAfter } = await crash(bench, plan)
     figures.push({ run, lost, 's of traffic twice': duplicates / perSecond, 'next delivery after s': nextAfter })
-    bench.say(`killed: lost ${lost}, ${duplicates} twice, next delivery after ${nextAfter.toFixed(1)} s`)
+    bench.say(`killed: lost ${lost}, ${duplicates} duplicated, next delivery after ${nextAfter.toFixed(1)} s`)
   }
   const worst = (column: string): number => Math.max(...figures.map(each => Number(each[column])))
   const subject = `hookline ${bench.transports[0]}, killed at ${perSecond}/s`
   return {
     findings: [
-      { subject, what: 'lost', measured: worst('lost'), ...bars.lost },
+      { subject, what: 'lost', measured: worst('lost'), ...bounds.lost },
       {
         ...{ subject, what: 'delivered twice', measured: worst('s of traffic twice'), unit: 's of traffic' },
-        ...bars.repeated,
+        ...bounds.repeated,
       },
       {
         ...{ subject, what: 'next delivery after', measured: worst('next delivery after s'), unit: 's' },
-        ...bars.nextDelivery,
+        ...bounds.nextDelivery,
       },
     ],
     figures,
@@ -61,7 +67,7 @@ async function crash({ stage, transports, say }: Bench, { perSecond, seconds }: 
   say(`${forwarder.name}: ${perSecond} events a second for ${seconds} s, SIGKILL after ${killAfterMs / 1_000} s`)
   try {
     await warm(stage, installation, running, delayMs)
-    const run = await live(stage, installation, { perSecond, seconds, delayMs, meanwhile: killAndStart })
+    const run = await live(stage, installation, { perSecond, seconds, delayMs, duringLoad: killAndStart })
     return { lost: run.lost, duplicates: run.duplicates, nextAfter: nextAfter(run, killedAt) }
   } finally {
     await running.stop()
@@ -69,7 +75,7 @@ async function crash({ stage, transports, say }: Bench, { perSecond, seconds }: 
   }
 }
 
-/** Seconds from the kill to the first success that is the new process's. */
+/** Seconds from the kill to the first success of the new process. */
 function nextAfter({ log }: Live, killedAt: number): number {
   const next = log.times.find(at => at > killedAt + lastAnswersMs)
   return ((next ?? Number.POSITIVE_INFINITY) - killedAt) / 1_000

@@ -1,13 +1,13 @@
-import { type Bar, bars, type Finding } from '../bars.ts'
+import { type Bar, bounds, type Finding } from '../bounds.ts'
 import type { Drain } from '../drain.ts'
 import { bareLoop } from '../forwarders/bare-loop.ts'
 import { hooklineForwarder, isWhole } from '../forwarders/hookline.ts'
-import { type Case, drainsOf, joined, peakOf, type Race, type Rounds, raced, rateOf, ratio } from '../race.ts'
+import { type Case, drainsOf, joined, peakOf, type Race, type Rounds, raced, rateOf, ratio } from '../side-by-side.ts'
 import { type Bench, type Outcome, scaled } from './row.ts'
 
 export interface DeliveryPlan {
   readonly cases: readonly Case[]
-  /** Events of a run, by how dear a call is to the client: so that every run takes some seconds. */
+  /** Events per run, by the cost of the client, so that every run takes some seconds. */
   readonly counts: { readonly got: number; readonly others: number }
 }
 
@@ -20,14 +20,17 @@ export const full: DeliveryPlan = {
   counts: { got: 40_000, others: 120_000 },
 }
 
-/** Deliveries a CPU second: Hookline and the bare loop with the same client, in turn on the same topic. */
+/**
+ * Measures deliveries per CPU second of Hookline and of the bare loop with the same client,
+ * alternately on the same topic.
+ */
 export async function deliveryRow(bench: Bench, plan = full): Promise<Outcome> {
   const outcomes: Outcome[] = []
   for (const race of races(bench, plan)) outcomes.push(await raced(bench, race))
   return joined(outcomes)
 }
 
-/** Who runs against whom. */
+/** Forwarders that are compared. */
 function races(bench: Bench, { cases, counts }: DeliveryPlan): readonly Race[] {
   const ours = bench.transports.map(transport => ({ transport, forwarder: hooklineForwarder(transport) }))
   const slow = ours.filter(({ transport }) => transport === 'got').map(({ forwarder }) => forwarder)
@@ -38,7 +41,7 @@ function races(bench: Bench, { cases, counts }: DeliveryPlan): readonly Race[] {
   ].filter(({ forwarders }) => forwarders.length > 1)
 }
 
-/** The bare loop is told of, Hookline is judged. */
+/** Figures of the bare loop are reported; those of Hookline are judged. */
 function findingsOf(name: string, at: Case, rounds: Rounds): readonly Finding[] {
   const [, transport] = /^hookline (.+)$/.exec(name) ?? []
   if (transport === undefined) return []
@@ -48,28 +51,28 @@ function findingsOf(name: string, at: Case, rounds: Rounds): readonly Finding[] 
   const finding = (what: string, measured: number, bar: Bar): Finding => ({ subject, what, measured, ...bar })
   const whole = drains.filter(({ sample }) => sample !== undefined && isWhole(sample)).length
   const bare = `bare ${transport === 'got' ? 'got' : 'undici'}`
-  const memory = bars.peakMemory[at.inFlight]
+  const memory = bounds.peakMemory[at.inFlight]
   return [
     {
       ...finding('deliveries', rateOf(name, rounds), {}),
       ...{ unit: '/ CPU s', reference: { name: bare, measured: rateOf(bare, rounds), unit: '/ CPU s' } },
     },
-    finding(`of ${bare}`, ratio(name, bare, rounds), bars.ofBareLoop[transport] ?? {}),
+    finding(`of ${bare}`, ratio(name, bare, rounds), bounds.ofBareLoop[transport] ?? {}),
     { ...finding('peak memory', peakOf(name, rounds), memory ?? {}), unit: 'MB' },
     finding(
       'lost',
       worst(({ lost }) => lost),
-      bars.lost,
+      bounds.lost,
     ),
     finding(
       'delivered twice',
       worst(({ duplicates }) => duplicates),
-      bars.duplicates,
+      bounds.duplicates,
     ),
     finding(
       'requests of no event',
       worst(({ foreign }) => foreign),
-      bars.duplicates,
+      bounds.duplicates,
     ),
     finding('runs with whole requests', whole, { must: { atLeast: rounds.length } }),
   ]

@@ -3,7 +3,9 @@ import type { Bench, Outcome } from './row.ts'
 
 const sizes = [1, 10, 100, 1_000]
 
-/** What a delivery costs when there are many destinations: each event goes to one of them, in turn. */
+/**
+ * Measures the cost of a delivery with many destinations. Each event goes to one of them, in turn.
+ */
 export const destinationsRow = (bench: Bench): Promise<Outcome> =>
   fullTopicsOutcome(
     bench,

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { bars } from '../bars.ts'
+import { bounds } from '../bounds.ts'
 import { hooklineForwarder } from '../forwarders/hookline.ts'
 import { createInstallation } from '../installation.ts'
 import { meter, warm } from '../live.ts'
@@ -8,7 +8,7 @@ import { type Bench, type Outcome, scaledSeconds } from './row.ts'
 
 const settleMs = 3_000
 
-/** CPU of a process that has worked and now has nothing to do. */
+/** Measures the CPU of a process that has worked and has nothing to do. */
 export async function idleRow(bench: Bench): Promise<Outcome> {
   const { stage, transports } = bench
   const installation = await createInstallation(stage)
@@ -24,7 +24,9 @@ export async function idleRow(bench: Bench): Promise<Outcome> {
     await process.stop()
     bench.say(`${forwarder.name}: idle for ${seconds} s, ${(cpuShare * 100).toFixed(2)} % of a core`)
     return {
-      findings: [{ subject: `${forwarder.name}, idle`, what: 'CPU', unit: 'cores', measured: cpuShare, ...bars.idle }],
+      findings: [
+        { subject: `${forwarder.name}, idle`, what: 'CPU', unit: 'cores', measured: cpuShare, ...bounds.idle },
+      ],
       figures: [{ forwarder: forwarder.name, seconds, 'CPU of a core': cpuShare }],
       profiles: await profileOf(forwarder.name, { profile: process.profile, window }),
     }

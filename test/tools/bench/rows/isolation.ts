@@ -1,4 +1,4 @@
-import { bars, type Finding } from '../bars.ts'
+import { bounds, type Finding } from '../bounds.ts'
 import { hooklineForwarder } from '../forwarders/hookline.ts'
 import { createInstallation } from '../installation.ts'
 import { live, meter, type Passage, quantile, warm } from '../live.ts'
@@ -11,13 +11,13 @@ export interface IsolationPlan {
   readonly perSecond: number
   readonly seconds: number
   readonly inFlight: number
-  /** What one endpoint may hold of the process. */
+  /** Maximum number of concurrent requests to one endpoint. */
   readonly perWebhook: number
 }
 
 interface Crowd {
   readonly destinations: number
-  /** How many of them die, a run each. */
+  /** Numbers of endpoints that stop responding, one run each. */
   readonly dead: readonly number[]
   readonly seconds: number
 }
@@ -28,10 +28,13 @@ const crowds: readonly Crowd[] = [
 ]
 const delayMs = 20
 const inTimeMs = 1_000
-/** 64 is what the configuration says by default. */
+/** 64 is the default of the configuration. */
 const load = { perSecond: 1_000, inFlight: 256, perWebhook: 64 }
 
-/** Many destinations, each with its part of the load, of which some still accept but answer no more when the load begins: what the others notice of it. */
+/**
+ * Measures how destinations are affected when some of many endpoints accept requests but stop
+ * responding as the load begins.
+ */
 export async function isolationRow(bench: Bench): Promise<Outcome> {
   const outcomes: Outcome[] = []
   for (const transport of bench.transports)
@@ -43,7 +46,7 @@ export async function isolationRow(bench: Bench): Promise<Outcome> {
   }
 }
 
-/** What the healthy ones notice when so many die, in one round. */
+/** Effect on the other destinations in one round. */
 interface Noticed {
   readonly dead: number
   readonly 'in time': number
@@ -60,7 +63,7 @@ async function crowdOutcome(bench: Bench, transport: string, crowd: Crowd): Prom
   const { destinations, dead } = crowd
   const rounds: Round[] = []
   for (let round = 1; round <= bench.runs; round++) rounds.push(await crowdRound(bench, transport, crowd, round))
-  /** Of so many dead, a value a round. */
+  /** Values of all rounds for a number of dead endpoints. */
   const of = (dying: number, what: keyof Noticed): readonly number[] =>
     rounds.flatMap(({ noticed }) => noticed.filter(each => each.dead === dying).map(each => each[what]))
   const without = of(0, 'p99 ms')
@@ -71,17 +74,17 @@ async function crowdOutcome(bench: Bench, transport: string, crowd: Crowd): Prom
     return [
       {
         ...{ subject, what: 'healthy events in time', measured: Math.min(...of(dying, 'in time')) },
-        ...bars.healthyInTime,
+        ...bounds.healthyInTime,
       },
-      // The bar in milliseconds is that of one dead among ten.
+      // The limit in milliseconds applies to one dead endpoint of ten.
       {
         ...{ subject, what: 'p99 of healthy events', unit: 'ms', measured: median(p99s) },
-        ...(destinations === 10 && bars.isolatedP99),
+        ...(destinations === 10 && bounds.isolatedP99),
       },
       {
         ...{ subject, what: 'p99 of that without a dead one', measured: ratio },
         reference: { name: 'none dead', measured: median(without), unit: 'ms' },
-        ...bars.isolatedP99Ratio,
+        ...bounds.isolatedP99Ratio,
       },
     ]
   })
@@ -101,18 +104,18 @@ async function crowdRound(
   const inOrder = [0, ...dead]
   const noticed: Noticed[] = []
   const profiles: Profiled[] = []
-  // A broker gets faster for minutes: who is first in one round is last in the next.
+  // The speed of a broker changes over minutes, so alternate the order of the runs.
   for (const dying of round % 2 === 1 ? inOrder : inOrder.toReversed()) {
     const { passages, profiles: ofRun } = await healthyUnderLoad(bench, transport, plan, dying)
     profiles.push(...ofRun)
     const [inTime, p50, p99] = [inTimeShare(passages), quantile(passages, 0.5), quantile(passages, 0.99)]
-    bench.say(`hookline ${transport}: in time ${(inTime * 100).toFixed(2)} %, p99 ${p99.toFixed(1)} ms`)
+    bench.say(`hookline ${transport}: within 1 s ${(inTime * 100).toFixed(2)} %, p99 ${p99.toFixed(1)} ms`)
     noticed.push({ dead: dying, 'in time': inTime, 'p50 ms': p50, 'p99 ms': p99 })
   }
   return { noticed, profiles }
 }
 
-/** The events of those destinations that always answer, under the load, while the last `dead` ones do not. */
+/** Events for endpoints that respond, under load, while the last `dead` endpoints do not. */
 export async function healthyUnderLoad(
   bench: Bench,
   transport: string,
@@ -125,17 +128,17 @@ export async function healthyUnderLoad(
   const isMortal = (number: number): boolean => number % destinations >= destinations - dead
   const targets = installation.sourceIds.map((sourceId, index) => ({
     sourceId,
-    url: isMortal(index) ? `${stage.receiver.mortalUrl}/${index}` : stage.receiver.url,
+    url: isMortal(index) ? `${stage.receiver.failingUrl}/${index}` : stage.receiver.url,
   }))
   const job = { stage, installation, targets, inFlight, perWebhook, profile }
   const process = await hooklineForwarder(transport).start(job)
   try {
     await warm(stage, installation, process, delayMs)
     const read = meter(process)
-    const forTheDead = (perSecond * seconds * dead) / destinations
-    const { passages } = await live(stage, installation, { perSecond, seconds, delayMs, forTheDead })
+    const eventsForFailing = (perSecond * seconds * dead) / destinations
+    const { passages } = await live(stage, installation, { perSecond, seconds, delayMs, eventsForFailing })
     const { window } = read()
-    // Its profile is written by a process that ends by itself.
+    // Only a process that exits by itself writes its profile.
     if (profile) await process.stop()
     return {
       passages: passages.filter(({ number }) => !isMortal(number)),
@@ -145,12 +148,12 @@ export async function healthyUnderLoad(
       }),
     }
   } finally {
-    // Its calls to the dead ones would take their five seconds.
+    // A normal stop would wait for the requests to dead endpoints.
     await process.kill()
     await installation.close()
   }
 }
 
-/** Which part of them took no longer than a second. */
+/** Share of the events that were delivered within a second. */
 const inTimeShare = (passages: readonly Passage[]): number =>
   passages.filter(({ ms }) => ms !== undefined && ms <= inTimeMs).length / passages.length

@@ -1,4 +1,4 @@
-import { bars, type Finding, type Reference } from '../bars.ts'
+import { bounds, type Finding, type Reference } from '../bounds.ts'
 import { bareLoop } from '../forwarders/bare-loop.ts'
 import type { Forwarder } from '../forwarders/forwarder.ts'
 import { hooklineForwarder } from '../forwarders/hookline.ts'
@@ -10,10 +10,10 @@ import { type Bench, type Figures, type Outcome, scaledSeconds } from './row.ts'
 const perSecond = 1_000
 const delayMs = 20
 const inFlight = 512
-/** The first seconds of a load find code that is not compiled for it yet. */
+/** Seconds at the start of a load that are not measured, because V8 still compiles the code. */
 const skippedSeconds = 3
 
-/** Append to answer under an even load, far below what the forwarder could do. */
+/** Measures the latency from append to response under an even load, far below the maximum. */
 export async function liveRow(bench: Bench): Promise<Outcome> {
   const ours = bench.transports.map(hooklineForwarder)
   const figures: Figures[] = []
@@ -45,11 +45,11 @@ export async function liveRow(bench: Bench): Promise<Outcome> {
     if (!ours.includes(forwarder)) continue
     findings.push(
       { subject, what: 'p50', unit: 'ms', measured: quantile(passages, 0.5), reference: beside(bare.p50) },
-      { subject, what: 'p99', unit: 'ms', measured: p99, reference: beside(bare.p99), ...bars.liveP99 },
+      { subject, what: 'p99', unit: 'ms', measured: p99, reference: beside(bare.p99), ...bounds.liveP99 },
       { subject, what: `p99 of ${reference.name}`, measured: p99 / bare.p99 },
       { subject, what: 'CPU', unit: 'cores', measured: cpuShare },
-      { subject, what: 'lost', measured: run.lost, ...bars.lost },
-      { subject, what: 'delivered twice', measured: run.duplicates, ...bars.duplicates },
+      { subject, what: 'lost', measured: run.lost, ...bounds.lost },
+      { subject, what: 'delivered twice', measured: run.duplicates, ...bounds.duplicates },
     )
   }
   return { findings, figures, profiles }

@@ -1,4 +1,4 @@
-import { bars, type Finding } from '../bars.ts'
+import { bounds, type Finding } from '../bounds.ts'
 import { drain } from '../drain.ts'
 import { hooklineForwarder } from '../forwarders/hookline.ts'
 import { createInstallation } from '../installation.ts'
@@ -9,15 +9,15 @@ import { type Bench, type Figures, type Outcome, scaled } from './row.ts'
 const delayMs = 20
 const inFlight = 512
 
-/** Resident memory over a long run. */
+/** Measures resident memory over a long run. */
 export async function memoryRow(bench: Bench): Promise<Outcome> {
   const figures: Figures[] = []
   const findings: Finding[] = []
   const profiles: Profiled[] = []
   for (const transport of bench.transports) {
-    // A minute or so with each.
+    // About a minute with each transport.
     const count = scaled(bench, transport === 'got' ? 300_000 : 1_000_000)
-    bench.say(`hookline ${transport}: ${count} events, ${inFlight} in flight`)
+    bench.say(`hookline ${transport}: ${count} events, ${inFlight} requests in progress`)
     const installation = await createInstallation(bench.stage)
     await installation.fill(count)
     const job = { stage: bench.stage, installation, inFlight, profile: bench.profile }
@@ -33,19 +33,21 @@ export async function memoryRow(bench: Bench): Promise<Outcome> {
       lost: run.lost,
       duplicates: run.duplicates,
     })
-    bench.say(`hookline ${transport}: peak ${Math.round(run.peakMb)} MB, ${perMillion.toFixed(1)} MB a million events`)
+    bench.say(
+      `hookline ${transport}: peak ${Math.round(run.peakMb)} MB, ${perMillion.toFixed(1)} MB per million events`,
+    )
     const subject = `hookline ${transport}, ${count} events`
     profiles.push(...(await profileOf(subject, run)))
     findings.push(
-      { subject, what: 'peak memory', unit: 'MB', measured: run.peakMb, ...bars.peakMemory[inFlight] },
-      { subject, what: 'memory, last to second quarter', measured: growth, ...bars.memoryGrowth },
-      { subject, what: 'lost', measured: run.lost, ...bars.lost },
+      { subject, what: 'peak memory', unit: 'MB', measured: run.peakMb, ...bounds.peakMemory[inFlight] },
+      { subject, what: 'memory, last to second quarter', measured: growth, ...bounds.memoryGrowth },
+      { subject, what: 'lost', measured: run.lost, ...bounds.lost },
     )
   }
   return { findings, figures, profiles }
 }
 
-/** How resident memory goes on after the first quarter, in which it may grow to what the work needs. */
+/** Growth of resident memory after the first quarter, in which it may reach its working size. */
 export function growthOf(
   samples: readonly Point[],
   count: number,

@@ -1,29 +1,32 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { bars } from '../bars.ts'
-import { type Draining, drainingOf } from '../draining.ts'
+import { type Draining, drainingOf } from '../backlog-drain.ts'
+import { bounds } from '../bounds.ts'
 import { hooklineForwarder } from '../forwarders/hookline.ts'
 import { cheapestOf } from '../growth.ts'
 import { createInstallation, type Installation } from '../installation.ts'
 import { live, type Passage, passagesOf, quantile, warm } from '../live.ts'
 import { Stalled } from '../receiver/receiver.ts'
-import type { Stage } from '../stage.ts'
+import type { Stage } from '../test-bed.ts'
 import { type Bench, type Outcome, scaled, scaledSeconds } from './row.ts'
 
 const [perSecond, delayMs] = [1_000, 20]
-/** 64 is what the configuration says by default. */
+/** 64 is the default of the configuration. */
 const [inFlight, perWebhook] = [512, 64]
-/** What one endpoint can be given in a second through its places. */
+/** Maximum number of requests per second that the permits of one endpoint allow. */
 const laneRate = (perWebhook * 1_000) / delayMs
-/** A call that is not answered ends after five. */
+/** A request without a response ends after five seconds. */
 const lastCallsMs = 6_000
-/** What was put off waits at most five minutes for its next turn. */
+/** A deferred record waits at most five minutes for its next attempt. */
 const patienceMs = 330_000
 
-/** Every second event is for this one. */
+/** Every second event goes to the endpoint that fails. */
 const isMortal = (number: number): boolean => number % 2 === 1
 const isHealthy = ({ number }: Passage): boolean => !isMortal(number)
 
-/** One of two endpoints answers no more while many events come for it, and then again: how it gets what it has missed, and what the other one notices. */
+/**
+ * Measures an outage: one of two endpoints stops responding while many events arrive for it, then
+ * recovers. Judges how it gets its backlog, and the effect on the other endpoint.
+ */
 export async function outageRow(bench: Bench): Promise<Outcome> {
   const { stage, say } = bench
   const waiting = scaled(bench, 100_000)
@@ -31,17 +34,17 @@ export async function outageRow(bench: Bench): Promise<Outcome> {
   const installation = await createInstallation(stage, { sources: 2 })
   const targets = installation.sourceIds.map((sourceId, index) => ({
     sourceId,
-    url: isMortal(index) ? stage.receiver.mortalUrl : stage.receiver.url,
+    url: isMortal(index) ? stage.receiver.failingUrl : stage.receiver.url,
   }))
   const process = await forwarder.start({ stage, installation, targets, inFlight, perWebhook })
   try {
     await warm(stage, installation, process, delayMs)
-    say(`${forwarder.name}: ${perSecond} events a second, both endpoints answer`)
+    say(`${forwarder.name}: ${perSecond} events a second, both endpoints respond`)
     const calm = await live(stage, installation, { perSecond, seconds: scaledSeconds(bench, 15), delayMs })
-    say(`one of them answers no more: ${waiting} events for each`)
+    say(`one of them stops responding: ${waiting} events for each`)
     const first = installation.appended()
     await endure(stage, installation, waiting)
-    say(`it answers again; ${perSecond} events a second go on`)
+    say(`it responds again; the load of ${perSecond} events a second continues`)
     const healed = await heal(bench, installation, { first, waiting })
     const before = quantile(calm.passages.filter(isHealthy), 0.99)
     return outcomeOf(`${forwarder.name}, ${waiting} waited`, before, healed)
@@ -61,7 +64,7 @@ async function endure({ receiver }: Stage, installation: Installation, waiting: 
 
 interface Healed {
   readonly draining: Draining
-  /** p99 of the events for the other endpoint that were appended meanwhile, in ms. */
+  /** p99 of the events for the other endpoint that were appended in this time, in milliseconds. */
   readonly p99: number
   readonly lost: number
 }
@@ -91,7 +94,10 @@ async function heal(
   return { draining, p99: quantile(meanwhile, 0.99), lost: expected - tally.delivered }
 }
 
-/** Between two turns of what was put off nothing may come for long. */
+/**
+ * Waits until a deadline, because there may be long pauses between two attempts of deferred
+ * records.
+ */
 async function reachedBy(deadline: number, reached: () => Promise<unknown>): Promise<void> {
   for (;;)
     try {
@@ -123,14 +129,14 @@ function outcomeOf(subject: string, before: number, { draining, p99, lost }: Hea
         subject,
         what: 'fullest second, of what its places let through',
         measured: mostInASecond / laneRate,
-        ...bars.stampede,
+        ...bounds.stampede,
       },
       { subject, what: 'drained at, of what its places let through', measured: draining.perSecond / laneRate },
       {
         ...{ subject, what: 'p99 of the other endpoint, of that before', measured: p99 / before },
-        ...{ reference: { name: 'before', measured: before, unit: 'ms' }, ...bars.besideDraining },
+        ...{ reference: { name: 'before', measured: before, unit: 'ms' }, ...bounds.besideDraining },
       },
-      { subject, what: 'lost', measured: lost, ...bars.lost },
+      { subject, what: 'lost', measured: lost, ...bounds.lost },
     ],
   }
 }

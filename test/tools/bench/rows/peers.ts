@@ -1,14 +1,17 @@
-import { bars, type Finding } from '../bars.ts'
+import { bounds, type Finding } from '../bounds.ts'
 import { bareLoop } from '../forwarders/bare-loop.ts'
 import { hooklineForwarder } from '../forwarders/hookline.ts'
-import { type Case, drainsOf, peakOf, type Rounds, raced, rateOf, ratio } from '../race.ts'
+import { type Case, drainsOf, peakOf, type Rounds, raced, rateOf, ratio } from '../side-by-side.ts'
 import { full } from './delivery.ts'
 import { type Bench, type Outcome, scaled } from './row.ts'
 
-/** Our transport that costs least is what others are compared with. */
+/** Others are compared with Hookline's cheapest transport. */
 const us = 'hookline undici'
 
-/** Deliveries a CPU second: Hookline and other programs, in turn on the same topic; with the bare loop, so that this row can be set beside others. */
+/**
+ * Measures deliveries per CPU second of Hookline and other programs, alternately on the same topic.
+ * The bare loop runs too, for a comparison with other rows.
+ */
 export function peersRow(bench: Bench, { cases, counts } = full): Promise<Outcome> {
   const forwarders = [hooklineForwarder('undici'), ...bench.peers, bareLoop('undici')]
   const others = forwarders.map(({ name }) => name).filter(name => name !== us)
@@ -27,11 +30,11 @@ function toldOf(name: string, { delayMs }: Case, rounds: Rounds): readonly Findi
   return [
     { subject, what: 'deliveries', measured: rateOf(name, rounds), unit: '/ CPU s' },
     { subject, what: 'peak memory', measured: peakOf(name, rounds), unit: 'MB' },
-    { subject, what: 'lost', measured: lost, ...(name === us && bars.lost) },
+    { subject, what: 'lost', measured: lost, ...(name === us && bounds.lost) },
   ]
 }
 
 function comparedWith(other: string, { delayMs }: Case, rounds: Rounds): Finding {
-  const bar = { benthos: bars.ofBenthos, 'benthos-tuned': bars.ofBenthosTuned }[other]
+  const bar = { benthos: bounds.ofBenthos, 'benthos-tuned': bounds.ofBenthosTuned }[other]
   return { subject: `${us}, ${delayMs} ms`, what: `of ${other}`, measured: ratio(us, other, rounds), ...bar }
 }

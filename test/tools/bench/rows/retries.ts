@@ -1,5 +1,5 @@
 import { durationMs } from '../../../../src/core/units.ts'
-import { bars, type Finding } from '../bars.ts'
+import { bounds, type Finding } from '../bounds.ts'
 import type { Drain, DrainPlan } from '../drain.ts'
 import { bareLoop } from '../forwarders/bare-loop.ts'
 import type { Forwarder } from '../forwarders/forwarder.ts'
@@ -13,19 +13,19 @@ import { type Bench, type Figures, type Outcome, scaled } from './row.ts'
 const delayMs = 20
 const inFlight = 512
 /**
- * Of the second half of the events two of three fail the first time: of what is measured, the more is parking and the less are attempts, the
- * better. The breaker opens when seven of ten do.
+ * In the second half, two of three events fail at first. More failures make scheduling a larger
+ * part of the measurement, but the circuit breaker opens at seven of ten.
  */
 const passesOneIn = 3
-/** Without these, what is measured is how the code was compiled. */
+/** With fewer events the measurement would mainly show how V8 compiled the code. */
 const fewest = 20_000
-/** Shorter than the run, so that parking and releasing go on side by side. */
+/** Shorter than the run, so that retries are scheduled and read at the same time. */
 const parkedFor = durationMs(1_000)
 const schedule = ['1s', '5s']
 
 /**
- * What it costs to park a failed delivery in a retry topic and to take it up again, without the two attempts: events are delivered without
- * failures and with them, side by side.
+ * Measures the CPU to write a failed delivery to a retry topic and read it again, without the two
+ * attempts. Runs with and without failures are compared side by side.
  */
 export async function retriesRow(bench: Bench): Promise<Outcome> {
   const figures: Figures[] = []
@@ -56,10 +56,10 @@ export async function retriesRow(bench: Bench): Promise<Outcome> {
         duplicates,
       })
       bench.say(
-        `hookline ${transport}: attempt ${attempt.toFixed(0)} µs, park and release ${parkAndRelease.toFixed(0)} µs`,
+        `hookline ${transport}: attempt ${attempt.toFixed(0)} µs, scheduling and reading a retry ${parkAndRelease.toFixed(0)} µs`,
       )
       profiles.push(
-        ...(await profileOf(`hookline ${transport}, none parked`, plain)),
+        ...(await profileOf(`hookline ${transport}, none retried`, plain)),
         ...(await profileOf(`hookline ${transport}`, failing)),
       )
     }
@@ -74,26 +74,29 @@ export async function retriesRow(bench: Bench): Promise<Outcome> {
       },
       {
         ...{ subject, what: 'park and release, of a bare delivery', measured: median(all('of a bare delivery')) },
-        ...bars.parkAndRelease,
+        ...bounds.parkAndRelease,
       },
       {
         ...{ subject, what: 'parked record', unit: 'bytes', measured: median(all('bytes a parked record')) },
         reference: { name: 'the event', measured: median(all('bytes an event')), unit: 'bytes' },
       },
-      { subject, what: 'lost', measured: Math.max(...all('lost')), ...bars.lost },
-      { subject, what: 'delivered twice', measured: Math.max(...all('duplicates')), ...bars.duplicates },
+      { subject, what: 'lost', measured: Math.max(...all('lost')), ...bounds.lost },
+      { subject, what: 'delivered twice', measured: Math.max(...all('duplicates')), ...bounds.duplicates },
     )
   }
   return { findings, figures, profiles }
 }
 
-/** Events of each. */
+/** Number of events of each run. */
 interface Counts {
   readonly bare: number
   readonly hookline: number
 }
 
-/** So many that what V8 compiles for parking is little of what a parked delivery costs; the bare loop's take it about as long. */
+/**
+ * Enough events that V8's compilation is a small part of the cost. The bare loop's run takes about
+ * as long.
+ */
 function countsOf(bench: Bench, transport: string): Counts {
   const hookline = Math.max(fewest, scaled(bench, transport === 'got' ? 160_000 : 600_000))
   return { bare: hookline * (transport === 'got' ? 4 : 1), hookline }
@@ -103,12 +106,12 @@ interface Runs {
   readonly bare: Drain
   readonly plain: Drain
   readonly failing: Drain
-  /** Of a record, on average. */
+  /** Average size of a retry record in bytes. */
   readonly parkedBytes: number
   readonly eventBytes: number
 }
 
-/** Side by side, each with topics of its own. */
+/** Runs all side by side, each with its own topics. */
 async function runOf({ stage, profile }: Bench, transport: string, counts: Counts): Promise<Runs> {
   const contender = async (
     forwarder: Forwarder,
@@ -136,14 +139,14 @@ async function runOf({ stage, profile }: Bench, transport: string, counts: Count
   return { ...drains, parkedBytes, eventBytes }
 }
 
-/** Microseconds of CPU. */
+/** Costs in microseconds of CPU. */
 export function costsOf(
   plain: Pick<Drain, 'perCpuSecond' | 'cpuToTheEnd'>,
   failing: Pick<Drain, 'cpuToTheEnd' | 'refused'>,
 ): { readonly attempt: number; readonly parkAndRelease: number } {
   const attempt = 1e6 / plain.perCpuSecond
-  // Each that failed has had one attempt more.
+  // Each failed event needs one more attempt.
   const parkAndRelease = ((failing.cpuToTheEnd - plain.cpuToTheEnd) * 1e6) / failing.refused - attempt
-  // Nothing is done for less than nothing: then the two runs were not alike.
+  // A negative cost means that the two runs were not comparable.
   return { attempt, parkAndRelease: parkAndRelease > 0 ? parkAndRelease : Number.NaN }
 }

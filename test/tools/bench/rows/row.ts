@@ -1,28 +1,28 @@
-import type { Finding } from '../bars.ts'
+import type { Finding } from '../bounds.ts'
 import type { Forwarder } from '../forwarders/forwarder.ts'
 import type { Profiled } from '../profile.ts'
-import type { Stage } from '../stage.ts'
+import type { Stage } from '../test-bed.ts'
 
-/** What a row measures with. */
+/** Environment of a row. */
 export interface Bench {
   readonly stage: Stage
-  /** How often what is compared is repeated; medians count. */
+  /** Number of repetitions of what is compared. Medians count. */
   readonly runs: number
-  /** What counts of events and seconds of load are multiplied with. */
+  /** Factor on numbers of events and seconds of load. */
   readonly scale: number
-  /** Records of the largest backlog that is measured. */
+  /** Number of records of the largest backlog. */
   readonly backlog: number
-  /** Of Hookline; the first one stands for all where the transport makes no difference. */
+  /** Transports of Hookline. The first one is used where the transport makes no difference. */
   readonly transports: readonly string[]
   readonly peers: readonly Forwarder[]
   readonly profile: boolean
-  /** What is being done, for whoever watches. */
+  /** Reports progress. */
   readonly say: (line: string) => void
 }
 
 export interface Outcome {
   readonly findings: readonly Finding[]
-  /** Everything that was measured, a line each. */
+  /** All measured figures, one per line. */
   readonly figures: readonly Figures[]
   /** Where the CPU time went. */
   readonly profiles?: readonly Profiled[]
@@ -35,5 +35,5 @@ export type Row = (bench: Bench) => Promise<Outcome>
 /** At least one event for each partition and each mark. */
 export const scaled = ({ scale }: Bench, count: number): number => Math.max(200, Math.round(count * scale))
 
-/** A load long enough that its percentiles mean something. */
+/** Long enough for meaningful percentiles. */
 export const scaledSeconds = ({ scale }: Bench, seconds: number): number => Math.max(4, Math.round(seconds * scale))

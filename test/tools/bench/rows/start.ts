@@ -1,4 +1,4 @@
-import { bars } from '../bars.ts'
+import { bounds } from '../bounds.ts'
 import { drain } from '../drain.ts'
 import { hooklineForwarder } from '../forwarders/hookline.ts'
 import { createInstallation } from '../installation.ts'
@@ -8,10 +8,10 @@ import type { Bench, Outcome } from './row.ts'
 
 const starts = 5
 const inFlight = 512
-/** What waits when the process starts. */
+/** Number of waiting events when the process starts. */
 const waiting = 1_000
 
-/** From the start of a process, of a group that there is already, to its first delivery. */
+/** Measures the time from the start of a process in an existing group to its first delivery. */
 export async function startRow({ stage, transports, say }: Bench): Promise<Outcome> {
   const installation = await createInstallation(stage)
   const forwarder = hooklineForwarder(transports[0] ?? '')
@@ -31,7 +31,7 @@ export async function startRow({ stage, transports, say }: Bench): Promise<Outco
   const subject = forwarder.name
   const measured = median(seconds)
   return {
-    findings: [{ subject, what: 'first delivery after', unit: 's', measured, ...bars.firstDelivery }],
+    findings: [{ subject, what: 'first delivery after', unit: 's', measured, ...bounds.firstDelivery }],
     figures: seconds.map((each, index) => ({ start: index + 1, 'first delivery after s': each })),
   }
 }

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals'
 import type { Drain } from '../drain.ts'
-import { crew } from '../forwarders/crew.ts'
 import type { Forwarder, Job } from '../forwarders/forwarder.ts'
+import { processGroup } from '../forwarders/process-group.ts'
 import { cheapestOf, costRatio, growthOutcome, type Round, roundsOf, type Step } from '../growth.ts'
 
-/** A run in which a delivery takes so many microseconds of CPU. */
+/** A run with `micros` of CPU per delivery. */
 const costing = (micros: number, more: Partial<Drain> = {}): Drain => ({
   ...{
     perCpuSecond: 1e6 / micros,
@@ -36,7 +36,7 @@ const round = (costs: Readonly<Record<string, number>>): Round =>
 describe('the cost of growth', () => {
   it.each<[string, readonly Round[], number]>([
     [
-      'within a round, then the median',
+      'the ratio within each round, then the median',
       [
         { few: 50, many: 60 },
         { few: 100, many: 110 },
@@ -44,7 +44,7 @@ describe('the cost of growth', () => {
       ].map(round),
       1.2,
     ],
-    ['rounds that lack one do not count', [round({ few: 50, many: 60 }), round({ few: 10 })], 1.2],
+    ['only rounds with both steps', [round({ few: 50, many: 60 }), round({ few: 10 })], 1.2],
   ])('%s', (_, rounds, expected) => expect(costRatio(step('many'), step('few'), rounds)).toBeCloseTo(expected))
 
   it('has no ratio when it was never measured in the same round', () =>
@@ -113,7 +113,7 @@ describe('a crew of forwarders', () => {
   }
 
   it('starts, measures and stops its members together, and fails with the first of them', async () => {
-    const started = await crew(forwarder, 2).start({} as Job)
+    const started = await processGroup(forwarder, 2).start({} as Job)
     expect(started).toMatchObject({ pids: [100, 101], startedAt: 999 })
     await started.stop()
     await started.kill()

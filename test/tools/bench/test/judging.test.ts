@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { type Bar, type Verdict, verdictOf } from '../bars.ts'
+import { type Bar, type Verdict, verdictOf } from '../bounds.ts'
 import { asEnvironment, filledIn, parsePeer } from '../forwarders/peer.ts'
 import { parseOptions, rowNames } from '../options.ts'
 import { failuresOf, reportOf, shown } from '../report.ts'
@@ -13,13 +13,13 @@ describe('the verdict on a finding', () => {
     ['beyond the must', 38.1, atMost, 'FAILS'],
     ['no number', Number.NaN, atMost, 'FAILS'],
     ['never', Number.POSITIVE_INFINITY, atMost, 'FAILS'],
-    ['at least, compared with nothing', Number.POSITIVE_INFINITY, atLeast, 'FAILS'],
-    ['an aim, compared with nothing', Number.POSITIVE_INFINITY, { aim: { atLeast: 1 } }, 'short of the aim'],
-    ['at least, on it', 0.9, atLeast, 'holds'],
-    ['at least, below it', 0.89, atLeast, 'FAILS'],
-    ['only an aim, missed', 1.2, { aim: { atMost: 1.1 } }, 'short of the aim'],
-    ['only an aim, reached', 1.1, { aim: { atMost: 1.1 } }, 'aim reached'],
-    ['no bar', 5, {}, ''],
+    ['a ratio with a division by zero', Number.POSITIVE_INFINITY, atLeast, 'FAILS'],
+    ['an aim with a division by zero', Number.POSITIVE_INFINITY, { aim: { atLeast: 1 } }, 'short of the aim'],
+    ['on a lower limit', 0.9, atLeast, 'holds'],
+    ['below a lower limit', 0.89, atLeast, 'FAILS'],
+    ['a missed aim without a must', 1.2, { aim: { atMost: 1.1 } }, 'short of the aim'],
+    ['a reached aim without a must', 1.1, { aim: { atMost: 1.1 } }, 'aim reached'],
+    ['no limit', 5, {}, ''],
   ])('%s', (_, measured, bar, verdict) =>
     expect(verdictOf({ subject: 'x', what: 'y', measured, ...bar })).toBe(verdict),
   )
@@ -109,19 +109,19 @@ describe('the variables of make bench', () => {
   ])('%j', (env, change) => expect(parseOptions(env, known)).toEqual({ ...full, ...change }))
 
   it.each([
-    [{ ROWS: 'speed' }, "ROWS: 'speed' is none of delivery, peers, memory,"],
-    [{ ROWS: 'live,peers' }, "ROWS: peers compares with other programs, give them: PEER='name=command …'"],
-    [{ TRANSPORTS: 'fetch' }, "TRANSPORTS: 'fetch' is none of got, undici"],
-    [{ BACKLOG: '5' }, "BACKLOG: '5' is none of 10000, 100000, 1000000, 10000000"],
-    [{ GATES: 'no' }, "GATES: 'no' is none of on, off"],
-    [{ PROFILE: 'yes' }, "PROFILE: 'yes' is none of 0, 1"],
-    [{ PUBLISH: '1', SCALE: '0.5' }, 'PUBLISH takes runs of full length'],
-    [{ PUBLISH: '1', PROFILE: '1' }, 'PUBLISH takes runs of full length'],
+    [{ ROWS: 'speed' }, 'ROWS must be one of delivery, peers, memory,'],
+    [{ ROWS: 'live,peers' }, "ROWS: peers needs other programs to compare with: PEER='name=command …'"],
+    [{ TRANSPORTS: 'fetch' }, "TRANSPORTS must be one of got, undici, not 'fetch'"],
+    [{ BACKLOG: '5' }, "BACKLOG must be one of 10000, 100000, 1000000, 10000000, not '5'"],
+    [{ GATES: 'no' }, "GATES must be one of on, off, not 'no'"],
+    [{ PROFILE: 'yes' }, "PROFILE must be one of 0, 1, not 'yes'"],
+    [{ PUBLISH: '1', SCALE: '0.5' }, 'PUBLISH needs full runs'],
+    [{ PUBLISH: '1', PROFILE: '1' }, 'PUBLISH needs full runs'],
     [{ RUNS: '0' }, 'RUNS must be a number above 0'],
     [{ RUNS: '1.5' }, 'RUNS must be a whole number'],
     [{ SCALE: 'half' }, 'SCALE must be a number above 0'],
     [{ PEER: 'connect run' }, 'PEER must be name=command'],
-    [{ PEER: 'x=run {tpoic}' }, 'PEER x: {tpoic} is none of {brokers}'],
+    [{ PEER: 'x=run {tpoic}' }, 'PEER x: unknown placeholder {tpoic}, known are {brokers}'],
   ])('%j is refused', (env, message) => expect(() => parseOptions(env, known)).toThrow(message))
 })
 

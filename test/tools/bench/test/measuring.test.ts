@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals'
-import { createEventCodec } from '../../../../src/adapters/avro/avro.ts'
+import { createEventCodec } from '../../../../src/adapters/avro/event-codec.ts'
 import { systemClock } from '../../../../src/adapters/clock/clock.ts'
 import { bodyOf } from '../../../../src/core/delivery/payload.ts'
 import { epochMs } from '../../../../src/core/units.ts'
 import { eventsTopic, MemoryRegistry } from '../../../support/kafka/memory-registry.ts'
-import { drainingOf } from '../draining.ts'
+import { drainingOf } from '../backlog-drain.ts'
 import { createEvents, eventBytes, idOf, numberIn } from '../events.ts'
 import { passagesOf, quantile } from '../live.ts'
 import { coresOf } from '../pinning.ts'
@@ -16,8 +16,8 @@ import { median, percentile, slope } from '../statistics.ts'
 describe('bench statistics', () => {
   it.each([
     ['one', [7], 7],
-    ['an odd number, in no order', [9, 1, 5], 5],
-    ['an even number', [4, 1, 2, 9], 3],
+    ['an odd number of unsorted values', [9, 1, 5], 5],
+    ['an even number of values', [4, 1, 2, 9], 3],
   ])('median of %s', (_, values, expected) => expect(median(values)).toBe(expected))
 
   it.each([

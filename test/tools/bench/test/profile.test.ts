@@ -17,7 +17,7 @@ describe('the summary of a CPU profile', () => {
       { id: 4, callFrame: call('(garbage collector)') },
     ],
     startTime: 1_000_000,
-    // At 1,000,100, 1,000,200, … microseconds.
+    // Samples at 1,000,100, 1,000,200, … microseconds.
     samples: [4, 1, 1, 2, 3, 1],
     timeDeltas: [100, 100, 100, 100, 100, 100],
   }
@@ -99,13 +99,13 @@ describe('the label and the package of a profiled function', () => {
       { label: 'get keyv/index.js:10', package: 'keyv' },
     ],
     [
-      'of kafkajs, which has sources, too',
+      'of kafkajs, which has a src folder',
       call('send', 'file:///x/node_modules/kafkajs/src/network/connection.js'),
       { label: 'send kafkajs/src/network/connection.js:10', package: 'kafkajs' },
     ],
     ['of Node', call('tick', 'node:_http_agent'), { label: 'tick node:_http_agent:10', package: 'node:_http_agent' }],
     [
-      'of Node, inside',
+      'of an internal module of Node',
       call('read', 'node:internal/streams/readable'),
       { label: 'read node:internal/streams/readable:10', package: 'node:internal/streams' },
     ],
@@ -123,12 +123,12 @@ describe('the label and the package of a profiled function', () => {
       },
     ],
     [
-      'of this project, checked out below a folder src',
+      'of this project, below a folder src',
       call('run', 'file:///home/somebody/src/project/src/app/run.ts'),
       { label: 'run src/app/run.ts:10', package: 'src/app' },
     ],
     [
-      'of a program elsewhere: the place on this machine is not told',
+      'of a program elsewhere, without its directory',
       call('main', 'file:///home/somebody/loop.mjs'),
       { label: 'main loop.mjs:10', package: 'loop.mjs' },
     ],
@@ -139,12 +139,12 @@ describe('the label and the package of a profiled function', () => {
     ],
     ['of V8', call('writev'), { label: 'writev', package: '' }],
     [
-      'that leads out of WebAssembly',
+      'of an exit of WebAssembly',
       { functionName: 'wasm-to-js', url: '', lineNumber: 0 },
       { label: 'wasm-to-js', package: '' },
     ],
     [
-      'that a package put together at run time',
+      'of code generated at run time',
       { functionName: 'readEvent', url: '', lineNumber: 2 },
       { label: 'readEvent (made at run time)', package: '' },
     ],

@@ -10,7 +10,8 @@ import {
   replaced,
   type Value,
 } from '../publication/entries.ts'
-import { frontText, pageText } from '../publication/tables.ts'
+import { readmeText } from '../publication/readme-figures.ts'
+import { pageText, summaryText } from '../publication/tables.ts'
 
 const circumstances: Circumstances = { date: '2026-01-02', commit: 'abc', machine: '2 × Z80', load: 0.25, runs: 3 }
 const entry = (
@@ -41,7 +42,7 @@ describe('published bench entries', () => {
 
   it.each<[string, Value, Value['verdict']]>([
     ['holds', { what: 'x', measured: 1, must: { atMost: 1 }, verdict: '' }, 'holds'],
-    ['no number keeps to nothing', { what: 'x', measured: null, must: { atMost: 1 }, verdict: '' }, 'FAILS'],
+    ['a missing number meets no limit', { what: 'x', measured: null, must: { atMost: 1 }, verdict: '' }, 'FAILS'],
   ])('judges a published figure again: %s', (_, value, verdict) =>
     expect(judged([entry('live', 'got', [value])])).toEqual([entry('live', 'got', [{ ...value, verdict }])]),
   )
@@ -116,20 +117,20 @@ describe('the bench tables', () => {
 
 2026-01-02, commit abc, 3 runs, load 0.25 at the start; 2 × Z80.
 
-|  | measured |  | beside it | must | aim |  |
+| variant | figure | measured | compared with | must | aim | verdict |
 |---|---|---|---|---|---|---|
 | got | p99 | 40.3 ms | bare: 59 ms | ≤ 38 |  | FAILS |
-| got | of bare | 0.8 |  | ≥ 0.75 |  | holds |
+| got | relative to bare | 0.8 |  | ≥ 0.75 |  | holds |
 
 2026-01-02, commit abc, 3 runs, load 2 at the start; 2 × Z80.
 
-|  | measured |  | beside it | must | aim |  |
+| variant | figure | measured | compared with | must | aim | verdict |
 |---|---|---|---|---|---|---|
 | undici | p99 | - ms | bare: 59 ms | ≤ 38 |  | FAILS |`))
 
   it('shows variants side by side with the worst verdict in the short table', () =>
     expect(
-      frontText(
+      summaryText(
         [
           entry('live', 'got', [ratio]),
           entry('live', 'undici', [{ ...ratio, measured: 0.7, verdict: 'FAILS' }]),
@@ -147,7 +148,7 @@ describe('the bench tables', () => {
       ),
     ).toBe(`One run, 2026-01-02, commit abc; 2 × Z80.
 
-|  | measured | must | aim |  |
+| figure | measured | must | aim | verdict |
 |---|---|---|---|---|
 | both | 0.8 / 0.7 | ≥ 0.75 |  | FAILS |
 | one | 0.8 | ≥ 0.75 |  | holds |
@@ -170,8 +171,19 @@ describe('the bench tables', () => {
       'Several runs, 2026-01-02: 1 commit, 1 machine. Compare figures only within a row.',
     ],
   ])('says in the short table from which runs its figures come: %s', (_, published, text) =>
-    expect(frontText(published, []).split('\n')[0]).toBe(text),
+    expect(summaryText(published, []).split('\n')[0]).toBe(text),
   )
+
+  it('lists the figures of README.md, each with a link to its table and its date', () => {
+    const delivery = entry('delivery', 'hookline undici, 20 ms', [
+      { what: 'deliveries', measured: 21_253.4, unit: '/ CPU s', verdict: '' },
+    ])
+    expect(readmeText([delivery]).split('\n')).toEqual([
+      '- **21,253 deliveries per CPU second** with endpoints that respond after 20 ms (transport undici, one process) ([performance](docs/performance/README.md#delivery), 2026-01-02)',
+      expect.stringMatching(/^- not measured yet: p99 latency /),
+      expect.stringMatching(/^- not measured yet: of the events /),
+    ])
+  })
 
   it('replaces the text between two marks, and refuses a page without them', () => {
     const page = 'a\n<!-- x -->\nold\n<!-- end of x -->\nb\n'

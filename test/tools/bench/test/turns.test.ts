@@ -3,9 +3,9 @@ import { nextTurn, type Waiting } from '../turns.ts'
 
 describe('the next turn of a bench run', () => {
   it.each<[string, readonly (readonly [done: number, missed: number])[], number]>([
-    ['who is alone', [[0.5, 0]], 0],
+    ['the only one', [[0.5, 0]], 0],
     [
-      'who is furthest behind',
+      'the one with the least progress',
       [
         [0.5, 2],
         [0.2, 0],
@@ -14,7 +14,7 @@ describe('the next turn of a bench run', () => {
       1,
     ],
     [
-      'of two who are as far, who has waited longer',
+      'of two with equal progress, the one with more missed turns',
       [
         [0, 1],
         [0, 2],
@@ -22,7 +22,7 @@ describe('the next turn of a bench run', () => {
       1,
     ],
     [
-      'who has missed as many turns as anybody may, however far',
+      'one with the maximum number of missed turns',
       [
         [0.9, 3],
         [0.1, 2],
@@ -30,7 +30,7 @@ describe('the next turn of a bench run', () => {
       0,
     ],
     [
-      'of those who has missed most',
+      'of several at the maximum, the one with the most missed turns',
       [
         [0.9, 3],
         [0.1, 4],

@@ -7,7 +7,7 @@ const call = (id: string, at: number, answer: Answer = 503, endedAt = at + 10, d
 })
 const standard: AttemptEvidence = {
   ...{ destination: 'ill', calls: [], schedule: [1_000, 5_000], patience: 1 },
-  limits: { lateMs: 500, atOnce: 2 },
+  limits: { maxDelayMs: 500, maxConcurrent: 2 },
 }
 
 interface Case {
@@ -19,94 +19,94 @@ interface Case {
 
 const cases: readonly Case[] = [
   {
-    name: 'each wait counts from the end of the attempt before',
+    name: 'counts each wait from the end of the previous attempt',
     evidence: { calls: [call('a', 0), call('a', 1_010), call('a', 6_320, 200)] },
-    measured: /^ill: 3 calls, 2 of them again, from 0\.00 to 0\.30 s after their time/,
+    measured: /^ill: 3 requests, 2 of them retries, from 0\.00 to 0\.30 s after the due time/,
   },
   {
-    name: 'an attempt before its time',
+    name: 'fails an early attempt',
     evidence: { calls: [call('a', 0), call('a', 950, 200)] },
-    failures: [/^ill: attempts before their time: 1 \(attempt 2 of a by 60 ms\)$/],
+    failures: [/^ill: early attempts: 1 \(attempt 2 of a by 60 ms\)$/],
   },
   {
-    name: 'as much as two clocks differ is not early',
+    name: 'tolerates the difference between two clocks',
     evidence: { calls: [call('a', 0), call('a', 965, 200)] },
   },
   {
-    name: 'a busy machine sees ends later',
+    name: 'tolerates late ends on a busy machine',
     evidence: { patience: 2, calls: [call('a', 0), call('a', 950, 200)] },
   },
   {
-    name: 'an attempt long after its time',
+    name: 'fails a late attempt',
     evidence: { calls: [call('a', 0), call('a', 1_600, 200)] },
-    failures: [/^ill: attempts long after their time: 1 \(attempt 2 of a by 590 ms\)$/],
+    failures: [/^ill: late attempts: 1 \(attempt 2 of a by 590 ms\)$/],
   },
   {
-    name: 'a hung call has ended when its caller gave up',
+    name: 'ends a hung request at the timeout of its client',
     evidence: { calls: [call('a', 0, 'hang', 5_000), call('a', 5_500, 200)] },
     failures: [/attempt 2 of a by 500 ms/],
   },
   {
-    name: 'a Retry-After that is longer than the schedule counts',
+    name: 'uses a Retry-After that is longer than the schedule',
     evidence: { calls: [call('a', 0, { status: 429, retryAfter: 8 }), call('a', 1_010, 200)] },
-    failures: [/before their time: 1 \(attempt 2 of a by 7000 ms\)/],
+    failures: [/early attempts: 1 \(attempt 2 of a by 7000 ms\)/],
   },
   {
-    name: 'one that is shorter does not',
+    name: 'ignores a Retry-After that is shorter than the schedule',
     evidence: { calls: [call('a', 0, { status: 429, retryAfter: 0 }), call('a', 1_010, 200)] },
   },
   {
-    name: 'a call on a connection that was reset is made anew, once, in the same attempt',
+    name: 'counts the repetition of a reset request to the same attempt',
     evidence: { calls: [call('a', 0, 'reset', 1), call('a', 6, 'reset', 7), call('a', 1_010, 200)] },
-    measured: /^ill: 3 calls, 1 of them again/,
+    measured: /^ill: 3 requests, 1 of them retries/,
   },
   {
-    name: 'not twice',
+    name: 'counts a second repetition as a new attempt',
     evidence: { calls: [call('a', 0, 'reset', 1), call('a', 6, 'reset', 7), call('a', 12, 200)] },
-    failures: [/before their time: 1 \(attempt 2 of a by 995 ms\)/],
+    failures: [/early attempts: 1 \(attempt 2 of a by 995 ms\)/],
   },
   {
-    name: 'what comes after a success is no retry, whether it broke off or not',
+    name: 'ignores requests after a success, partial responses included',
     evidence: { calls: [call('a', 0, 200), call('a', 20), call('b', 40, 'half'), call('b', 60, 200)] },
-    measured: /^ill: 4 calls, 0 of them again; at most/,
+    measured: /^ill: 4 requests, 0 of them retries; at most/,
   },
   {
-    name: 'calls of other destinations are their own affair',
+    name: 'ignores requests of other destinations',
     evidence: { calls: [call('a', 0), call('a', 20, 200, 30, 'crm')] },
-    measured: /^ill: 1 calls, 0 of them again/,
+    measured: /^ill: 1 requests, 0 of them retries/,
   },
   {
-    name: 'more calls at once than there may be',
+    name: 'fails too many concurrent requests',
     evidence: { calls: [call('a', 0), call('b', 5), call('c', 9)] },
-    failures: [/^ill: 3 calls at once, limit 2$/],
+    failures: [/^ill: 3 concurrent requests, limit 2$/],
   },
   {
-    name: 'who ends makes room for who begins',
+    name: 'does not count a request that ends as another one begins',
     evidence: { calls: [call('a', 0), call('b', 5), call('c', 10)] },
-    measured: /at most 2 at once and 3 in a second$/,
+    measured: /at most 2 concurrently and 3 in a second$/,
   },
   {
-    name: 'who has given up is seen to go after the next has come',
+    name: 'tolerates a timed-out request that overlaps with the next one',
     evidence: { calls: [call('a', 0, 'hang', 5_000), call('b', 1, 'hang', 5_001), call('c', 4_960)] },
-    measured: /at most 2 at once/,
+    measured: /at most 2 concurrently/,
   },
   {
-    name: 'but not long after',
+    name: 'fails a long overlap with a timed-out request',
     evidence: { calls: [call('a', 0, 'hang', 5_000), call('b', 1, 'hang', 5_001), call('c', 4_940)] },
-    failures: [/3 calls at once/],
+    failures: [/3 concurrent requests/],
   },
   {
-    name: 'a call without an end goes on for ever',
+    name: 'counts a request without an end as in progress',
     evidence: { calls: [{ ...call('a', 0), endedAt: undefined as never }, call('b', 9_000), call('c', 9_001)] },
-    failures: [/3 calls at once/],
+    failures: [/3 concurrent requests/],
   },
   {
-    name: 'a stampede: more calls within a second than the lane allows',
+    name: 'fails more requests within a second than the limit',
     evidence: {
-      limits: { lateMs: 500, atOnce: 2, perSecond: 2 },
+      limits: { maxDelayMs: 500, maxConcurrent: 2, perSecond: 2 },
       calls: [call('a', 0), call('b', 500), call('c', 999), call('d', 2_000)],
     },
-    failures: [/^ill: 3 calls within a second, limit 2$/],
+    failures: [/^ill: 3 requests within a second, limit 2$/],
   },
 ]
 

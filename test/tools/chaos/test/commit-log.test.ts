@@ -27,9 +27,9 @@ it.each([0, 1])('reads a commit, key of version %d', version => {
 })
 
 it.each([
-  { name: 'the members of a group', key: Buffer.concat([int16(2), text('group')]), value: valueWith(5n) },
-  { name: 'a commit that has expired', key: keyOf(1, 'group', 'events', 0), value: null },
-  { name: 'a record without key', key: null, value: valueWith(5n) },
+  { name: 'a record with the members of a group', key: Buffer.concat([int16(2), text('group')]), value: valueWith(5n) },
+  { name: 'an expired commit', key: keyOf(1, 'group', 'events', 0), value: null },
+  { name: 'a record without a key', key: null, value: valueWith(5n) },
 ])('passes over $name', ({ key, value }) => {
   expect(commitOf(key, value)).toBeUndefined()
 })
@@ -47,10 +47,10 @@ it('fails when there are no commits to judge', () => {
 })
 
 it.each([
-  { name: 'all', commits: [at(0, 5), at(1, 3), at(0, 7)], whole: true },
-  { name: 'the last one is missing', commits: [at(0, 5), at(1, 3)], whole: false },
+  { name: 'all commits', commits: [at(0, 5), at(1, 3), at(0, 7)], whole: true },
+  { name: 'the last commit is missing', commits: [at(0, 5), at(1, 3)], whole: false },
   { name: 'a partition is missing', commits: [at(0, 7)], whole: false },
-  { name: 'nothing', commits: [], whole: false },
+  { name: 'no commit', commits: [], whole: false },
 ])('tells whether what was read is whole: $name', ({ commits, whole }) => {
   const committed = new Map([
     [0, 7],
@@ -62,7 +62,7 @@ it.each([
 it.each([
   { group: 'a', partitions: 50, partition: 47 },
   { group: 'hookline.audiences', partitions: 50, partition: 0 },
-  // Their hashes are below zero, where a sign that is cut off leads elsewhere.
+  // These names have a negative hash, for which a wrong sign leads to another partition.
   { group: 'hookline.dispatcher', partitions: 50, partition: 44 },
   { group: 'hookline.retries', partitions: 4, partition: 1 },
 ])('the group $group is coordinated where Kafka says', ({ group, partitions, partition }) => {

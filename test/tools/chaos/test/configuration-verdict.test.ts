@@ -18,33 +18,33 @@ interface Case {
 
 const cases: readonly Case[] = [
   {
-    name: 'all taken, under each secret and each edition',
+    name: 'holds when all requests are accepted, with each secret and edition',
     evidence: {},
-    measured: /^3 calls under 2 secrets and 2 editions, 0 refused$/,
+    measured: /^3 requests with 2 secrets and 2 editions, 0 rejected$/,
     failures: [],
   },
   {
-    name: 'one refused',
+    name: 'fails a rejected request',
     evidence: { calls: [...changed.calls, call('d', '1 2', 401)] },
-    measured: /1 refused$/,
-    failures: [/^calls that were refused: 1 \(d, signed by 1 2: 401\)$/],
+    measured: /1 rejected$/,
+    failures: [/^rejected requests: 1 \(d, signed by 1 2: 401\)$/],
   },
   {
-    name: 'a secret that nobody has ever shown',
+    name: 'fails a secret that no request used',
     evidence: { secrets: 3 },
     measured: /2 secrets/,
-    failures: [/^2 secrets were seen, not 3$/],
+    failures: [/^2 secrets were used, not 3$/],
   },
   {
-    name: 'an edition that there never was',
+    name: 'fails an unknown secret and edition',
     evidence: { calls: [...changed.calls, call('d', undefined)] },
     measured: /3 secrets and 3 editions/,
-    failures: [/^3 secrets were seen, not 2$/, /^3 editions were seen, not 2$/],
+    failures: [/^3 secrets were used, not 2$/, /^3 editions were used, not 2$/],
   },
   {
-    name: 'another destination is its own affair',
+    name: 'ignores other destinations',
     evidence: { calls: [...changed.calls, call('a', '9 9', 401, 'erp')] },
-    measured: /^3 calls/,
+    measured: /^3 requests/,
     failures: [],
   },
 ]

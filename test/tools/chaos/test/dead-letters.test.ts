@@ -16,51 +16,51 @@ interface Case extends DeadLettersEvidence {
 
 const cases: readonly Case[] = [
   {
-    name: 'each with its reason',
+    name: 'holds when each invalid record has its reason',
     bad: [bad('a'), bad('b', 'unknown_source')],
     deadLetters: [{ id: 'b', reason: 'unknown_source' }, right],
-    measured: /^2 bad records, dead-lettered: 1 undecodable, 1 unknown_source$/,
+    measured: /^2 invalid records, dead-lettered: 1 undecodable, 1 unknown_source$/,
     failures: [],
   },
   {
-    name: 'one that is nowhere',
+    name: 'fails a missing dead letter',
     ...{ bad: [bad('a'), bad('b')], deadLetters: [right], measured: /1 undecodable/ },
-    failures: [/^bad records that are in no dead-letter topic: 1 \(b, undecodable\)$/],
+    failures: [/^invalid records missing from the dead-letter topic: 1 \(b, undecodable\)$/],
   },
   {
-    name: 'one that Kafka has never taken may be nowhere',
-    ...{ bad: [bad('a'), bad('b', 'undecodable', false)], deadLetters: [right], measured: /^2 bad/, failures: [] },
+    name: 'expects no dead letter of a record that Kafka rejected',
+    ...{ bad: [bad('a'), bad('b', 'undecodable', false)], deadLetters: [right], measured: /^2 invalid/, failures: [] },
   },
   {
-    name: 'another reason',
+    name: 'fails a wrong reason',
     ...{ bad: [bad('a', 'invalid_message')], deadLetters: [right], measured: /1 undecodable/ },
-    failures: [/^dead letters that should not be as they are: 1 \(a as undecodable, not invalid_message\)$/],
+    failures: [/^wrong dead letters: 1 \(a as undecodable, not invalid_message\)$/],
   },
   {
-    name: 'a good one',
-    ...{ bad: [], deadLetters: [right], measured: /^0 bad records/, failures: [/a as undecodable, not at all/] },
+    name: 'fails a dead letter of a valid record',
+    ...{ bad: [], deadLetters: [right], measured: /^0 invalid records/, failures: [/a as undecodable, not at all/] },
   },
   {
-    name: 'one that does not say which it is',
+    name: 'fails a dead letter without an id',
     ...{ bad: [], deadLetters: [{ id: undefined, reason: 'http_4xx' }], measured: /1 http_4xx$/ },
-    failures: [/one without id as http_4xx, not at all/],
+    failures: [/record without an id as http_4xx, not at all/],
   },
   {
-    name: 'of what has no id, one that is nowhere',
-    ...{ bad: [], deadLetters: [nameless], withoutId: 2, measured: /^0 bad/ },
-    failures: [/^records without an id that are in no dead-letter topic: 1 of 2$/],
+    name: 'fails a missing dead letter of an unreadable record',
+    ...{ bad: [], deadLetters: [nameless], withoutId: 2, measured: /^0 invalid/ },
+    failures: [/^records without an id missing from the dead-letter topic: 1 of 2$/],
   },
   {
-    name: 'of what has no id, each twice, after a kill',
-    ...{ bad: [], deadLetters: Array(4).fill(nameless), withoutId: 2, measured: /^0 bad/, failures: [] },
+    name: 'permits two dead letters per unreadable record',
+    ...{ bad: [], deadLetters: Array(4).fill(nameless), withoutId: 2, measured: /^0 invalid/, failures: [] },
   },
   {
-    name: 'of what has no id, more than there were',
-    ...{ bad: [], deadLetters: Array(5).fill(nameless), withoutId: 2, measured: /^0 bad/ },
-    failures: [/one without id as undecodable, not at all/],
+    name: 'fails more dead letters without an id than expected',
+    ...{ bad: [], deadLetters: Array(5).fill(nameless), withoutId: 2, measured: /^0 invalid/ },
+    failures: [/record without an id as undecodable, not at all/],
   },
   {
-    name: 'the same twice, after a kill',
+    name: 'permits two dead letters of one record',
     ...{ bad: [bad('a')], deadLetters: [right, right], measured: /dead-lettered: 1 undecodable$/, failures: [] },
   },
 ]

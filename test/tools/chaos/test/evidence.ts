@@ -22,12 +22,12 @@ export const nothingWrong: Evidence = {
   deliveries: [by('p1', a, 1_100), by('p1', b, 1_200)],
   injected: [],
   deadLettered: new Map(),
-  parked: new Set(),
+  waiting: new Set(),
   refused: new Set(),
   problems: [],
 }
 
-/** What is said of some evidence: figures that stand in it, and all of its failures. */
+/** The expected verdict on some evidence: some of its figures, and all of its failures. */
 export interface Case {
   readonly name: string
   readonly evidence: Partial<Evidence>

@@ -11,10 +11,10 @@ const accepted = [posted(200, 9_000), posted(200, 20_100)]
 
 describe('the verdict on refusals in an outage', () => {
   it.each<[name: string, posted: readonly Posted[], failures: readonly RegExp[]]>([
-    ['there need be none', accepted, []],
-    ['there may be some until everything is delivered again', [...accepted, posted(503, 24_000)], []],
-    ['not before', [posted(503, 9_500), ...accepted], [/^answered 503 without a reason: 1 requests/]],
-    ['not after', [...accepted, posted(503, 25_000)], [/^answered 503 without a reason: 1 requests/]],
+    ['permits an outage without a 503', accepted, []],
+    ['permits a 503 until everything is delivered again', [...accepted, posted(503, 24_000)], []],
+    ['fails a 503 before the outage', [posted(503, 9_500), ...accepted], [/^unexpected response 503: 1 requests/]],
+    ['fails a 503 after the recovery', [...accepted, posted(503, 25_000)], [/^unexpected response 503: 1 requests/]],
   ])('%s', (_, all, failures) => {
     const judged = judgeIntake({
       limits: { refusals: 'possible_in_outages', broken: 'none', answerMs: 1_000, acceptedMs: 5_000, peakMb: 300 },

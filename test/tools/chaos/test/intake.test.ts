@@ -32,7 +32,7 @@ const nothingWrong: IntakeEvidence = {
   injected: [],
   seen: { looks: [look(500), look(90_000)], peakMb: new Map([['c1', 120.2]]) },
 }
-/** Refused while Kafka is away, taken before and after. */
+/** Requests are rejected while Kafka is unavailable, and accepted before and after. */
 const survived: Partial<IntakeEvidence> = {
   limits: inOutages,
   posted: [posted(200, 9_000), posted(503, 30_000), posted(503, 74_000), posted(200, 74_500)],
@@ -57,97 +57,97 @@ interface Case {
 
 const ofAnswers: readonly Case[] = [
   {
-    name: 'all accepted holds',
+    name: 'holds when all requests are accepted',
     evidence: {},
     figures: { refused: 0, broken: 0, answerMs: 20, acceptedMs: 0, peakMb: 121 },
   },
   {
-    name: 'messages that are refused while Kafka is away are counted',
+    name: 'counts rejected messages while Kafka is unavailable',
     evidence: survived,
     figures: { refused: 20, acceptedMs: 4_520 },
   },
   {
-    name: 'but not where nothing may be refused',
+    name: 'fails a 503 in a scenario that permits none',
     evidence: { ...survived, limits: strict },
-    failures: [/^answered 503 without a reason: 2 requests \(10 by c1 at 30000; 10 by c1 at 74000\)$/],
+    failures: [/^unexpected response 503: 2 requests \(10 by c1 at 30000; 10 by c1 at 74000\)$/],
   },
   {
-    name: 'and not before the outage',
+    name: 'fails a 503 before the outage',
     evidence: { ...survived, posted: [posted(503, 9_000), ...survived.posted!] },
-    failures: [/^answered 503 without a reason: 1 requests \(10 by c1 at 9000\)$/],
+    failures: [/^unexpected response 503: 1 requests \(10 by c1 at 9000\)$/],
   },
   {
-    name: 'and not when everything is delivered again',
+    name: 'fails a 503 after the recovery',
     evidence: { ...survived, posted: [...survived.posted!, posted(503, 75_000)] },
-    failures: [/^answered 503 without a reason: 1 requests \(10 by c1 at 75000\)$/],
+    failures: [/^unexpected response 503: 1 requests \(10 by c1 at 75000\)$/],
   },
   {
-    name: 'nor when nothing was away, however long it took to recover',
+    name: 'fails a 503 during a recovery without an outage',
     evidence: { ...survived, posted: survived.posted!.slice(1, 3).concat(posted(200, 10_100)), injected: [fault()] },
-    failures: [/^answered 503 without a reason: 2 requests/],
+    failures: [/^unexpected response 503: 2 requests/],
   },
   {
-    name: 'a refusal has to say when to come back',
+    name: 'fails a 503 without Retry-After',
     evidence: { ...survived, posted: [...survived.posted!, posted(503, 40_000, { retryAfter: undefined })] },
-    failures: [/^503 that does not say when to come back: 1 requests \(10 by c1 at 40000\)$/],
+    failures: [/^503 without a valid Retry-After: 1 requests \(10 by c1 at 40000\)$/],
   },
   {
-    name: 'not at once',
+    name: 'fails a Retry-After of 0',
     evidence: { ...survived, posted: [...survived.posted!, posted(503, 40_000, { retryAfter: '0' })] },
-    failures: [/^503 that does not say when to come back/],
+    failures: [/^503 without a valid Retry-After/],
   },
   {
-    name: 'an outage in which nobody is refused was none',
+    name: 'fails an outage without a 503',
     evidence: { ...survived, posted: [posted(200, 9_000), posted(200, 30_000), posted(200, 70_100)] },
-    failures: [/^Kafka away: nobody was refused$/],
+    failures: [/^Kafka away: no request was rejected$/],
   },
   {
-    name: 'another answer has no excuse, also in an outage',
+    name: 'fails another status, also in an outage',
     evidence: { ...survived, posted: [posted(500, 30_000), ...survived.posted!] },
-    failures: [/^answered 500 without a reason: 1 requests \(10 by c1 at 30000\)$/],
+    failures: [/^unexpected response 500: 1 requests \(10 by c1 at 30000\)$/],
   },
   {
-    name: 'a connection that breaks has none either',
+    name: 'fails a broken connection, also in an outage',
     evidence: { ...survived, posted: [posted('broken', 30_000), ...survived.posted!] },
     figures: { broken: 10 },
-    failures: [/^not answered without a reason: 1 requests \(10 by c1 at 30000\)$/],
+    failures: [/^no response outside of an outage: 1 requests \(10 by c1 at 30000\)$/],
   },
   {
-    name: 'a collector that is killed cannot answer',
+    name: 'permits broken connections of a killed collector',
     evidence: killed(posted('broken', 9_990), posted(200, 10_000, { collector: 'c2' })),
     figures: { broken: 10, refused: 0, acceptedMs: 20 },
   },
   {
-    name: 'until then it has to',
+    name: 'fails a broken connection before the kill',
     evidence: killed(posted('broken', 9_970), posted(200, 10_000, { collector: 'c2' })),
-    failures: [/^not answered without a reason: 1 requests \(10 by c1 at 9970\)$/],
+    failures: [/^no response outside of an outage: 1 requests \(10 by c1 at 9970\)$/],
   },
   {
-    name: 'and so has every other',
+    name: 'fails a broken connection of another collector',
     evidence: killed(posted('broken', 9_990, { collector: 'c2' }), posted(200, 10_000, { collector: 'c2' })),
-    failures: [/^not answered without a reason: 1 requests \(10 by c2 at 9990\)$/],
+    failures: [/^no response outside of an outage: 1 requests \(10 by c2 at 9990\)$/],
   },
   {
-    name: 'where nobody listens nobody answers',
+    name: 'permits no response when no collector listens',
     evidence: { posted: [posted('broken', 9_970, { collector: undefined })] },
     failures: [/\(10 by nobody at 9970\)$/],
   },
   {
-    name: 'more than three are not all named',
+    name: 'names only three of many requests',
     evidence: { posted: [1, 2, 3, 4].map(at => posted(404, at)) },
-    failures: [/^answered 404 without a reason: 4 requests \(10 by c1 at 1; 10 by c1 at 2; 10 by c1 at 3; …\)$/],
+    failures: [/^unexpected response 404: 4 requests \(10 by c1 at 1; 10 by c1 at 2; 10 by c1 at 3; …\)$/],
   },
 ]
 
 const ofTimes: readonly Case[] = [
   {
-    name: 'an answer that took too long, whatever it was',
+    name: 'fails a slow response of any status',
     evidence: { ...survived, posted: [posted(503, 30_000, { endedAt: 31_001 }), ...survived.posted!] },
     figures: { answerMs: 1_001 },
-    failures: [/^an answer took 1001 ms, limit 1000 ms$/],
+    failures: [/^a response took 1001 ms, limit 1000 ms$/],
   },
   {
-    name: 'too long until messages are accepted again; what was posted before that does not count',
+    name: 'fails a late recovery, counting only requests after the fault',
     evidence: {
       ...survived,
       posted: [posted(503, 30_000), posted(200, 69_999), posted(200, 75_100)],
@@ -156,18 +156,18 @@ const ofTimes: readonly Case[] = [
     failures: [/^Kafka away: accepted again after 5120 ms, limit 5000 ms$/],
   },
   {
-    name: 'never again',
+    name: 'fails when nothing is accepted after the fault',
     evidence: { ...survived, posted: [posted(200, 9_000), posted(503, 30_000)] },
     figures: { acceptedMs: null },
-    failures: [/^Kafka away: nothing was accepted any more$/],
+    failures: [/^Kafka away: nothing was accepted after it$/],
   },
   {
-    name: 'the worst of several is the figure',
+    name: 'reports the longest time of several faults',
     evidence: { injected: [fault(), fault({ from: 14_000 })], posted: [posted(200, 10_500), posted(200, 16_000)] },
     figures: { acceptedMs: 2_020 },
   },
   {
-    name: 'patience stretches every time',
+    name: 'extends all times by the patience factor',
     evidence: {
       ...survived,
       limits: watched,
@@ -179,7 +179,7 @@ const ofTimes: readonly Case[] = [
     figures: { answerMs: 2_000, acceptedMs: 9_020 },
   },
   {
-    name: 'memory is bounded, for each collector by itself',
+    name: 'limits the memory of each collector',
     evidence: { seen: { looks: [], peakMb: new Map([...'ab'].map((name, index) => [name, 299.5 + index])) } },
     figures: { peakMb: 301 },
     failures: [/^a collector had 301 MB resident, limit 300 MB$/],
@@ -188,31 +188,31 @@ const ofTimes: readonly Case[] = [
 
 const ofReadiness: readonly Case[] = [
   {
-    name: 'not ready in the outage, ready before and after',
+    name: 'holds when not ready only during the outage',
     evidence: seen(look(9_000), look(25_000), look(30_000, false), look(71_000, false), look(72_000)),
   },
   {
-    name: 'ready all the time',
+    name: 'fails a collector that stays ready',
     evidence: seen(look(9_000), look(25_000), look(72_000)),
     failures: [/^Kafka away: c1 was still ready after 20000 ms$/],
   },
   {
-    name: 'not ready too late',
+    name: 'fails a collector that becomes not ready too late',
     evidence: seen(look(9_000), look(31_001, false), look(72_000)),
     failures: [/^Kafka away: c1 was still ready after 20000 ms$/],
   },
   {
-    name: 'ready too late',
+    name: 'fails a collector that becomes ready too late',
     evidence: seen(look(9_000), look(30_000, false), look(76_001)),
     failures: [/^Kafka away: c1 was not ready 5000 ms after its end$/],
   },
   {
-    name: 'not ready although nothing is away',
+    name: 'fails a collector that is not ready without an outage',
     evidence: seen(look(8_000), look(9_999, false), look(30_000, false), look(72_000), look(76_001, false)),
-    failures: [/^c1 was not ready without a reason, 2 times$/],
+    failures: [/^c1 was not ready without an outage, 2 times$/],
   },
   {
-    name: 'each has to, by itself',
+    name: 'judges each collector separately',
     evidence: seen(
       ...[look(9_000), look(30_000, false), look(72_000)],
       ...[look(9_000, true, 'c2'), look(30_000, true, 'c2'), look(72_000, true, 'c2')],
@@ -220,17 +220,17 @@ const ofReadiness: readonly Case[] = [
     failures: [/^Kafka away: c2 was still ready/],
   },
   {
-    name: 'one that saw only a part of the outage has nothing to say of it',
+    name: 'ignores a collector that saw only part of the outage',
     evidence: seen(look(9_000), look(20_000), look(40_000, true, 'c2'), look(72_000, true, 'c2')),
   },
   {
-    name: 'a fault without an outage is no reason',
+    name: 'fails a collector that is not ready after a fault without an outage',
     evidence: {
       posted: [posted(200, 10_100)],
       injected: [fault()],
       ...seen(look(9_000), look(11_000, false), look(13_000)),
     },
-    failures: [/^c1 was not ready without a reason, 1 times$/],
+    failures: [/^c1 was not ready without an outage, 1 times$/],
   },
 ]
 

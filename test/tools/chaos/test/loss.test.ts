@@ -10,33 +10,36 @@ interface Case extends LossEvidence {
 
 const cases: readonly Case[] = [
   {
-    name: 'each record that is gone is told of',
-    ...{ lost: new Map([[0, ['a', 'b']]]), told: [told(0, 10, 12)], failures: [] },
+    name: 'holds when each lost record is reported',
+    ...{ lost: new Map([[0, ['a', 'b']]]), reported: [told(0, 10, 12)], failures: [] },
   },
   {
-    name: 'in several lines',
-    ...{ lost: new Map([[0, ['a', 'b']]]), told: [told(0, 10, 11), told(0, 20, 21)], failures: [] },
+    name: 'sums several log lines',
+    ...{ lost: new Map([[0, ['a', 'b']]]), reported: [told(0, 10, 11), told(0, 20, 21)], failures: [] },
   },
   {
-    name: 'one in silence',
-    ...{ lost: new Map([[3, ['a', 'b']]]), told: [told(3, 10, 11)] },
-    failures: [/^partition 3: 2 \(a; b\) gone, the log tells of 1$/],
+    name: 'fails a lost record that is not reported',
+    ...{ lost: new Map([[3, ['a', 'b']]]), reported: [told(3, 10, 11)] },
+    failures: [/^partition 3: 2 \(a; b\) lost, the log reports 1$/],
   },
   {
-    name: 'sums that fit, of other partitions',
+    name: 'compares each partition separately',
     lost: new Map([
       [0, ['a']],
       [1, ['b']],
     ]),
-    told: [told(0, 10, 12)],
-    failures: [/^partition 0: 1 \(a\) gone, the log tells of 2$/, /^partition 1: 1 \(b\) gone, the log tells of 0$/],
+    reported: [told(0, 10, 12)],
+    failures: [/^partition 0: 1 \(a\) lost, the log reports 2$/, /^partition 1: 1 \(b\) lost, the log reports 0$/],
   },
   {
-    name: 'more than is gone',
-    ...{ lost: new Map([[0, ['a']]]), told: [told(0, 10, 11), told(1, 5, 6)] },
-    failures: [/^partition 1: none gone, the log tells of 1$/],
+    name: 'fails a report of more than was lost',
+    ...{ lost: new Map([[0, ['a']]]), reported: [told(0, 10, 11), told(1, 5, 6)] },
+    failures: [/^partition 1: none lost, the log reports 1$/],
   },
-  { name: 'nothing', ...{ lost: new Map(), told: [], failures: [/^nothing was lost: the fault did nothing$/] } },
+  {
+    name: 'fails when nothing was lost',
+    ...{ lost: new Map(), reported: [], failures: [/^nothing was lost: the fault had no effect$/] },
+  },
 ]
 
 describe('the verdict on loss by retention', () => {
@@ -47,8 +50,8 @@ describe('the verdict on loss by retention', () => {
   })
 
   it.each([
-    { name: 'the same', counted: 3, failures: [] },
-    { name: 'less', counted: 2, failures: ['the log tells of 3 records that are gone, the metric of 2'] },
+    { name: 'the same number', counted: 3, failures: [] },
+    { name: 'a smaller number', counted: 2, failures: ['the log reports 3 lost records, the metric 2'] },
   ])('the metric counts $name', ({ counted, failures }) => {
     expect(disagreement([told(0, 10, 12), told(4, 7, 8)], counted)).toEqual(failures)
   })

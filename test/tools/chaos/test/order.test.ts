@@ -15,9 +15,9 @@ const places = new Map([
 ])
 
 it.each<[string, Partial<Parameters<typeof judgeOrder>[0]>, number, readonly RegExp[]]>([
-  ['one after the other', { calls: [first, second, third] }, 2, []],
+  ['holds for messages one after the other', { calls: [first, second, third] }, 2, []],
   [
-    'the log says which comes first, and not the id',
+    'takes the order from the log, not from the id',
     {
       calls: [first, second],
       places: new Map([
@@ -28,35 +28,45 @@ it.each<[string, Partial<Parameters<typeof judgeOrder>[0]>, number, readonly Reg
     1,
     [/^crm m-1 by p1, before m-2/],
   ],
-  ['the later one first', { calls: [second, call('m-1', 250)] }, 1, [/^crm m-2 by p1, before m-1 by p1 had ended$/]],
-  ['the later one while the earlier one is in progress', { calls: [call('m-1', 100, 230), second] }, 1, [/^crm m-2/]],
   [
-    'the later one while the earlier one never ends',
+    'fails when the later message comes first',
+    { calls: [second, call('m-1', 250)] },
+    1,
+    [/^crm m-2 by p1, before m-1 by p1 had ended$/],
+  ],
+  [
+    'fails when the later one starts while the earlier one is in progress',
+    { calls: [call('m-1', 100, 230), second] },
+    1,
+    [/^crm m-2/],
+  ],
+  [
+    'fails when the later one starts and the earlier one never ends',
     { calls: [{ ...first, endedAt: Number.POSITIVE_INFINITY }, second] },
     1,
     [/^crm m-2/],
   ],
-  ['a retry of the earlier one may come at any time', { calls: [first, second, call('m-1', 900)] }, 1, []],
+  ['permits a retry of the earlier one at any time', { calls: [first, second, call('m-1', 900)] }, 1, []],
   [
-    'one that waited in a retry topic holds nobody back',
-    { calls: [second, call('m-1', 250)], retried: new Map([['crm m-1', { fewest: 0, most: 0 }]]) },
+    'excludes a message that was deferred',
+    { calls: [second, call('m-1', 250)], retried: new Map([['crm m-1', { minAttempts: 0, maxAttempts: 0 }]]) },
     0,
     [],
   ],
   [
-    'its neighbours keep their order',
-    { calls: [third, first, call('m-2', 250)], retried: new Map([['crm m-2', { fewest: 0, most: 1 }]]) },
+    'judges the messages around a deferred one',
+    { calls: [third, first, call('m-2', 250)], retried: new Map([['crm m-2', { minAttempts: 0, maxAttempts: 1 }]]) },
     1,
     [],
   ],
   [
-    'its neighbours change places',
-    { calls: [call('m-3', 50), first], retried: new Map([['crm m-2', { fewest: 0, most: 1 }]]) },
+    'fails reversed messages around a deferred one',
+    { calls: [call('m-3', 50), first], retried: new Map([['crm m-2', { minAttempts: 0, maxAttempts: 1 }]]) },
     1,
     [/^crm m-3/],
   ],
   [
-    'another user',
+    'judges each user separately',
     {
       calls: [second, call('m-1', 250)],
       places: new Map([
@@ -67,35 +77,40 @@ it.each<[string, Partial<Parameters<typeof judgeOrder>[0]>, number, readonly Reg
     0,
     [],
   ],
-  ['another destination', { calls: [second, call('m-1', 250, 260, 'slow')], destinations: ['crm', 'slow'] }, 0, []],
   [
-    'one that was retried after an attempt began that in its turn',
+    'judges each destination separately',
+    { calls: [second, call('m-1', 250, 260, 'slow')], destinations: ['crm', 'slow'] },
+    0,
+    [],
+  ],
+  [
+    'includes a message that was retried after an attempt',
     {
       calls: [call('m-2', 50), first, call('m-2', 900)],
-      retried: new Map([['crm m-2', { fewest: 1, most: 1 }]]),
+      retried: new Map([['crm m-2', { minAttempts: 1, maxAttempts: 1 }]]),
     },
     1,
     [/^crm m-2 by p1, before m-1 by p1 had ended$/],
   ],
   [
-    'one whose first attempt nobody saw holds nobody back',
-    { calls: [second, call('m-1', 900)], retried: new Map([['crm m-1', { fewest: 1, most: 1 }]]) },
+    'excludes a message whose first attempt did not arrive',
+    { calls: [second, call('m-1', 900)], retried: new Map([['crm m-1', { minAttempts: 1, maxAttempts: 1 }]]) },
     0,
     [],
   ],
   [
-    'the end of a call that was given up is seen a moment late',
+    'tolerates a late end of a timed-out request',
     { calls: [{ ...call('m-1', 100, 230), answer: 'hang' }, second] },
     1,
     [],
   ],
   [
-    'and of one that was answered at once',
+    'tolerates no overlap with a normal response',
     { calls: [{ ...call('m-1', 100, 230), answer: 503 }, second] },
     1,
     [/^crm m-2/],
   ],
-  ['a message that was never called is left out', { calls: [first, third] }, 1, []],
+  ['leaves out a message without a request', { calls: [first, third] }, 1, []],
 ])('%s', (_, evidence, pairs, reversed) => {
   const found = judgeOrder({ places, destinations: ['crm'], calls: [], retried: new Map(), patience: 1, ...evidence })
   expect(found).toEqual({ pairs, reversed: reversed.map(each => expect.stringMatching(each)) })

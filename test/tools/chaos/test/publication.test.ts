@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { matrix } from '../matrix.ts'
 import { fullText, matrixTable, merged, type PublishedRow, published } from '../publication.ts'
+import { readmeText } from '../readme-figures.ts'
 import type { Row } from '../run.ts'
 import { scenarios } from '../scenarios.ts'
 
@@ -33,7 +34,7 @@ describe('publishing chaos rows', () => {
     ['publishes the first rows', [], [row('b')], ['b 7']],
     ['replaces only the row of the same name', [row('a'), row('b')], [row('b', { seed: 8 })], ['a 7', 'b 8']],
     ['orders rows like the scenarios', [row('c')], [row('b'), row('a')], ['a 7', 'b 7', 'c 7']],
-    ['drops a row whose scenario is gone', [row('gone'), row('a')], [], ['a 7']],
+    ['drops a row whose scenario no longer exists', [row('gone'), row('a')], [], ['a 7']],
   ])('%s', (_, before, fresh, after) => expect(named(merged(before, fresh, runnable))).toEqual(after))
 
   it('gives a row the verdict of its failures', () => {
@@ -46,12 +47,14 @@ describe('the table of chaos rows', () => {
   it('lists each row with its circumstances, the failures and the scenarios that were not run', () => {
     const failing = row('b', { failures: ['lost: 1 (crm m-3)'], lost: 1 })
     expect(fullText([row('a'), failing], runnable).split('\n')).toEqual([
-      expect.stringMatching(/^\| {2}\| scenario \| seed \| faults \| sent .* verdict \| day \| commit \| machine \|$/),
+      expect.stringMatching(
+        /^\| what happens \| scenario \| seed \| faults \| sent .* verdict \| day \| commit \| machine \|$/,
+      ),
       expect.stringMatching(/^(\|---)+\|$/),
       expect.stringMatching(/^\| what a shows \| a \| 7 \| 2 \| 1000 .* holds \| 2026-11-21 \| 0123abcd \| 2 × some/),
       expect.stringMatching(/^\| what b shows .* FAILS /),
-      ...['', 'What fails, and why:', '', '- `b`: lost: 1 (crm m-3)'],
-      ...['', 'Not run for publication yet:', '', '- `c`: what c shows'],
+      ...['', 'Failures:', '', '- `b`: lost: 1 (crm m-3)'],
+      ...['', 'Not published yet:', '', '- `c`: what c shows'],
     ])
   })
 
@@ -65,7 +68,7 @@ describe('the table of chaos rows', () => {
   it('lists the figures that only one row measures', () => {
     const measured = ['30 minutes', 'p1: heap 80 MB']
     expect(fullText([row('a', { measured })], runnable)).toContain(
-      'Measured besides:\n\n- `a`: 30 minutes; p1: heap 80 MB',
+      'Additional figures:\n\n- `a`: 30 minutes; p1: heap 80 MB',
     )
   })
 
@@ -74,14 +77,14 @@ describe('the table of chaos rows', () => {
   })
 })
 
-describe('the chaos table of the README', () => {
+describe('the summary table of chaos rows', () => {
   const [first, second] = matrix[0]!.scenarios as readonly [string, string]
   const all = matrix[0]!.scenarios.map(name => row(name))
   const lineOf = (rows: readonly PublishedRow[]): string => matrixTable(rows).split('\n')[2]!
   it.each([
-    ['shows a row of which nothing was run', [], /\| – \| – \| – \| – \| – \| not run \|$/],
+    ['shows a row without a run', [], /\| – \| – \| – \| – \| – \| not run \|$/],
     [
-      'sums a row of which some scenarios were run',
+      'sums the scenarios that were run',
       [row(first), row(second, { recoveryMs: 9_000 })],
       /\| 4 \| 2000 \| 0 \| 20 \| 9\.0 \| holds \(2 of \d+ run\) \|$/,
     ],
@@ -90,13 +93,31 @@ describe('the chaos table of the README', () => {
       [row(first, { recoveryMs: null })],
       /\| never \| holds \(1 of \d+ run\) \|$/,
     ],
-    ['shows a row of which all scenarios were run', all, /\| holds \|$/],
+    ['shows a row with all scenarios run', all, /\| holds \|$/],
     [
       'fails a row with a failing scenario',
       [...all.slice(1), row(first, { failures: ['lost: 1'], lost: 1 })],
       /\| 1 \| \d+ \| 6\.1 \| FAILS \|$/,
     ],
   ])('%s', (_, rows, line) => expect(lineOf(rows)).toMatch(line))
+})
+
+describe('the chaos figures of README.md', () => {
+  const end = '([reliability](docs/reliability/README.md), 2026-11-21)'
+
+  it('shows the losses of all scenarios without `retention`, and the slowest recovery from SIGKILL', () => {
+    const rows = [row('killed'), row('killed-50', { recoveryMs: 9_317 }), row('retention', { lost: 271 }), row('soak')]
+    expect(readmeText(rows).split('\n')).toEqual([
+      `- **0 of 3,000** acknowledged deliveries lost in 3 scenarios with 6 injected faults ${end}`,
+      `- **9.3 s at most** until every affected partition delivers again after processes are killed with SIGKILL under load ${end}`,
+    ])
+  })
+
+  it('says when a scenario never recovered', () =>
+    expect(readmeText([row('killed', { recoveryMs: null })])).toContain('- **never** until'))
+
+  it('says that nothing has been measured', () =>
+    expect(readmeText([])).toMatch(/^- not measured yet: .*\n- not measured yet: /))
 })
 
 it('puts each scenario in exactly one row of the chaos matrix', () => {

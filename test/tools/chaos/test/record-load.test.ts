@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { createEventCodec } from '../../../../src/adapters/avro/avro.ts'
+import { createEventCodec } from '../../../../src/adapters/avro/event-codec.ts'
 import { normaliseEvent } from '../../../../src/core/message/event.ts'
 import { epochMs } from '../../../../src/core/units.ts'
 import { eventOf } from '../../../support/dispatcher/deliveries.ts'
@@ -10,7 +10,7 @@ const codec = await createEventCodec({ registry: new MemoryRegistry(), eventsTop
 const event = eventOf()
 const madeAs = (kind: BadKind, chance = 'a'): Buffer | null => badKinds[kind].value(event, codec, Buffer.from(chance))
 
-/** What becomes of it in the codec and in the normalisation; `event`: nothing is wrong with its bytes. */
+/** Result of decoding and normalising a record; `event` when its bytes are valid. */
 function fateOf(value: Buffer | null): string {
   if (value === null) return 'null'
   const decoded = codec.decode(value, epochMs(0))
@@ -21,18 +21,18 @@ function fateOf(value: Buffer | null): string {
 
 describe('bad records of the chaos load', () => {
   it.each<[kind: BadKind, fate: string]>([
-    ['JSON and not Avro', 'undecodable'],
+    ['JSON instead of Avro', 'undecodable'],
     ['random bytes', 'undecodable'],
-    ['random bytes behind a good schema', 'undecodable'],
-    ['cut short', 'undecodable'],
-    ['a schema that nobody knows', 'schema_needed'],
+    ['random bytes after a valid schema id', 'undecodable'],
+    ['truncated', 'undecodable'],
+    ['unknown schema', 'schema_needed'],
     ['empty', 'undecodable'],
     ['null', 'null'],
-    ['marked canonical with broken JSON', 'undecodable'],
+    ['marked canonical with invalid JSON', 'undecodable'],
     ['marked canonical with a time out of range', 'undecodable'],
-    ['a delete that nobody asked for', 'event of web'],
-    ['as large as the topic takes', 'undecodable'],
-    ['no name of the event', 'rejected'],
+    ['delete without a deletion request', 'event of web'],
+    ['nearly as large as the topic permits', 'undecodable'],
+    ['event without a name', 'rejected'],
   ])('%s: %s', (kind, fate) => expect(fateOf(madeAs(kind))).toBe(fate))
 
   it('derives every bad record from a good one', () =>

@@ -11,12 +11,12 @@ describe('the verdict on records that wait for a topic', () => {
   it.each<
     [name: string, waiting: readonly string[], committed: ReadonlyMap<number, number>, passed: readonly string[]]
   >([
-    ['nothing committed', ['a'], new Map(), []],
-    ['committed up to it', ['a'], new Map([[0, 4]]), []],
-    ['committed with it', ['a'], new Map([[0, 5]]), ['a']],
-    ['what does not wait is committed', ['b'], new Map([[0, 5]]), []],
+    ['no commit', ['a'], new Map(), []],
+    ['a commit before the waiting record', ['a'], new Map([[0, 4]]), []],
+    ['a commit past the waiting record', ['a'], new Map([[0, 5]]), ['a']],
+    ['a commit past a record that does not wait', ['b'], new Map([[0, 5]]), []],
     [
-      'each partition has its own offset',
+      'separate offsets per partition',
       ['a', 'b', 'c'],
       new Map([
         [0, 6],

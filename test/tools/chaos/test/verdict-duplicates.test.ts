@@ -9,20 +9,20 @@ const order = {
   retried: new Map(),
 }
 
-const written = (at: number) => new Map([['crm a', { fewest: 0, most: 0, writtenAt: [at] }]])
+const written = (at: number) => new Map([['crm a', { minAttempts: 0, maxAttempts: 0, writtenAt: [at] }]])
 
 const many = Array.from({ length: 201 }, (_, index) => sent(`m${index}`))
 const late = sent('late', 0, 6_000)
 
 const cases: readonly Case[] = [
   {
-    name: 'a second delivery has no excuse where none may be',
+    name: 'fails a duplicate without a cause',
     evidence: { deliveries: [...nothingWrong.deliveries, by('p2', a, 1_300)] },
     figures: { duplicates: 1 },
-    failures: [/^delivered again without a reason, limit 0: 1 \(crm a by p1, 200 ms later by p2\)$/],
+    failures: [/^duplicated without a known cause, limit 0: 1 \(crm a by p1, 200 ms later by p2\)$/],
   },
   {
-    name: 'as many as the limit says may be ours',
+    name: 'permits as many unexplained duplicates as the limit',
     evidence: {
       limits: { ...ofVictims, duplicates: 2 },
       deliveries: [...nothingWrong.deliveries, by('p2', a, 1_300), by('p3', a, 1_400)],
@@ -30,15 +30,15 @@ const cases: readonly Case[] = [
     figures: { duplicates: 2, duplicated: { bySender: 0, inProgress: 0, ours: 2 } },
   },
   {
-    name: 'one more than the limit fails, and all are named',
+    name: 'fails more unexplained duplicates than the limit, and names all',
     evidence: {
       limits: { ...ofVictims, duplicates: 1 },
       deliveries: [...nothingWrong.deliveries, by('p2', a, 1_300), by('p3', b, 1_400)],
     },
-    failures: [/^delivered again without a reason, limit 1: 2 \(crm a by p1, 200 ms later by p2; crm b/],
+    failures: [/^duplicated without a known cause, limit 1: 2 \(crm a by p1, 200 ms later by p2; crm b/],
   },
   {
-    name: 'a copy that the sender wrote excuses one, and no second one',
+    name: 'explains one duplicate per copy of the sender',
     evidence: {
       order,
       limits: { ...ofVictims, bySender: 1 },
@@ -48,13 +48,13 @@ const cases: readonly Case[] = [
     failures: [/crm a by p2, 100 ms later by p2/],
   },
   {
-    name: 'copies of a sender that nothing disturbs',
+    name: 'fails copies of an undisturbed sender',
     evidence: { order, deliveries: [...nothingWrong.deliveries, by('p2', a, 1_300)] },
     figures: { duplicated: { bySender: 1, inProgress: 0, ours: 0 } },
-    failures: [/^delivered again because the sender wrote it again: 1, limit 0$/],
+    failures: [/^duplicated because the sender wrote the message again: 1, limit 0$/],
   },
   {
-    name: 'a victim that had all of its last second in progress',
+    name: 'limits the duplicates per victim',
     evidence: {
       limits: ofVictims,
       injected: [kill],
@@ -62,10 +62,10 @@ const cases: readonly Case[] = [
       deliveries: [...many.map(each => by('p1', each, 4_900)), ...many.map(each => by('p2', each, 8_000))],
     },
     figures: { duplicated: { bySender: 0, inProgress: 201, ours: 0 } },
-    failures: [/^delivered again because 1 victims had it in progress: 201, limit 200$/],
+    failures: [/^duplicated because 1 victims had the delivery in progress: 201, limit 200$/],
   },
   {
-    name: 'a retry record that a victim wrote and did not commit excuses one',
+    name: 'explains one duplicate by an uncommitted retry record of a victim',
     evidence: {
       limits: ofVictims,
       injected: [kill],
@@ -76,7 +76,7 @@ const cases: readonly Case[] = [
     failures: [/crm a by p2 15000 ms after SIGKILL p1, 1000 ms later by p2/, /no two messages of one user/],
   },
   {
-    name: 'a retry record that was written when nothing was killed excuses none',
+    name: 'does not explain a duplicate by an earlier retry record',
     evidence: {
       limits: ofVictims,
       injected: [kill],
@@ -87,12 +87,12 @@ const cases: readonly Case[] = [
     failures: [/crm a by p1 3900 ms before SIGKILL p1/, /no two messages of one user/],
   },
   {
-    name: 'what was delivered and waits to be delivered again',
-    evidence: { limits: ofVictims, parked: new Set(['crm a']) },
-    failures: [/^delivered, and in a retry topic to be delivered again: 1 \(crm a\)$/],
+    name: 'fails a delivered message that is still in a retry topic',
+    evidence: { limits: ofVictims, waiting: new Set(['crm a']) },
+    failures: [/^delivered, but still in a retry topic: 1 \(crm a\)$/],
   },
   {
-    name: 'what a victim had in progress may come once more, and not twice',
+    name: 'explains one duplicate per delivery in progress at a victim',
     evidence: {
       limits: ofVictims,
       injected: [kill],
@@ -102,7 +102,7 @@ const cases: readonly Case[] = [
     failures: [/crm a by p2 3000 ms after SIGKILL p1, 200 ms later by p3/],
   },
   {
-    name: 'what a victim did in its last second may come again',
+    name: 'explains duplicates of the last second of a victim',
     evidence: {
       limits: ofVictims,
       injected: [kill],
@@ -111,7 +111,7 @@ const cases: readonly Case[] = [
     figures: { duplicates: 2, recoveryMs: 4_000 },
   },
   {
-    name: 'each of several victims of one strike',
+    name: 'explains duplicates of several victims of one fault',
     evidence: {
       limits: ofVictims,
       injected: [{ ...kill, victims: ['p1', 'p3'] }],
@@ -120,16 +120,16 @@ const cases: readonly Case[] = [
     figures: { duplicates: 2 },
   },
   {
-    name: 'what a victim did before that may not',
+    name: 'does not explain duplicates of earlier deliveries of a victim',
     evidence: {
       limits: ofVictims,
       injected: [kill],
       deliveries: [by('p1', a, 3_900), by('p1', b, 4_900), by('p2', a, 8_000)],
     },
-    failures: [/^delivered again without a reason, limit 0: 1 \(crm a by p1/],
+    failures: [/^duplicated without a known cause, limit 0: 1 \(crm a by p1/],
   },
   {
-    name: 'unless the machine was so busy that its commit may be older',
+    name: 'extends the last second on a busy machine',
     evidence: {
       limits: ofVictims,
       patience: 2,
@@ -139,7 +139,7 @@ const cases: readonly Case[] = [
     figures: { duplicates: 2 },
   },
   {
-    name: 'what a busy endpoint reads of a victim when that is long dead may come again',
+    name: 'explains a request that a busy endpoint reads after the death of the victim',
     evidence: {
       limits: ofVictims,
       injected: [kill],
@@ -148,7 +148,7 @@ const cases: readonly Case[] = [
     figures: { duplicates: 1 },
   },
   {
-    name: 'what was sent only after its death was not under way then',
+    name: 'does not explain a message sent after the death of the victim',
     evidence: {
       limits: ofVictims,
       injected: [kill],
@@ -158,7 +158,7 @@ const cases: readonly Case[] = [
     failures: [/crm late by p1 2000 ms after SIGKILL p1, 1000 ms later by p2/],
   },
   {
-    name: 'what a victim did once it was thawed may not',
+    name: 'does not explain deliveries of a thawed process',
     evidence: {
       limits: ofVictims,
       injected: [{ ...kill, healedAt: 7_000 }],
@@ -167,7 +167,7 @@ const cases: readonly Case[] = [
     failures: [/crm b by p1 2500 ms after SIGKILL p1, 500 ms later by p2/],
   },
   {
-    name: 'what another process did may not',
+    name: 'does not explain deliveries of another process',
     evidence: {
       limits: ofVictims,
       injected: [kill],
@@ -176,7 +176,7 @@ const cases: readonly Case[] = [
     failures: [/crm a by p3 100 ms before SIGKILL p1, 3100 ms later by p2/],
   },
   {
-    name: 'a zombie may not repeat what its successor has done',
+    name: 'does not explain a thawed process that repeats its successor',
     evidence: {
       limits: ofVictims,
       injected: [kill],

@@ -5,36 +5,36 @@ import { a, b, by, type Case, expectVerdict, kill, nothingWrong, sent } from './
 
 const cases: readonly Case[] = [
   {
-    name: 'everything delivered once holds',
+    name: 'holds when everything is delivered once',
     evidence: {},
     figures: { sent: 2, delivered: 2, waiting: 0, lost: 0, duplicates: 0, latestMs: 200, pauseMs: null, intake: null },
   },
   {
-    name: 'an event that is nowhere is lost',
+    name: 'fails a lost event',
     evidence: { deliveries: [by('p1', a, 1_100)] },
     figures: { delivered: 1, lost: 1 },
     failures: [/^lost: 1 \(crm b\)$/],
   },
   {
-    name: 'each destination has to get it',
+    name: 'requires delivery to each destination',
     evidence: { destinations: ['crm', 'erp'], deliveries: [by('p1', a, 1), by('p1', b, 2), by('p1', a, 3, 'erp')] },
     figures: { sent: 4, delivered: 3 },
     failures: [/^lost: 1 \(erp b\)$/],
   },
   {
-    name: 'what waits in a retry topic is not lost, but should have come',
-    evidence: { deliveries: [by('p1', a, 1_100)], parked: new Set(['crm b']) },
+    name: 'fails an event that still waits in a retry topic',
+    evidence: { deliveries: [by('p1', a, 1_100)], waiting: new Set(['crm b']) },
     figures: { delivered: 1, waiting: 1, lost: 0 },
-    failures: [/^still in a retry topic although nothing stands in the way: 1$/],
+    failures: [/^still in a retry topic, although no fault is active: 1$/],
   },
   {
-    name: 'a dead letter is not lost, but should not be',
+    name: 'fails a dead letter of a working endpoint',
     evidence: { deliveries: [by('p1', a, 1_100)], deadLettered: new Map([['crm b', 'retries_exhausted']]) },
     figures: { deadLettered: 1, lost: 0 },
     failures: [/^dead-lettered although their endpoint works: 1 \(crm b as retries_exhausted\)$/],
   },
   {
-    name: 'unless its endpoint has refused it',
+    name: 'permits a dead letter that its endpoint rejected',
     evidence: {
       deliveries: [by('p1', a, 1_100)],
       deadLettered: new Map([['crm b', 'retries_exhausted']]),
@@ -43,36 +43,36 @@ const cases: readonly Case[] = [
     figures: { delivered: 1, deadLettered: 1, lost: 0 },
   },
   {
-    name: 'what was refused and lies nowhere is lost',
+    name: 'fails a rejected event without a dead letter',
     evidence: { deliveries: [by('p1', a, 1_100)], refused: new Set(['crm b']) },
     figures: { deadLettered: 0, lost: 1 },
     failures: [/^lost: 1 \(crm b\)$/],
   },
   {
-    name: 'no recovery fails',
+    name: 'fails a fault without recovery',
     evidence: { injected: [{ ...kill, recoveredAt: undefined }] },
     figures: { recoveryMs: null },
     failures: [/^SIGKILL p1: no recovery$/],
   },
   {
-    name: 'a late recovery fails; the worst is the figure',
+    name: 'fails a late recovery, and reports the longest',
     evidence: { injected: [kill, { ...kill, what: 'SIGKILL p2', recoveredAt: 16_000 }] },
     figures: { recoveryMs: 11_000 },
     failures: [/^SIGKILL p2: recovered after 11000 ms, limit 10000 ms$/],
   },
   {
-    name: 'patience stretches every limit',
+    name: 'extends all limits by the patience factor',
     evidence: { injected: [{ ...kill, recoveredAt: 16_000 }], patience: 2 },
     figures: { recoveryMs: 11_000 },
   },
   {
-    name: 'what came too late after its acknowledgement',
+    name: 'fails a late delivery',
     evidence: { limits: { duplicates: 0, recoveryMs: 1, latestMs: 150 } },
     figures: { latestMs: 200 },
     failures: [/^the latest delivery came late by: 200 ms, limit 150 ms$/],
   },
   {
-    name: 'only the first delivery of an event says how late it was',
+    name: 'measures the latency of the first delivery',
     evidence: {
       limits: { duplicates: 1, recoveryMs: 1, latestMs: 200 },
       deliveries: [...nothingWrong.deliveries, by('p2', a, 90_000)],
@@ -80,7 +80,7 @@ const cases: readonly Case[] = [
     figures: { latestMs: 200 },
   },
   {
-    name: 'what came in has its own figures, and its own reasons to fail',
+    name: 'includes the figures and failures of collectors',
     evidence: {
       patience: 2,
       injected: [{ ...kill, what: 'Kafka away', from: 8_000 }],
@@ -100,17 +100,17 @@ const cases: readonly Case[] = [
     ],
   },
   {
-    name: 'a process that its liveness probe restarted',
+    name: 'fails a restart by the liveness probe',
     evidence: { probes: { restarts: ['p2: 503 dispatcher: stalled'], longestUnreadyMs: 0, unready: [] } },
     failures: [/^restarted by its liveness probe: p2: 503 dispatcher: stalled$/],
   },
   {
-    name: 'a process that never became ready again',
+    name: 'fails a process that is not ready at the end',
     evidence: { probes: { restarts: [], longestUnreadyMs: 9_000, unready: ['p2'] } },
-    failures: [/^not ready in the end: p2$/],
+    failures: [/^not ready at the end: p2$/],
   },
   {
-    name: 'messages of one user that change places',
+    name: 'fails reversed messages of one user',
     evidence: {
       order: {
         places: new Map([
@@ -122,22 +122,22 @@ const cases: readonly Case[] = [
       },
     },
     figures: { orderedPairs: 1, reversed: 1 },
-    failures: [/^not in the order of their user: 1 \(crm b by p1, before a by p1 had ended\)$/],
+    failures: [/^out of order for their user: 1 \(crm b by p1, before a by p1 had ended\)$/],
   },
   {
-    name: 'an order of which nothing was seen',
+    name: 'fails when order cannot be judged',
     evidence: { order: { places: new Map(), calls: [by('p1', a, 1_100)], retried: new Map() } },
     figures: { orderedPairs: 0, reversed: 0 },
-    failures: [/^no two messages of one user: no order to judge$/],
+    failures: [/^no two messages of one user, so order cannot be judged$/],
   },
   {
-    name: 'what was delivered and given up as well has two fates',
+    name: 'fails an event that is delivered and dead-lettered',
     evidence: { deadLettered: new Map([['crm a', 'retries_exhausted']]) },
     figures: { delivered: 2, deadLettered: 0 },
-    failures: [/^delivered and dead-lettered as well: 1 \(crm a\)$/],
+    failures: [/^both delivered and dead-lettered: 1 \(crm a\)$/],
   },
   {
-    name: 'whatever else was seen counts',
+    name: 'fails on other observed problems',
     evidence: { problems: ['p1 ended with exit code 1'] },
     failures: [/^p1 ended with exit code 1$/],
   },
@@ -172,7 +172,7 @@ describe('the verdict on a scenario', () => {
       const findings = during([by('p1', e1, 4_900), by('p2', e3, 9_000)])
       expect(findings).toMatchObject({
         pauseMs: null,
-        failures: ['no partition stayed with its process: no pause to judge'],
+        failures: ['no partition stayed with its process, so the pause cannot be judged'],
       })
     })
 

@@ -31,14 +31,14 @@ describe.each([
 ] as const)('%s', (_name, make, value, stored, schema) => {
   const made = make as () => Promise<{ registry: MemoryRegistry; codec: ValueCodec<object> }>
 
-  it('come back as they were', async () => {
+  it('are decoded as they were encoded', async () => {
     const { codec } = await made()
     const bytes = codec.encode(value)
     expect([...bytes.subarray(0, 5)]).toEqual([0, 0, 0, 0, 1])
     expect(codec.decode(bytes)).toEqual({ kind: 'value', value })
   })
 
-  it('of a newer writer: fields that we do not know are passed over', async () => {
+  it('of a newer schema version are decoded without the unknown fields', async () => {
     const { registry, codec } = await made()
     const newer = withField(schema, { name: 'added', type: ['null', 'long'], default: null })
     const id = registry.add(newer)
@@ -50,12 +50,12 @@ describe.each([
 
   it.each([
     ['not framed', Buffer.from('{"kind":"observed"}'), /not an Avro record/],
-    ['cut off', Buffer.from([0, 0, 0, 0, 1, 2]), /damaged, or not written with schema 1/],
-  ])('%s: undecodable', async (_case, bytes, detail) => {
+    ['truncated', Buffer.from([0, 0, 0, 0, 1, 2]), /corrupt, or not written with schema 1/],
+  ])('are undecodable when %s', async (_case, bytes, detail) => {
     expect((await made()).codec.decode(bytes)).toEqual({ kind: 'undecodable', detail: expect.stringMatching(detail) })
   })
 
-  it('cannot be written before their schema is registered', async () => {
+  it('have no codec before their schema is registered', async () => {
     const { registry } = await made()
     registry.forgetOwn()
     const create = make === inputs ? createAudienceInputCodec : createMembershipCodec
@@ -64,17 +64,17 @@ describe.each([
   })
 })
 
-describe('inputs that an older or newer version wrote', () => {
-  it('a kind that we do not know is undecodable, and says so', async () => {
+describe('inputs of an older or newer version', () => {
+  it('are undecodable with an unknown kind', async () => {
     const { codec } = await inputs()
     const bytes = writtenAs(1, JSON.parse(audienceInputSchema), { ...toInputRecord(audienceInput), kind: 'merged' })
     expect(codec.decode(bytes)).toEqual({
       kind: 'undecodable',
-      detail: "the input is of a kind that is not known, 'merged'",
+      detail: "the input has the unknown kind 'merged'",
     })
   })
 
-  it('one without a field that came later has its default', async () => {
+  it('have the defaults of fields that were added later', async () => {
     const { registry, codec } = await inputs()
     const { fields, ...rest } = JSON.parse(audienceInputSchema) as { fields: { name: string }[] }
     const older = { ...rest, fields: fields.filter(({ name }) => name !== 'version' && name !== 'result') }
@@ -87,8 +87,8 @@ describe('inputs that an older or newer version wrote', () => {
   })
 })
 
-describe('a schema that is no membership', () => {
-  it('is refused with a word for what was expected', async () => {
+describe('a membership record with another schema', () => {
+  it('is undecodable, and the detail names the expected value', async () => {
     const { registry, codec } = await memberships()
     const id = registry.add({ type: 'string' })
     await codec.learn(id)

@@ -6,7 +6,7 @@ import { createRegistry, type Registry, RegistryUnavailable } from '../../../../
 import { Secret } from '../../../../src/core/units.ts'
 import { createAuthority } from '../../../support/network/certificates.ts'
 
-/** Answers as a real registry never or seldom does; the real one is in the contract suite. */
+/** Serves responses that a real registry gives rarely. The contract tests use a real registry. */
 let server: Server | undefined
 afterEach(async () => {
   server?.closeAllConnections()
@@ -31,28 +31,28 @@ const answering =
     response.writeHead(status, { 'content-type': 'application/vnd.schemaregistry.v1+json' }).end(body)
 const json = (value: object) => answering(200, JSON.stringify(value))
 
-describe('a schema that is found', () => {
+describe('a look-up by id', () => {
   it.each([
     ['an unknown id', answering(404, '{"error_code":40403,"message":"Schema not found"}'), { kind: 'unknown' }],
     [
-      'no Avro',
+      'a schema that is not Avro',
       json({ schema: '{"type":"object"}', schemaType: 'JSON' }),
       { kind: 'unusable', detail: 'it is not an Avro schema' },
     ],
     [
-      'a kind from the future',
+      'an unknown schema type',
       json({ schema: 'x', schemaType: 'THRIFT' }),
       { kind: 'unusable', detail: 'invalid schemaType' },
     ],
-    ['Avro that does not compile', json({ schema: '{"type":"record","name":"E"}' }), { kind: 'unusable' }],
-    ['no JSON', json({ schema: '{' }), { kind: 'unusable' }],
-    ['something else altogether', answering(200, '<html></html>'), { kind: 'unusable' }],
+    ['an invalid Avro schema', json({ schema: '{"type":"record","name":"E"}' }), { kind: 'unusable' }],
+    ['a schema that is not JSON', json({ schema: '{' }), { kind: 'unusable' }],
+    ['a response that is not JSON', answering(200, '<html></html>'), { kind: 'unusable' }],
   ])('%s', async (_name, answer, found) => {
     const registry = await registryAt(answer)
-    expect(await registry.find(7)).toMatchObject(found)
+    expect(await registry.findById(7)).toMatchObject(found)
   })
 
-  it('is asked for under the path of the URL, with the credentials', async () => {
+  it('uses the path of the URL and the credentials', async () => {
     const asked: unknown[] = []
     const auth = { username: new Secret('ada'), password: new Secret('pä:ss') }
     const registry = await registryAt(
@@ -64,7 +64,7 @@ describe('a schema that is found', () => {
       auth,
     )
     expect(registry.url).toMatch(/\/base$/)
-    expect(await registry.find(7)).toMatchObject({ kind: 'schema' })
+    expect(await registry.findById(7)).toMatchObject({ kind: 'schema' })
     expect(asked).toEqual([['/base/schemas/ids/7', `Basic ${Buffer.from('ada:pä:ss').toString('base64')}`]])
   })
 })
@@ -72,8 +72,12 @@ describe('a schema that is found', () => {
 describe('a registry that cannot be used', () => {
   it.each([
     ['it is overloaded', answering(503, '{"message":"later"}'), 'later'],
-    ['it refuses our credentials', answering(401, '{"message":"Unauthorized"}'), 'Unauthorized'],
-    ['it is none', answering(200, '<html></html>'), 'what answers there is no schema registry'],
+    ['it rejects the credentials', answering(401, '{"message":"Unauthorized"}'), 'Unauthorized'],
+    [
+      'the server is not a registry',
+      answering(200, '<html></html>'),
+      'the server at this URL is not a schema registry',
+    ],
   ])('%s', async (_name, answer, reason) => {
     const registry = await registryAt(answer)
     const asking = registry.lookUp('hookline.events-value', '{}')
@@ -82,28 +86,28 @@ describe('a registry that cannot be used', () => {
     await expect(asking).rejects.toThrow(reason)
   })
 
-  it('it is not there', async () => {
+  it('no server listens', async () => {
     const registry = createRegistry({ url: 'http://127.0.0.1:1', auth: undefined })
-    await expect(registry.find(1)).rejects.toThrow(RegistryUnavailable)
-    await expect(registry.find(1)).rejects.toThrow(/cannot be used: connect ECONNREFUSED/)
+    await expect(registry.findById(1)).rejects.toThrow(RegistryUnavailable)
+    await expect(registry.findById(1)).rejects.toThrow(/cannot be used: connect ECONNREFUSED/)
   })
 
-  it('it takes the request and does not answer', async () => {
+  it('it does not respond', async () => {
     const registry = await registryAt(() => {}, 100)
-    await expect(registry.find(1)).rejects.toThrow(/cannot be used: no answer within 100 ms/)
+    await expect(registry.findById(1)).rejects.toThrow(/cannot be used: no response within 100 ms/)
   })
 
-  it('a short fault while a schema is fetched is over before the caller hears of it', async () => {
+  it('a short failure is hidden by a retry', async () => {
     let faults = 1
     const registry = await registryAt((request, response) =>
       (faults-- > 0 ? answering(500, '{}') : json({ schema: '"string"' }))(request, response),
     )
-    expect(await registry.find(3)).toMatchObject({ kind: 'schema' })
+    expect(await registry.findById(3)).toMatchObject({ kind: 'schema' })
   })
 })
 
 describe('over TLS', () => {
-  it('trusts the certificates of registry.caFile, and without them refuses the registry', async () => {
+  it('trusts the certificates of registry.caFile and no other private ones', async () => {
     const authority = createAuthority()
     const { cert, key } = authority.issue({ names: ['127.0.0.1'] })
     const listening = createTlsServer({ cert, key }, json({ schema: '"string"' }))
@@ -111,7 +115,7 @@ describe('over TLS', () => {
     await new Promise<void>(resolve => listening.listen(0, '127.0.0.1', resolve))
     const url = `https://127.0.0.1:${(listening.address() as AddressInfo).port}`
     const trusting = createRegistry({ url, auth: undefined, ca: authority.cert })
-    expect(await trusting.find(7)).toMatchObject({ kind: 'schema' })
-    await expect(createRegistry({ url, auth: undefined }).find(7)).rejects.toThrow(RegistryUnavailable)
+    expect(await trusting.findById(7)).toMatchObject({ kind: 'schema' })
+    await expect(createRegistry({ url, auth: undefined }).findById(7)).rejects.toThrow(RegistryUnavailable)
   })
 })

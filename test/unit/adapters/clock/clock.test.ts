@@ -6,7 +6,7 @@ const hour = 3_600_000
 afterEach(() => void jest.restoreAllMocks())
 
 describe('the clock of the process', () => {
-  it.each([hour, -hour])('does not follow the machine’s when that is set by %d ms', step => {
+  it.each([hour, -hour])('does not follow the machine’s clock when that is set by %d ms', step => {
     const [before, monotonic] = [systemClock.now(), systemClock.monotonic()]
     const real = Date.now
     jest.spyOn(Date, 'now').mockImplementation(() => real() + step)
@@ -15,7 +15,7 @@ describe('the clock of the process', () => {
     expect(systemClock.now() - before).toBeLessThan(hour / 2)
   })
 
-  it('is the machine’s when nobody sets that', () => {
+  it('equals the machine’s clock when that is not set', () => {
     const before = Date.now()
     const now = systemClock.now()
     expect(now).toBeGreaterThanOrEqual(before)

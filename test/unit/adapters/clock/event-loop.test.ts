@@ -15,7 +15,7 @@ async function beBusyUntil(isSeen: () => boolean): Promise<void> {
   while (!isSeen()) await new Promise<void>(resolve => setImmediate(resolve))
 }
 
-it('a process whose event loop never waits is out of CPU', async () => {
+it('a process whose event loop is never idle lacks CPU', async () => {
   const watch = watched()
   expect(watch.cpuSaturatedUntil()).toBe(Number.NEGATIVE_INFINITY)
   const startedAt = performance.now()
@@ -23,9 +23,9 @@ it('a process whose event loop never waits is out of CPU', async () => {
   expect(watch.cpuSaturatedUntil()).toBeGreaterThan(startedAt)
 })
 
-it('one that waits again is not any more', async () => {
+it('a process whose event loop is idle again does not lack CPU', async () => {
   const watch = watched()
   await beBusyUntil(() => watch.cpuSaturatedUntil() > 0)
-  // Two looks and more have come since, in time, and have seen it wait.
+  // At least two samples were taken since, in time, and saw an idle event loop.
   await until(async () => performance.now() - watch.cpuSaturatedUntil() > 1_000 || undefined)
 })

@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals'
-import { createBootTime, createSteadyTime } from '../../../../src/adapters/clock/monotonic-clock.ts'
+import { createBootTime, createMonotonicClock } from '../../../../src/adapters/clock/monotonic-clock.ts'
 import { epochMs } from '../../../../src/core/units.ts'
 
 const start = Date.parse('2026-03-01T00:00:00.000Z')
 const second = 1_000
 const hour = 3_600_000
 
-/** What happens to a machine, and what its clocks say then. */
+/** A simulated machine: events, and what its clocks show afterwards. */
 class Machine {
   wall = start
   monotonic = 5_000.5
@@ -31,7 +31,7 @@ class Machine {
 interface Case {
   readonly name: string
   readonly happens: (machine: Machine, look: () => void) => void
-  /** Since the start. */
+  /** Milliseconds since the start. */
   readonly now: number
   readonly offset: number
 }
@@ -55,7 +55,7 @@ const cases: readonly Case[] = [
     ...{ now: 3 * second, offset: -hour },
   },
   {
-    name: 'an hour ahead, looked at often, and right again',
+    name: 'an hour ahead, read often, then corrected',
     happens(machine, look) {
       machine.wall += hour
       for (let count = 0; count < 10; count++) {
@@ -79,7 +79,7 @@ const cases: readonly Case[] = [
     ...{ now: second, offset: 2 * hour },
   },
   {
-    name: 'half a second, as a time server corrects',
+    name: 'corrected by half a second by a time server',
     happens(machine, look) {
       for (let count = 0; count < 4; count++) {
         machine.wall += 500
@@ -90,7 +90,7 @@ const cases: readonly Case[] = [
     ...{ now: 3 * second, offset: 0 },
   },
   {
-    name: 'a clock that is made faster, looked at after hours',
+    name: 'a clock that runs faster, read after hours',
     happens: machine => machine.runs(4 * hour, 1.0005),
     ...{ now: 4 * hour * 1.0005, offset: 0 },
   },
@@ -104,7 +104,7 @@ const cases: readonly Case[] = [
     ...{ now: 8 * hour + second, offset: 0 },
   },
   {
-    name: 'set, then suspended: what it is off is off by as much as before',
+    name: 'set, then suspended: the offset stays the same',
     happens(machine, look) {
       machine.wall += hour
       look()
@@ -119,7 +119,7 @@ const cases: readonly Case[] = [
 describe('steady time', () => {
   it.each(cases)('$name', ({ happens, now, offset }) => {
     const machine = new Machine()
-    const steady = createSteadyTime({
+    const steady = createMonotonicClock({
       wall: () => machine.wall,
       monotonic: () => machine.monotonic,
       uptime: () => machine.uptime,
@@ -136,7 +136,7 @@ describe("the brokers' time", () => {
     const machine = new Machine()
     const time = { broker: start }
     machine.wall += wallOff
-    const steady = createSteadyTime({
+    const steady = createMonotonicClock({
       wall: () => machine.wall,
       monotonic: () => machine.monotonic,
       uptime: () => machine.uptime,
@@ -145,7 +145,10 @@ describe("the brokers' time", () => {
       machine.runs(ms)
       time.broker += ms
     }
-    /** A record is written; the answer takes that long. `off`: how far this broker is from the others. */
+    /**
+     * Writes a record whose acknowledgement takes this time. `off` is the skew of this broker
+     * against the others.
+     */
     const writes = (off = 0): void => {
       const sentAt = machine.monotonic
       runs(5)
@@ -168,17 +171,17 @@ describe("the brokers' time", () => {
     },
   )
 
-  it('leaves a clock alone that a time server keeps: a fraction of a second is no reason to jump', () => {
+  it('does not correct a skew of a fraction of a second', () => {
     const { steady, writes, error } = started(300)
     writes()
     expect(error()).toBe(300)
     expect(steady.offset()).toBe(0)
   })
 
-  it('is found again when the machine was paused from outside', () => {
+  it('is restored after the machine was paused from outside', () => {
     const { machine, time, runs, writes, error } = started(0)
     for (let count = 0; count < 5; count++) writes()
-    // The wall clock was set right after the pause; nothing else tells of it.
+    // The wall clock was corrected after the pause; no other clock shows the pause.
     time.broker += hour
     machine.wall += hour
     for (let count = 0; count < 3; count++) writes()
@@ -186,7 +189,7 @@ describe("the brokers' time", () => {
     expect(Math.abs(error())).toBeLessThanOrEqual(10)
   })
 
-  it('is what most of them say: one whose clock is wrong is outvoted', () => {
+  it('is the majority of the brokers: one with a wrong clock is outvoted', () => {
     const { writes, error } = started(0)
     for (let count = 0; count < 9; count++) {
       writes(count % 3 === 1 ? hour : 0)
@@ -194,7 +197,7 @@ describe("the brokers' time", () => {
     }
   })
 
-  it('an answer that waited while the process was frozen says little, and changes nothing', () => {
+  it('ignores an acknowledgement that waited while the process was suspended', () => {
     const { machine, time, steady, runs, error } = started(0)
     const sentAt = machine.monotonic
     const appended = epochMs(time.broker)
@@ -203,7 +206,7 @@ describe("the brokers' time", () => {
     expect(error()).toBe(0)
   })
 
-  it("the machine's clock that is set right later no longer differs", () => {
+  it("the machine's clock has no offset after it is corrected", () => {
     const { machine, steady, runs, writes, error } = started(hour)
     writes()
     machine.wall -= hour
@@ -215,11 +218,11 @@ describe("the brokers' time", () => {
 
 describe('boot time', () => {
   it.each<[string, (machine: Machine) => void, number]>([
-    ['goes on evenly', machine => machine.runs(7 * second), 7 * second],
+    ['continues evenly', machine => machine.runs(7 * second), 7 * second],
     ['counts the time that the machine was suspended', machine => machine.isSuspended(hour), hour],
-    ['never goes back', machine => machine.isSet(-hour), 0],
-    ['counts a clock that is set ahead: it is the safe side', machine => machine.isSet(hour), hour],
-    ['does not count what a time server corrects', machine => machine.isSet(400), 0],
+    ['never goes backwards', machine => machine.isSet(-hour), 0],
+    ['counts a clock that is set forward, which is the safe side', machine => machine.isSet(hour), hour],
+    ['does not count corrections of a time server', machine => machine.isSet(400), 0],
   ])('%s', (_, happens, elapsed) => {
     const machine = new Machine()
     const boottime = createBootTime({ wall: () => machine.wall, monotonic: () => machine.monotonic })

@@ -33,13 +33,13 @@ beforeAll(async () => {
   await cp(new URL('../../../fixtures/config/accepted', import.meta.url), folder, { recursive: true })
 })
 
-/** Loads, and lets every secret be seen. */
+/** Loads the configuration and reveals all secrets. */
 async function load(name: string, env: Record<string, string> = {}) {
   const result = await loadConfigFile(join(folder, name), env)
   if (result.kind === 'refused') throw new Error(result.problems.map(formatProblem).join('\n'))
   return {
     settings: revealed(result.settings) as Settings,
-    files: result.look.paths().map(file => relative(folder, file)),
+    files: result.snapshot.paths().map(file => relative(folder, file)),
   }
 }
 
@@ -52,8 +52,8 @@ function revealed(value: unknown): unknown {
 
 const secret = (text: string) => ({ secret: text })
 
-describe('a configuration that is fine', () => {
-  it('needs brokers, a registry, sources and destinations; the rest has defaults fit for production', async () => {
+describe('a valid configuration', () => {
+  it('needs brokers, a registry, sources and destinations; the rest has defaults for production', async () => {
     const { settings, files } = await load('minimal.yaml')
     expect(settings).toEqual({
       kafka: { brokers: ['kafka:9092'], clientId: 'hookline', tls: undefined, sasl: undefined },
@@ -145,7 +145,7 @@ describe('a configuration that is fine', () => {
     expect(files).toContain('secrets/old')
   })
 
-  it('takes one destination from each visible file of destinationsFrom, by name, with files below that directory', async () => {
+  it('loads a destination from each visible file of destinationsFrom, by name, with files below it', async () => {
     const { settings, files } = await load('full.yaml')
     expect(settings.destinations.map(({ id }) => id)).toEqual(['crm', 'warehouse', 'billing', 'erp'])
     expect(settings.destinations[3]?.secrets).toEqual([secret('new-secret')])
@@ -171,7 +171,7 @@ describe('a configuration that is fine', () => {
 
   it.each([
     ['with a byte order mark', (text: string) => `\ufeff${text}`],
-    ['with the line ends of Windows', (text: string) => text.replaceAll('\n', '\r\n')],
+    ['with Windows line endings', (text: string) => text.replaceAll('\n', '\r\n')],
     ['with document markers', (text: string) => `%YAML 1.2\n---\n${text}...\n`],
   ])('may be %s', async (_, change) => {
     const minimal = await readFile(join(folder, 'minimal.yaml'), 'utf8')
@@ -181,7 +181,7 @@ describe('a configuration that is fine', () => {
 })
 
 describe('the environment', () => {
-  it('is put in after the file is parsed, once, with the type that the schema wants', async () => {
+  it('is substituted once, after the file is parsed, with the type of the schema', async () => {
     const injected = `x"}, y: [z \${HOST}`
     const env = {
       BROKERS: 'kafka-1:9092, kafka-2:9092',

@@ -49,11 +49,11 @@ describe('a file of destinationsFrom', () => {
   })
 
   it.each([
-    ['up and out', '../secrets/operator'],
+    ['by a relative path', '../secrets/operator'],
     ['by an absolute name', '/etc/hostname'],
     ['by a link', 'link'],
     ['by a link of a directory', 'linked/operator'],
-  ])('reads nothing outside of it, %s', async (_, name) => {
+  ])('reads no file outside of its directory: %s', async (_, name) => {
     const { folder, load } = await place({ 'more/a.yaml': destination('a', `sharedSecretFile: ${name}\n`) })
     await symlink('../secrets/operator', join(folder, 'more/link'))
     await symlink('../secrets', join(folder, 'more/linked'))
@@ -64,13 +64,13 @@ describe('a file of destinationsFrom', () => {
     expect(destinationsOf(loaded)).toEqual(['a held for web'])
   })
 
-  it('is itself below it', async () => {
+  it('must be below its directory itself', async () => {
     const { folder, load } = await place({ 'other/a.yaml': destination('a'), 'more/README': '' })
     await symlink('../other/a.yaml', join(folder, 'more/a.yaml'))
-    expect(problemsOf(await load())).toEqual(['the file: is outside of its directory'])
+    expect(problemsOf(await load())).toEqual(['the file: is outside of the directory that destinationsFrom names'])
   })
 
-  it('may be a link within it, as Kubernetes mounts them', async () => {
+  it('may be a link within its directory, as Kubernetes mounts them', async () => {
     const { folder, load } = await place({ 'more/..1/a.yaml': destination('a'), 'more/README': '' })
     await symlink('..1', join(folder, 'more/..data'))
     await symlink('..data/a.yaml', join(folder, 'more/a.yaml'))
@@ -85,12 +85,13 @@ describe('a file of destinationsFrom', () => {
       'webhooks[0].headers.***',
     ],
     ['an id', destination('a').replace('id: a', `id: "\${TOKEN}"`), 'id'],
-  ])('takes nothing from the environment in %s', async (_, text, path) => {
+  ])('cannot use environment variables in %s', async (_, text, path) => {
     const loaded = await (await place({ 'more/a.yaml': text })).load()
-    expect(problemsOf(loaded)).toEqual([expect.stringContaining(`${path}: takes nothing from the environment`)])
+    const message = 'a file of destinationsFrom cannot use environment variables'
+    expect(problemsOf(loaded)).toEqual([expect.stringContaining(`${path}: contains \${…}; ${message}`)])
   })
 
-  it('may hold a literal ${', async () => {
+  it('may contain a literal ${', async () => {
     const { settings } = await (
       await place({ 'more/a.yaml': destination('a').replace('a.example', () => `a.example/$\${x}`) })
     ).load()
@@ -101,18 +102,18 @@ describe('a file of destinationsFrom', () => {
 describe('several directories', () => {
   const two = '[{ directory: one, sources: [web] }, { directory: two }]'
 
-  it('have destinations of the sources that each one may name', async () => {
+  it('have destinations with the sources that the directory may use', async () => {
     const files = {
       'one/a.yaml': destination('a'),
       'one/b.yaml': destination('b', '', 'web, app'),
       'two/c.yaml': destination('c', '', 'app'),
     }
     const loaded = await (await place(files, two)).load()
-    expect(problemsOf(loaded)).toEqual(['sources[1]: is not a source that this directory may name'])
+    expect(problemsOf(loaded)).toEqual(['sources[1]: is not a source that this directory may use'])
     expect(destinationsOf(loaded)).toEqual(['a https://a.example', 'c https://c.example', 'b held for web'])
   })
 
-  it('cannot take the id of another one: at the start neither has it, later the first one keeps it', async () => {
+  it('cannot use the id of another one: at the start neither gets it, later the first one keeps it', async () => {
     const { load, folder } = await place(
       { 'one/a.yaml': destination('x'), 'two/b.new': destination('x').replace('x.example', 'evil.example') },
       two,
@@ -127,12 +128,12 @@ describe('several directories', () => {
 
   const missing = 'destinationsFrom[1].directory: names a path that does not exist'
 
-  it('are refused whole at a start without one of them: no destination of it is known', async () => {
+  it('are refused completely at a start when one of them is missing', async () => {
     const { load } = await place({ 'one/a.yaml': destination('a') }, two)
     await expect(load()).rejects.toThrow(missing)
   })
 
-  it('that are gone keep what they had in a running process, and what is new elsewhere is taken over', async () => {
+  it('keep their destinations in a running process while they are missing, and other changes are applied', async () => {
     const { load, folder, write } = await place({ 'one/a.yaml': destination('a'), 'two/b.yaml': destination('b') }, two)
     const first = await load()
     await rename(join(folder, 'two'), join(folder, 'away'))
@@ -154,7 +155,7 @@ describe('several directories', () => {
   })
 
   it.each(['bad', 'gone'])(
-    'lose a source that the configuration file withdraws, also while they are %s',
+    'lose a source that the configuration file no longer allows, also while they are %s',
     async state => {
       const files = { 'one/a.yaml': destination('a', '', 'web, app') }
       const { load, folder, write } = await place(files, '[{ directory: one }]')
@@ -166,17 +167,17 @@ describe('several directories', () => {
   )
 })
 
-describe('a bad file', () => {
+describe('an unusable file', () => {
   const audiences = 'more\naudiences: { list: [{ name: Buyers, destinations: [bad] }] }'
 
   it.each<[string, string, string, string[]]>([
-    ['with a mistake', destination('bad').replace('https', 'ftp'), 'bad held for web', []],
-    ['that breaks off', 'id: bad\nsources: [web, app]\nwebhooks: [{ url: "https:', 'bad held for web,app', []],
-    ['with a source that is none', destination('bad', '', 'web, nowhere'), 'bad held for web', []],
+    ['with an invalid value', destination('bad').replace('https', 'ftp'), 'bad held for web', []],
+    ['that is cut off', 'id: bad\nsources: [web, app]\nwebhooks: [{ url: "https:', 'bad held for web,app', []],
+    ['with an unknown source', destination('bad', '', 'web, nowhere'), 'bad held for web', []],
     ['without sources', 'id: bad\nwebhooks: [', 'bad held for nothing', []],
     ['that is empty', '', 'bad held for nothing', ['unnamed']],
-    ['that is no text', '\u0000', 'bad held for nothing', ['unnamed']],
-  ])('%s removes its own destination only, at the start', async (_, text, held, unnamed) => {
+    ['that is not text', '\u0000', 'bad held for nothing', ['unnamed']],
+  ])('%s affects only its own destination, at the start', async (_, text, held, unnamed) => {
     const { load } = await place({ 'more/bad.yaml': text, 'more/good.yaml': destination('good') }, audiences)
     const loaded = await load()
     expect(loaded.problems.length).toBeGreaterThan(0)
@@ -184,7 +185,7 @@ describe('a bad file', () => {
     expect(loaded.settings.excluded).toEqual({ files: 1, unnamed: unnamed.length })
   })
 
-  it('leaves the destination that it had when it was last good, and is taken again when it is mended', async () => {
+  it('keeps the destination that it had when it was last valid, and is loaded again when it is corrected', async () => {
     const { load, write } = await place({ 'more/a.yaml': destination('a', 'sharedSecretFile: key\n'), 'more/key': 'k' })
     const first = await load()
     await write('more/a.yaml', 'id: [')
@@ -200,7 +201,7 @@ describe('a bad file', () => {
   })
 
   it.each(['audiences: { list: [{ name: Buyers, destinations: [gone] }] }', 'canary: { destination: gone }'])(
-    'that is gone leaves its destination held where the configuration names it: %s',
+    'that is missing has a held destination where the configuration names it: %s',
     async reference => {
       const { load, folder, write } = await place(
         { 'more/a.yaml': destination('gone'), 'more/b.yaml': destination('b') },
@@ -225,7 +226,7 @@ describe('a bad file', () => {
     },
   )
 
-  it('beside one that is gone refuses nothing either', async () => {
+  it('does not refuse the configuration when another file is missing', async () => {
     const { load } = await place(
       { 'more/bad.yaml': 'id: bad\nsources: [' },
       'more\naudiences: { list: [{ name: Buyers, destinations: [gone, bad] }] }',
@@ -235,15 +236,15 @@ describe('a bad file', () => {
     expect(loaded.settings.excluded).toEqual({ files: 2, unnamed: 0 })
   })
 
-  it('excuses no other mistake of the configuration file', async () => {
+  it('does not hide other mistakes in the configuration file', async () => {
     const { load } = await place(
       { 'more/b.yaml': destination('b') },
       'more\naudiences: { list: [{ name: Buyers, destinations: [gone, b, b] }] }',
     )
-    await expect(load()).rejects.toThrow('audiences.list[0].destinations[2]: stands twice')
+    await expect(load()).rejects.toThrow('audiences.list[0].destinations[2]: is listed twice')
   })
 
-  it('keeps nothing of a file that is gone', async () => {
+  it('keeps nothing of a file that was removed', async () => {
     const { load, folder } = await place({ 'more/a.yaml': destination('a'), 'more/b.yaml': destination('b') })
     const first = await load()
     await rm(join(folder, 'more/a.yaml'))

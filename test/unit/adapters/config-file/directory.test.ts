@@ -10,7 +10,7 @@ destinations: [{ id: crm, sources: [web], webhooks: [{ url: https://crm.example 
 destinationsFrom: more/
 `
 const keys = 'id, enabled, paused, sources, sharedSecret, sharedSecretFile, policy, webhooks'
-const misnamed = '(make it, or mend its name: names are relative to the configuration file)'
+const misnamed = '(create it, or correct its name: names are relative to the configuration file)'
 const webhooks = 'webhooks: [{ url: https://a.example }]\n'
 
 async function refusalOf(files: Record<string, string>): Promise<readonly string[]> {
@@ -21,24 +21,24 @@ async function refusalOf(files: Record<string, string>): Promise<readonly string
 }
 
 it.each<[string, Record<string, string>, string[]]>([
-  ['no configuration', {}, ['hookline.yaml:1:1: the file: does not exist (make it, or mend its name)']],
+  ['no configuration', {}, ['hookline.yaml:1:1: the file: does not exist (create it, or correct its name)']],
   [
     'a directory in its place',
     { 'hookline.yaml/a': '' },
     ['hookline.yaml:1:1: the file: is a directory (name a file in it)'],
   ],
   [
-    'a file that is far too large for one',
+    'a file that is far too large',
     { 'hookline.yaml': '#'.repeat(8 * 1_048_576 + 1) },
-    ['hookline.yaml:1:1: the file: is larger than 8388608 bytes (is it the right file?)'],
+    ['hookline.yaml:1:1: the file: is larger than 8388608 bytes (check that this is the right file)'],
   ],
   [
-    'a device, which could be read for ever',
+    'a device, which never ends',
     { 'hookline.yaml': main.replace('more/', 'more\nnetwork: { caFile: /dev/zero }'), 'more/README': '' },
-    ['hookline.yaml:6:20: network.caFile: names a file that is no regular file (name one that is)'],
+    ['hookline.yaml:6:20: network.caFile: names a file that is not a regular file (name a regular file)'],
   ],
   [
-    'no directory of that name',
+    'a missing directory',
     { 'hookline.yaml': main },
     [`hookline.yaml:5:19: destinationsFrom: names a path that does not exist ${misnamed}`],
   ],
@@ -49,7 +49,7 @@ it.each<[string, Record<string, string>, string[]]>([
   ],
   ['an empty directory', { 'hookline.yaml': main, 'more/README': '' }, ['loaded']],
   [
-    'a directory of the name of a file',
+    'a directory with the name of a file',
     { 'hookline.yaml': main, 'more/a.yaml/b': '' },
     ['more/a.yaml:1:1: the file: is a directory (name a file in it)'],
   ],
@@ -57,9 +57,9 @@ it.each<[string, Record<string, string>, string[]]>([
     'an empty file',
     { 'hookline.yaml': main, 'more/a.yaml': '# nothing\n' },
     [
-      'more/a.yaml:1:1: id: is missing (name of the destination; metrics, logs and dead letters carry it)',
-      'more/a.yaml:1:1: sources: is missing (ids of the sources whose messages it gets)',
-      'more/a.yaml:1:1: webhooks: is missing (one to five; a delivery is done when any of them succeeds)',
+      'more/a.yaml:1:1: id: is missing (id of the destination in metrics, logs and dead letters)',
+      'more/a.yaml:1:1: sources: is missing (ids of the sources whose messages it receives)',
+      'more/a.yaml:1:1: webhooks: is missing (one to five webhooks. A delivery succeeds when one of them succeeds)',
     ],
   ],
   [
@@ -68,7 +68,7 @@ it.each<[string, Record<string, string>, string[]]>([
     [`more/a.yaml:1:1: the file: must be a mapping, not a list (possible: ${keys})`],
   ],
   [
-    'problems of each file with its name, paths from its top, the configuration first',
+    'problems with file names and paths within the file, the configuration file first',
     {
       'hookline.yaml': main.replace('crm, sources: [web]', 'crm, sources: [wbe]'),
       'more/a.yaml': `id: a\nsources: [web]\nwebhooks: [{ url: ftp://a.example }]\nheaders: {}\n`,
@@ -77,15 +77,15 @@ it.each<[string, Record<string, string>, string[]]>([
     },
     [
       'hookline.yaml:4:37: destinations[0].sources[0]: no source has this id (did you mean web?)',
-      'more/a.yaml:3:19: webhooks[0].url: must begin with http:// or https:// (full URL with http:// or https://, without credentials; or `urlFile`)',
+      'more/a.yaml:3:19: webhooks[0].url: must begin with http:// or https:// (full URL with http:// or https://, without credentials. Alternatively `urlFile`)',
       `more/a.yaml:4:1: headers: unknown key (possible: ${keys})`,
-      'more/b.json:1:54: sharedSecretFile: names a file that does not exist (make it, or mend its name: names are relative to the directory)',
-      'more/b.json:1:77: webhooks: must have at least one entry (one to five; a delivery is done when any of them succeeds)',
-      'more/c.yml:1:6: id: is no valid YAML: flow sequence in block collection must be sufficiently indented and end with a ] (begin what belongs together at the same column)',
+      'more/b.json:1:54: sharedSecretFile: names a file that does not exist (create it, or correct its name: names are relative to the directory)',
+      'more/b.json:1:77: webhooks: must have at least one entry (one to five webhooks. A delivery succeeds when one of them succeeds)',
+      'more/c.yml:1:6: id: is not valid YAML: flow sequence in block collection must be sufficiently indented and end with a ] (start all entries of one mapping or list at the same column)',
     ],
   ],
   [
-    'an id that another file has',
+    'an id that another file uses',
     {
       'hookline.yaml': main,
       'more/a.yaml': `id: a\nsources: [web]\n${webhooks}`,
@@ -101,7 +101,7 @@ it.each<[string, Record<string, string>, string[]]>([
     'an environment variable in it',
     { 'hookline.yaml': main, 'more/a.yaml': `id: a\nsources: [web]\nenabled: \${MISSING}\n${webhooks}` },
     [
-      `more/a.yaml:3:10: enabled: takes nothing from the environment: in a file of destinationsFrom \${…} is not possible (write the value, or name a file below this directory; a literal \${ is written $\${)`,
+      `more/a.yaml:3:10: enabled: contains \${…}; a file of destinationsFrom cannot use environment variables (write the value, or name a file below this directory; for a literal \${ write $\${)`,
     ],
   ],
 ])('%s', async (_, files, refused) => {
@@ -110,11 +110,11 @@ it.each<[string, Record<string, string>, string[]]>([
 
 describe.each(['linux'])('on %s', platform => {
   const onIt = process.platform === platform ? it : it.skip
-  // Both are regular files for `stat`, of no size; the first one ends, and `/proc/kmsg` never does.
-  onIt.each(['/proc/self/status', '/proc/kmsg'])('refuses %s in place of a file, without waiting', async name => {
+  // `stat` shows both as regular files of size 0. The first one ends, but `/proc/kmsg` never does.
+  onIt.each(['/proc/self/status', '/proc/kmsg'])('refuses %s as a file, without waiting', async name => {
     const files = { 'hookline.yaml': `${main}collector: { operatorKeyFile: ${name} }\n`, 'more/README': '' }
     expect(await refusalOf(files)).toEqual([
-      expect.stringMatching(/collector\.operatorKeyFile: names a file that (holds more|is no regular|may not be read)/),
+      expect.stringMatching(/collector\.operatorKeyFile: names a file that (has more|is not a regular|cannot be read)/),
     ])
   })
 })
@@ -124,16 +124,16 @@ describe('a huge configuration', () => {
     `destinations:\n${Array.from({ length: 20_000 }, (_, n) => ` - { id: d${n}, sources: [web], ${webhook} }`).join('\n')}`
   const own = main.replace(/^destinations.*\n/gm, '')
 
-  it('of 300,000 keys is refused at the first key that is too many', async () => {
+  it('of 300,000 keys is refused at the first key over the limit', async () => {
     const text = `${own}collector:\n${Array.from({ length: 300_000 }, (_, n) => `  key${n}: 1`).join('\n')}`
     expect(await refusalOf({ 'hookline.yaml': text })).toEqual([
-      'hookline.yaml:1005:3: collector: is or holds a mapping of more than 1000 keys (nothing here is: is it the right file?)',
+      'hookline.yaml:1005:3: collector: is or contains a mapping with more than 1000 keys (check that this is the right file)',
     ])
   })
 
   it('of 100,000 documents is refused at the second one', async () => {
     expect(await refusalOf({ 'hookline.yaml': `${own}${'---\na: 1\n'.repeat(100_000)}` })).toEqual([
-      expect.stringContaining('a second document begins here'),
+      expect.stringContaining('a second YAML document starts here'),
     ])
   })
 
@@ -151,15 +151,15 @@ describe('a huge configuration', () => {
     expect(refusal).toHaveLength(101)
   }, 20_000)
 
-  it('with 20,000 mistakes tells the first hundred and how many follow', async () => {
+  it('with 20,000 mistakes shows the first hundred and the number of the others', async () => {
     const text = `${own}${destinations('webhooks: [{ url: ftp://a.example }]')}`
     const refusal = await refusalOf({ 'hookline.yaml': text })
     expect(refusal).toHaveLength(101)
-    expect(refusal.at(-1)).toContain('the file: 19900 more problems follow (mend those above first)')
+    expect(refusal.at(-1)).toContain('the file: 19900 more problems are not shown (fix the problems above first)')
   }, 60_000)
 })
 
-it('names files as the configuration was named', async () => {
+it('names files relative to the given configuration path', async () => {
   const folder = await configFolder({ 'hookline.yaml': main, 'more/a.yaml': 'id: 7\n' })
   const given = relative(process.cwd(), folder)
   const result = await loadConfigFile(join(given, 'hookline.yaml'), {})

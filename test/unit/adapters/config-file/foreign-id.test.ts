@@ -23,11 +23,11 @@ const urlsOf = ({ settings }: Loaded): string[] =>
 const message = 'is also the id of a destination in another directory'
 
 it.each<[string, (folder: string) => Promise<void>]>([
-  ['breaks off after its id', folder => writeFile(join(folder, 'one/a.yaml'), 'id: crm\nsources: [')],
+  ['is cut off after its id', folder => writeFile(join(folder, 'one/a.yaml'), 'id: crm\nsources: [')],
   ['has no readable id', folder => writeFile(join(folder, 'one/a.yaml'), '[')],
-  ['has another id and a mistake', folder => writeFile(join(folder, 'one/a.yaml'), 'id: erp\nsources: [web]\n')],
-  ['is in a directory that is gone', folder => rm(join(folder, 'one'), { recursive: true })],
-])('keeps an id from other directories in a running process while its file %s', async (_, damage) => {
+  ['has another id and an invalid value', folder => writeFile(join(folder, 'one/a.yaml'), 'id: erp\nsources: [web]\n')],
+  ['is in a directory that is missing', folder => rm(join(folder, 'one'), { recursive: true })],
+])('does not give an id to another directory of a running process while its file %s', async (_, damage) => {
   const folder = await configFolder({ 'hookline.yaml': main, 'one/a.yaml': crm('own'), 'two/README': '' })
   const first = await load(folder)
   await damage(folder)
@@ -40,12 +40,12 @@ it.each<[string, (folder: string) => Promise<void>]>([
   expect(urlsOf(await load(folder, second))).toEqual(['crm', 'https://own.example'])
 })
 
-it('gives an id to neither of two directories at a start when the file of one breaks off after it', async () => {
+it('gives an id to neither directory at a start when one file is cut off after the id', async () => {
   const files = { 'one/a.yaml': 'id: crm\nsources: [', 'two/b.yaml': crm('other') }
   expect(urlsOf(await load(await configFolder({ 'hookline.yaml': main, ...files })))).toEqual(['crm'])
 })
 
-it('leaves an id to another directory when its file is removed', async () => {
+it('gives an id to another directory after its file was removed', async () => {
   const folder = await configFolder({ 'hookline.yaml': main, 'one/a.yaml': crm('own'), 'two/README': '' })
   const first = await load(folder)
   await rm(join(folder, 'one/a.yaml'))

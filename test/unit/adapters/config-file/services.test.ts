@@ -41,7 +41,7 @@ const contents: Readonly<Record<string, string>> = {
   'dispatcher/token': 'Bearer a',
 }
 
-/** A folder with the files below these folders only. */
+/** A folder with only the files below these subfolders. */
 async function folderWith(...folders: string[]) {
   const present = Object.entries(contents).filter(([name]) => folders.includes(name.split('/')[0]!))
   const folder = await configFolder({ 'hookline.yaml': config, ...Object.fromEntries(present) })
@@ -53,7 +53,7 @@ async function load(folders: readonly string[], services: readonly ServiceName[]
   const result = await loadConfigFile(path, {}, undefined, new Set(services))
   if (result.kind === 'refused')
     throw new Error(result.problems.map(each => formatProblem(each).replace(`${folder}/`, '')).join('\n'))
-  return { ...result, files: result.look.paths().map(file => relative(folder, file)) }
+  return { ...result, files: result.snapshot.paths().map(file => relative(folder, file)) }
 }
 
 const hashOf = (settings: Settings): string => {
@@ -62,7 +62,7 @@ const hashOf = (settings: Settings): string => {
   return [...counts.keys()].filter(key => key.startsWith('config{')).join()
 }
 
-describe('a process needs the files of its services alone', () => {
+describe('a process needs only the files of its services', () => {
   it.each<[ServiceName[], string[]]>([
     [['collector'], ['all', 'collector']],
     [['dispatcher'], ['all', 'dispatcher']],
@@ -88,7 +88,7 @@ describe('a process needs the files of its services alone', () => {
     await expect(load(folders, services)).rejects.toThrow(words)
   })
 
-  it('a file that two services name is read for the one that runs', async () => {
+  it('reads a file that two services name when one of them runs', async () => {
     const folder = await configFolder({
       'hookline.yaml': config.replaceAll('dispatcher/crm', 'collector/web'),
       ...contents,
@@ -97,15 +97,15 @@ describe('a process needs the files of its services alone', () => {
     expect(result.kind).toBe('loaded')
   })
 
-  it('processes of one configuration show one hash, whatever runs in them', async () => {
+  it('processes of one configuration show the same hash, whichever services they run', async () => {
     const all = ['all', 'collector', 'dispatcher']
     const loads = await Promise.all([...serviceNames.map(name => load(all, [name])), load(all, serviceNames)])
     expect(new Set(loads.map(({ settings }) => hashOf(settings))).size).toBe(1)
   })
 })
 
-describe('while it runs', () => {
-  it('takes over a file that it needs, and does not look at another', async () => {
+describe('at runtime', () => {
+  it('applies changes of a file that it needs, and does not read others', async () => {
     const services = new Set<ServiceName>(['collector'])
     const { folder, path } = await folderWith('all', 'collector', 'dispatcher')
     const start = await loadConfigFile(path, {}, undefined, services)

@@ -21,7 +21,7 @@ afterEach(() => {
   for (const watch of watches.splice(0)) watch.close()
 })
 
-/** A configuration in its folder, watched by `look()`; `seen` is everything that was told. */
+/** A configuration in its folder, checked by `look()`. `seen` lists all calls of the watch. */
 async function watched(files: Record<string, string> = {}) {
   const folder = await configFolder({ 'hookline.yaml': config(), 'secrets/web': 'first', ...files })
   const path = join(folder, 'hookline.yaml')
@@ -46,7 +46,7 @@ async function watched(files: Record<string, string> = {}) {
     settings: () => settings,
     writeKey: () => settings.sources[0]?.writeKeys[0]?.reveal(),
     write: (name: string, content: string) => writeFile(join(folder, name), content),
-    /** What two looks tell: a change is taken up at the second one that sees it. */
+    /** The calls of two checks: a change is applied at the second check that sees it. */
     async look() {
       seen.length = 0
       await watch.check()
@@ -56,8 +56,8 @@ async function watched(files: Record<string, string> = {}) {
   }
 }
 
-describe('a change is taken up', () => {
-  it('edited in place', async () => {
+describe('a change is applied', () => {
+  it('when the file is edited in place', async () => {
     const { write, look, settings, seen } = await watched()
     expect(seen).toEqual([])
     await write('hookline.yaml', config({ source: 'app' }))
@@ -66,14 +66,14 @@ describe('a change is taken up', () => {
     expect(await look()).toEqual([])
   })
 
-  it('replaced by rename', async () => {
+  it('when the file is replaced by rename', async () => {
     const { write, folder, path, look } = await watched()
     await write('new', config({ source: 'app' }))
     await rename(join(folder, 'new'), path)
     expect(await look()).toEqual(['live sources restart '])
   })
 
-  it('as Kubernetes swaps a mounted ConfigMap', async () => {
+  it('when Kubernetes swaps a mounted ConfigMap', async () => {
     const { folder, write, path, look, settings } = await watched()
     for (const [version, source] of [
       ['..1', 'web'],
@@ -92,14 +92,14 @@ describe('a change is taken up', () => {
     expect(settings().sources[0]?.id).toBe('app')
   })
 
-  it('a secret in its file', async () => {
+  it('to a secret in its file', async () => {
     const { write, look, writeKey } = await watched()
     await write('secrets/web', 'second\n')
     expect(await look()).toEqual(['live sources restart '])
     expect(writeKey()).toBe('second')
   })
 
-  it('a certificate in its file', async () => {
+  it('to a certificate in its file', async () => {
     const [before, after] = [createAuthority().cert, createAuthority().cert]
     const extra = 'network: { caFile: ca.pem }'
     const { write, look, settings } = await watched({ 'ca.pem': before, 'hookline.yaml': config({ extra }) })
@@ -108,7 +108,7 @@ describe('a change is taken up', () => {
     expect(settings().network.ca).toBe(after)
   })
 
-  it('a destination that gets a file, changes and loses it', async () => {
+  it('to a destination whose file is added, changed and removed', async () => {
     const extra = 'destinationsFrom: more'
     const { write, folder, look, settings } = await watched({ 'more/README': '', 'hookline.yaml': config({ extra }) })
     const ids = () => settings().destinations.map(({ id }) => id)
@@ -122,7 +122,7 @@ describe('a change is taken up', () => {
     expect(ids()).toEqual([])
   })
 
-  it('by the clock, at the second look', async () => {
+  it('by the timer, at the second check', async () => {
     const { path, folder, write, loaded: start } = await watched()
     const changed = new Promise<Settings>((resolve, reject) => {
       const interval = durationMs(2)
@@ -134,14 +134,14 @@ describe('a change is taken up', () => {
         }),
       )
     })
-    // In one go: two looks are only milliseconds apart.
+    // Written in one step, because two checks are only milliseconds apart.
     await write('new.yaml', config({ source: 'app' }))
     await rename(join(folder, 'new.yaml'), path)
     expect((await changed).sources[0]?.id).toBe('app')
   })
 })
 
-/** What a watch tells that begins with `start`. */
+/** The calls of a watch that begins with `start`. */
 async function toldSince(
   start: Loaded,
   { path, clock }: { path: string; clock: ManualClock },
@@ -158,21 +158,21 @@ async function toldSince(
   return seen
 }
 
-it('what was read at the start is not read once more: that would hold up a process that has just begun', async () => {
+it('does not read files again that were read at the start, which would delay the process', async () => {
   const { loaded, ...place } = await watched()
-  // What the file does not say would be a change, if it were read.
+  // The start settings differ from the file, so reading it would report a change.
   const start = { ...loaded, settings: { ...loaded.settings, sources: [] } }
   expect(await toldSince(start, place)).toEqual([])
 })
 
-it('a change between the start and the first look is taken up', async () => {
+it('applies a change between the start and the first check', async () => {
   const { loaded, write, ...place } = await watched()
   await write('hookline.yaml', config({ source: 'app' }))
   expect(await toldSince(loaded, place)).toEqual(['sources'])
 })
 
-describe('nothing is taken up', () => {
-  it('before a second look sees the same: the file may be half written', async () => {
+describe('nothing is applied', () => {
+  it('before a second check sees the same, because the file may be half written', async () => {
     const { write, watch, seen, look } = await watched()
     await write('hookline.yaml', config({ source: 'ap' }))
     await watch.check()
@@ -197,7 +197,7 @@ describe('nothing is taken up', () => {
     expect(await look()).toEqual([])
   })
 
-  it('after it is closed, and no timer is left', async () => {
+  it('after close, which leaves no timer', async () => {
     const { write, watch, clock, look } = await watched()
     expect(clock.timers).toBe(1)
     watch.close()
@@ -207,15 +207,15 @@ describe('nothing is taken up', () => {
   })
 })
 
-describe('a bad file', () => {
-  it('is refused once for each content, and the last good one stays until it is mended', async () => {
+describe('an invalid file', () => {
+  it('is reported once for each content, and the last valid settings stay until it is corrected', async () => {
     const { write, look, settings } = await watched()
     await write('hookline.yaml', config({ source: 'a b' }))
     const [refusal] = await look()
     expect(refusal).toContain('hookline.yaml:4:17: sources[0].id: must be')
     expect(await look()).toEqual([])
     await write('hookline.yaml', '[')
-    expect(await look()).toEqual([expect.stringContaining('hookline.yaml:1:2: the file: is no valid YAML')])
+    expect(await look()).toEqual([expect.stringContaining('hookline.yaml:1:2: the file: is not valid YAML')])
     expect(settings().sources[0]?.id).toBe('web')
     await write('hookline.yaml', config({ source: 'app' }))
     expect(await look()).toEqual(['live sources restart '])
@@ -232,15 +232,15 @@ describe('a bad file', () => {
     expect(writeKey()).toBe('second')
   })
 
-  it('is told of when it is gone', async () => {
+  it('is reported when it is missing', async () => {
     const { path, look } = await watched()
     await rm(path)
     expect(await look()).toEqual([expect.stringContaining('hookline.yaml:1:1: the file: does not exist (')])
   })
 })
 
-describe('what needs a restart', () => {
-  it('is told of once, and does not take effect', async () => {
+describe('a change that needs a restart', () => {
+  it('is reported once, and has no effect', async () => {
     const { write, look, settings } = await watched()
     await write('hookline.yaml', config({ clientId: 'other', source: 'app' }))
     expect(await look()).toEqual(['live sources restart kafka'])

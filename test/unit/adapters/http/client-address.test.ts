@@ -24,13 +24,13 @@ describe('the address of a client', () => {
     expect(clientAddressOf(request('192.0.2.1', '203.0.113.9'), undefined)).toBe('203.0.113.9')
   })
 
-  it('is unknown where the socket is closed already', () => {
+  it('is unknown when the socket is closed already', () => {
     expect(clientAddressOf(request(undefined, undefined), undefined)).toBe('unknown')
   })
 })
 
 describe('AddressCounter', () => {
-  it('refuses an address at its maximum, until one of its own leaves', () => {
+  it('refuses an address at its maximum until one of its entries leaves', () => {
     const counter = new AddressCounter(2)
     expect([counter.enter('a'), counter.enter('a'), counter.enter('a'), counter.enter('b')]).toEqual([
       true,

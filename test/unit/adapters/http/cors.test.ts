@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { crossOrigin, isPreflight, preflight } from '../../../../src/adapters/http/cors.ts'
 
-describe('what lets a page read the answer', () => {
+describe('headers that let a page read the response', () => {
   it.each(['https://shop.example', 'http://localhost:3000', 'null', 'capacitor://localhost', 'chrome-extension://abc'])(
     '%s',
     origin => {
@@ -42,13 +42,13 @@ describe('a preflight', () => {
     ['nothing asked for', undefined, always],
     ['what Segment asks for', 'authorization,content-type,x-retry-count', always],
     ['RudderStack asks for AnonymousId', 'AnonymousId, authorization', `${always}, anonymousid`],
-    ['no list of names: nothing of it is said back', 'a b', always],
+    ['not a list of names: nothing of it is repeated', 'a b', always],
     ['an attempt to add a header', 'a\r\nx-evil: 1', always],
     ['empty names', 'a,,b', always],
     ['a list of 1,025 characters', 'a'.repeat(1_025), always],
   ])('%s', (_, asked, names) => expect(allowed(asked)).toBe(names))
 
-  it('says the methods and for how long', () => {
+  it('has the methods and the cache time', () => {
     expect(preflight({}, 'GET, HEAD, OPTIONS')).toMatchObject({
       'access-control-allow-methods': 'GET, HEAD, OPTIONS',
       'access-control-max-age': '86400',

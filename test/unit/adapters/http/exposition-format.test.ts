@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { prefersOpenMetrics } from '../../../../src/adapters/http/ops.ts'
+import { prefersOpenMetrics } from '../../../../src/adapters/http/ops-server.ts'
 
 const prometheus2 =
   'application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1'
@@ -10,9 +10,9 @@ describe('OpenMetrics is for', () => {
   it.each([
     ['Prometheus 2', prometheus2],
     ['Prometheus 3', prometheus3],
-    ['whoever asks for nothing else', 'application/openmetrics-text'],
-    ['whoever writes it in another way', 'Application/OpenMetrics-Text; version="1.0.0"; q=0.5, text/plain; q=0.4'],
-    ['whoever likes both the same', 'text/plain, application/openmetrics-text'],
+    ['a client that accepts only this', 'application/openmetrics-text'],
+    ['a client that writes it differently', 'Application/OpenMetrics-Text; version="1.0.0"; q=0.5, text/plain; q=0.4'],
+    ['a client that prefers neither', 'text/plain, application/openmetrics-text'],
   ])('%s', (_, accept) => {
     expect(prefersOpenMetrics(accept)).toBe(true)
   })
@@ -20,17 +20,17 @@ describe('OpenMetrics is for', () => {
 
 describe('the text format is for', () => {
   it.each([
-    ['whoever says nothing', undefined],
-    ['whoever says an empty thing', ''],
-    ['whoever takes anything', '*/*'],
+    ['a client without an Accept header', undefined],
+    ['a client with an empty Accept header', ''],
+    ['a client that accepts anything', '*/*'],
     ['a browser', 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8'],
     [
       'a Prometheus whose scrape_protocols put it first',
       'text/plain;version=0.0.4;q=0.6,application/openmetrics-text;q=0.5',
     ],
-    ['whoever refuses OpenMetrics', 'application/openmetrics-text;q=0'],
-    ['whoever only reads what came before 1.0', 'application/openmetrics-text;version=0.0.1'],
-    ['whoever writes a weight that is none', 'application/openmetrics-text;q=high,*/*'],
+    ['a client that refuses OpenMetrics', 'application/openmetrics-text;q=0'],
+    ['a client that reads only versions before 1.0', 'application/openmetrics-text;version=0.0.1'],
+    ['a client with an invalid quality value', 'application/openmetrics-text;q=high,*/*'],
   ])('%s', (_, accept) => {
     expect(prefersOpenMetrics(accept)).toBe(false)
   })

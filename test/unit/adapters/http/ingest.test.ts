@@ -4,7 +4,7 @@ import { headerKeyOf, queryKeyOf } from '../../../../src/adapters/http/ingest.ts
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64')
 
-/** As Node hands headers over: the first `authorization` alone, others joined. */
+/** Headers as Node provides them: only the first `authorization`, others joined. */
 const withHeaders = (headers: Record<string, string>, distinct: Record<string, string[]> = {}): IncomingMessage =>
   ({ headers, headersDistinct: distinct }) as unknown as IncomingMessage
 
@@ -35,11 +35,11 @@ describe('the write key in Authorization', () => {
     expect(headerKeyOf(withHeaders({ authorization }))).toBe(key)
   })
 
-  it('a long one is read in linear time', () => {
+  it('is parsed in linear time', () => {
     const [spaces, letters] = [' '.repeat(200_000), 'A'.repeat(200_000)]
     const started = performance.now()
     headerKeyOf(withHeaders({ authorization: `Basic ${spaces}${letters} ${spaces}!` }))
-    // Milliseconds; by steps in proportion to the square it would be most of a minute.
+    // The limit in milliseconds. Quadratic time would take most of a minute.
     expect(performance.now() - started).toBeLessThan(10_000)
   })
 })
@@ -47,20 +47,20 @@ describe('the write key in Authorization', () => {
 describe('the write key in X-Write-Key', () => {
   it.each<[string, Record<string, string>, string | undefined]>([
     ['alone', { 'x-write-key': 'KEY' }, 'KEY'],
-    ['Jitsu: key and secret, which the keys tell apart', { 'x-write-key': 'KEY:secret' }, 'KEY:secret'],
+    ['Jitsu: key and secret, which the lookup of keys separates', { 'x-write-key': 'KEY:secret' }, 'KEY:secret'],
     ['empty', { 'x-write-key': '' }, undefined],
-    ['Authorization is asked first', { authorization: `Basic ${base64('A:')}`, 'x-write-key': 'X' }, 'A'],
-    ['it counts when Authorization says nothing', { authorization: 'Bearer abc', 'x-write-key': 'X' }, 'X'],
+    ['Authorization has priority', { authorization: `Basic ${base64('A:')}`, 'x-write-key': 'X' }, 'A'],
+    ['it is used when Authorization has no key', { authorization: 'Bearer abc', 'x-write-key': 'X' }, 'X'],
     ['no header at all', {}, undefined],
   ])('%s', (_, headers, key) => {
     expect(headerKeyOf(withHeaders(headers))).toBe(key)
   })
 
-  it('of two fields the first one counts', () => {
+  it('uses the first of two header fields', () => {
     expect(headerKeyOf(withHeaders({ 'x-write-key': 'A, B' }, { 'x-write-key': ['A', 'B'] }))).toBe('A')
   })
 
-  it('a comma is not always a second field', () => {
+  it('does not take every comma for a second header field', () => {
     expect(headerKeyOf(withHeaders({ 'x-write-key': 'A, B' }, { 'x-write-key': ['A, B'] }))).toBe('A, B')
   })
 })

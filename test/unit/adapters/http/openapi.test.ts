@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import ajv from 'ajv/dist/2020.js'
-import { problemStatus } from '../../../../src/adapters/http/answers.ts'
 import { openApiDocument } from '../../../../src/adapters/http/openapi.ts'
 import { ingestPaths } from '../../../../src/adapters/http/paths.ts'
+import { problemStatus } from '../../../../src/adapters/http/responses.ts'
 import { callTypes, rejectionCodes } from '../../../../src/core/message/message.ts'
 
 const document = JSON.parse(JSON.stringify(openApiDocument()))
@@ -16,13 +16,13 @@ describe('the OpenAPI document', () => {
     expect(validator.version).toBe('3.1')
   })
 
-  it('would not be valid with a mistake in it: the validator looks', async () => {
+  it('is rejected by the validator when it has a mistake', async () => {
     const broken = structuredClone(document)
     broken.paths['/v1/batch'].post.responses = { '200': { content: {} } }
     expect((await new Validator().validate(broken)).valid).toBe(false)
   })
 
-  it('has every path with an id of its own', () => {
+  it('has every path with a unique operation id', () => {
     expect(Object.keys(document.paths)).toEqual([
       ...ingestPaths.map(({ path }) => path),
       '/v1/projects/{writeKey}/settings',
@@ -52,7 +52,7 @@ describe('the OpenAPI document', () => {
       const codes: string[] = content?.['application/json'].schema.properties?.code.enum ?? []
       return codes.map(code => [code, Number(status)] as const)
     })
-    // Another method is no operation.
+    // Other methods are not operations of the API.
     const { method_not_allowed: _, ...others } = problemStatus
     expect(Object.fromEntries(described)).toEqual(others)
   })
@@ -75,24 +75,24 @@ describe('the schema of a message', () => {
 
   it.each<[string, object, boolean]>([
     ['identify', { type: 'identify', userId: 'u', traits: { a: 1 } }, true],
-    ['identify of nobody', { type: 'identify' }, false],
+    ['identify without a user', { type: 'identify' }, false],
     ['track', { type: 'track', anonymousId: 'a', event: 'e' }, true],
     ['track without an event', { type: 'track', userId: 'u' }, false],
-    ['track of nobody', { type: 'track', event: 'e' }, false],
+    ['track without a user', { type: 'track', event: 'e' }, false],
     ['page with nulls, as Python sends them', { type: 'page', userId: 7, anonymousId: null, context: null }, true],
     ['screen', { type: 'screen', userId: 'u', name: 'n' }, true],
     ['group', { type: 'group', userId: 'u', groupId: 3 }, true],
     ['group without a group', { type: 'group', userId: 'u' }, false],
     ['alias', { type: 'alias', userId: 'u', previousId: 'p' }, true],
-    ['alias without the id before', { type: 'alias', userId: 'u' }, false],
-    ['what nobody knows', { type: 'track', userId: 'u', event: 'e', _metadata: {} }, true],
+    ['alias without the previous id', { type: 'alias', userId: 'u' }, false],
+    ['an unknown property', { type: 'track', userId: 'u', event: 'e', _metadata: {} }, true],
     ['delete', { type: 'delete', userId: 'u' }, false],
     ['no type', { userId: 'u' }, false],
   ])('%s', (_, message, valid) => {
     expect(validate({ batch: [message], sentAt: '2026-11-21T00:00:00Z', writeKey: 'k' })).toBe(valid)
   })
 
-  it('is asked about every type', () => {
+  it('is tested with every type', () => {
     expect(document.components.schemas.Message.properties.type.enum).toEqual(callTypes)
   })
 })

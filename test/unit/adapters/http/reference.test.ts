@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from '@jest/globals'
-import { problemStatus } from '../../../../src/adapters/http/answers.ts'
 import { openApiDocument } from '../../../../src/adapters/http/openapi.ts'
+import { problemStatus } from '../../../../src/adapters/http/responses.ts'
 import { rejectionCodes } from '../../../../src/core/message/message.ts'
 
 const read = (path: string): string => readFileSync(new URL(`../../../../${path}`, import.meta.url), 'utf8')
@@ -9,7 +9,7 @@ const pages = { tracking: read('docs/reference/tracking-api.md'), operators: rea
 type Page = keyof typeof pages
 const section = (page: Page, title: string): string =>
   pages[page].split(/^## /m).find(each => each.startsWith(`${title}\n`)) ?? ''
-/** Everything in backquotes in the first column of a table. */
+/** All text in backquotes in the first column of the tables. */
 const firstColumn = (page: Page, title: string): string[] =>
   section(page, title)
     .split('\n')
@@ -52,7 +52,7 @@ describe.each(['tracking', 'operators'] as const)('docs/reference: the page of t
 })
 
 describe('docs/reference/tracking-api.md', () => {
-  it('has every code but those of the operators’ API', () => {
+  it('has every code except those of the operator API', () => {
     const codes = Object.keys(problemStatus).filter(code => !ofOperators.includes(code))
     expect(Object.keys(answers('tracking')).sort()).toEqual(codes.sort())
   })
@@ -63,7 +63,7 @@ describe('docs/reference/tracking-api.md', () => {
 })
 
 describe('docs/reference/operator-api.md', () => {
-  it('has every code of its operations but those of any HTTP', () => {
+  it('has every code of its operations except those of all HTTP requests', () => {
     const codes = operations
       .filter(({ isOperators }) => isOperators)
       .flatMap(({ operation }) => Object.values(operation.responses))

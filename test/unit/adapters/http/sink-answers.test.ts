@@ -4,17 +4,17 @@ import { durationMs } from '../../../../src/core/units.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
 import { type Answer, startSink } from '../../../support/webhook/sink.ts'
 
-describe('answers', () => {
+describe('responses of the sink', () => {
   const first = { 'X-Message-Id': 'm-1' }
 
   it.each<[string, SinkOptions, (number | undefined)[]]>([
     ['200 unless told otherwise', {}, [200, 200]],
-    ['one for all', { answers: [404] }, [404, 404]],
+    ['one response for all', { answers: [404] }, [404, 404]],
     ['in turn, then the last one', { answers: [500, 503, 200] }, [500, 503, 200, 200]],
-    ['broken connections in turn', { answers: ['reset', 200] }, [undefined, 200]],
-    ['each nth broken', { resetEvery: 3 }, [200, 200, undefined, 200, 200, undefined]],
-    ['a broken one uses up no answer', { answers: [500, 200], resetEvery: 2 }, [500, undefined, 200, undefined]],
-    ['every one broken', { resetEvery: 1 }, [undefined, undefined]],
+    ['resets in turn', { answers: ['reset', 200] }, [undefined, 200]],
+    ['every n-th request reset', { resetEvery: 3 }, [200, 200, undefined, 200, 200, undefined]],
+    ['a reset uses up no response', { answers: [500, 200], resetEvery: 2 }, [500, undefined, 200, undefined]],
+    ['every request reset', { resetEvery: 1 }, [undefined, undefined]],
   ])('%s', async (_name, options, expected) => {
     const { post } = await startSink(options)
     const statuses: (number | undefined)[] = []
@@ -22,7 +22,7 @@ describe('answers', () => {
     expect(statuses).toEqual(expected)
   })
 
-  it('are counted for each message and path apart', async () => {
+  it('are counted separately for each message and path', async () => {
     const { post } = await startSink({ answers: [500, 200] })
     const tries: [string, string][] = [
       ['m-1', '/a'],
@@ -36,7 +36,7 @@ describe('answers', () => {
     expect(statuses).toEqual([500, 500, 500, 200, 200])
   })
 
-  it('tell tries by the body where there is no message id', async () => {
+  it('match attempts by the body when there is no message id', async () => {
     const { post } = await startSink({ answers: [500, 200] })
     const statuses: unknown[] = []
     for (const body of ['{"x":1}', '{"x":2}', '{"x":1}']) statuses.push((await post(body)).status)
@@ -54,14 +54,14 @@ describe('answers', () => {
     expect((await post('{}')).headers['retry-after']).toBe(expected)
   })
 
-  it('a broken connection is a reset, seen and counted', async () => {
+  it('record and count a request whose connection is reset', async () => {
     const { sink, seen, post } = await startSink({ answers: ['reset'] })
     expect(await post('{}', first)).toEqual({ status: undefined, headers: {}, error: 'ECONNRESET' })
     expect(seen).toMatchObject([{ answer: 'reset', messageId: 'm-1' }])
     expect(await sink.stop()).toMatchObject({ received: 1 })
   })
 
-  it('no answer comes from one that hangs, and stopping breaks it', async () => {
+  it('never arrive for a hanging request, and stop closes its connection', async () => {
     const noted = Promise.withResolvers<void>()
     const { sink, post } = await startSink({ answers: ['hang'], onRequest: () => noted.resolve() })
     const answer = post('{}')
@@ -73,7 +73,7 @@ describe('answers', () => {
 })
 
 describe('latency', () => {
-  /** Tells when a timer is set. */
+  /** Resolves when a timer is set. */
   class WatchedClock extends ManualClock {
     readonly set = Promise.withResolvers<void>()
 
@@ -99,7 +99,7 @@ describe('latency', () => {
     expect(clock.timers).toBe(0)
   })
 
-  it('leaves no timer behind when the sender has gone', async () => {
+  it('leaves no timer when the client has closed the connection', async () => {
     const clock = new WatchedClock()
     const { sink, post } = await startSink({ latency: durationMs(20), clock })
     const answered = post('{}')

@@ -12,9 +12,9 @@ const secrets = (...texts: string[]) => texts.map(text => new Secret(text))
 const hmac = (secret: string, text: string): string => createHmac('sha1', secret).update(text).digest('hex')
 const compact = '{"type":"track","properties":{"größe":"ü"}}'
 
-describe('signatures are judged as receivers judge them (A5.4)', () => {
+describe('verifies signatures as receivers do (A5.4)', () => {
   it.each<[string, string[], string, string | undefined, boolean | null]>([
-    ['no secret: not judged', [], compact, 'whatever', null],
+    ['no secret: not verified', [], compact, 'whatever', null],
     ['valid', ['s3cret'], compact, hmac('s3cret', compact), true],
     ['what Hookline signs', ['s3cret'], compact, signerOf(new Secret('s3cret'))(Buffer.from(compact)), true],
     ['of another secret', ['s3cret'], compact, hmac('other', compact), false],
@@ -35,8 +35,8 @@ describe('signatures are judged as receivers judge them (A5.4)', () => {
   })
 })
 
-describe('what a request is told as', () => {
-  it('has path with query, lower-case headers, raw text, time and message id', async () => {
+describe('the recorded request', () => {
+  it('has the path with the query, lower-case headers, the raw body, time and message id', async () => {
     const clock = new ManualClock()
     const { seen, post } = await startSink({ clock })
     await post(' {"a": 1} ', { 'X-Message-Id': 'm-1', 'X-Custom': 'Yes' }, '/hooks?tenant=7')
@@ -53,7 +53,7 @@ describe('what a request is told as', () => {
     ])
   })
 
-  it('is answered only when the hook is done with it', async () => {
+  it('is answered only after the hook has finished', async () => {
     const order: string[] = []
     const { post } = await startSink({
       onRequest: async () => {
@@ -66,7 +66,7 @@ describe('what a request is told as', () => {
     expect(order).toEqual(['noted', 'answered'])
   })
 
-  it('counts messages once and requests each', async () => {
+  it('counts each message once and every request', async () => {
     const { sink, post } = await startSink()
     for (const id of ['a', 'b', 'a']) await post('{}', { 'X-Message-Id': id })
     for (const body of ['{"x":1}', '{"x":2}', '{"x":1}']) await post(body)
@@ -74,23 +74,23 @@ describe('what a request is told as', () => {
   })
 })
 
-describe('what is no webhook is not counted', () => {
+describe('limits of a request', () => {
   it.each<[string, string, string, number]>([
     ['a GET', 'GET', '', 405],
     ['a body above 1 MiB', 'POST', 'x'.repeat(maxBodyBytes + 1), 413],
-  ])('%s', async (_name, method, body, status) => {
+  ])('does not count %s', async (_name, method, body, status) => {
     const { sink, seen, post } = await startSink()
     expect(await post(body, {}, '/', method)).toMatchObject({ status })
     expect(seen).toEqual([])
     expect(await sink.stop()).toMatchObject({ received: 0 })
   })
 
-  it('a body of exactly 1 MiB is taken', async () => {
+  it('accepts a body of exactly 1 MiB', async () => {
     const { post } = await startSink()
     expect(await post('x'.repeat(maxBodyBytes))).toMatchObject({ status: 200 })
   })
 
-  it('a request that is broken off in its body, after which the next one is taken', async () => {
+  it('accepts the next request after an aborted one', async () => {
     const { sink, url, seen, post } = await startSink()
     const socket = connect(Number(new URL(url).port), '127.0.0.1')
     await new Promise(resolve => socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{"a"', resolve))
@@ -103,7 +103,7 @@ describe('what is no webhook is not counted', () => {
 })
 
 describe('listening', () => {
-  it('tells the port that is taken', async () => {
+  it('fails when the port is in use', async () => {
     const { url } = await startSink()
     const port = Number(new URL(url).port)
     const second = createSink({ listen: { host: '127.0.0.1', port } })
@@ -121,12 +121,12 @@ describe('listening', () => {
     expect((await post('{}')).headers).toMatchObject({ connection: 'keep-alive' })
   })
 
-  it('writes an IPv6 address as URLs do', async () => {
+  it('writes an IPv6 address in brackets', async () => {
     const { url } = await startSink({ listen: { host: '::1', port: 0 } })
     expect(url).toMatch(/^http:\/\/\[::1\]:\d+$/)
   })
 
-  it('refuses what is no certificate', () => {
+  it('refuses an invalid certificate', () => {
     expect(() => createSink({ tls: { cert: 'x', key: 'y' } })).toThrow(SinkFailed)
   })
 })

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
 import type { TrackingAnswer } from '../../../../src/core/collector/tracking-api.ts'
-import { refusal } from '../../../../src/core/message/refusal.ts'
+import { refusal } from '../../../../src/core/message/request-refusal.ts'
 import { startCollector } from '../../../support/collector/cases.ts'
 import { ScriptedTrackingApi } from '../../../support/collector/scripted-tracking-api.ts'
 import { operatorKey, ScriptedOperatorApi } from '../../../support/operator/scripted-operator-api.ts'
@@ -13,7 +13,7 @@ afterEach(async () => {
   for (const stop of open.splice(0)) await stop()
 })
 
-/** One request; `answer` undefined: the service takes everything. */
+/** Sends one request. Without `answer`, the service accepts everything. */
 async function exchange(headers: Record<string, string>, answer?: () => TrackingAnswer, isTraced = true) {
   const spans = new RecordedSpans()
   const api = new ScriptedTrackingApi()
@@ -27,14 +27,14 @@ async function exchange(headers: Record<string, string>, answer?: () => Tracking
 
 it.each<[string, Record<string, string>, object]>([
   [
-    'a part of what its sender names',
+    'a child of the span that its client names',
     { traceparent: traceparent('a') },
     { traceId: 'a'.repeat(32), parent: 'a'.repeat(16) },
   ],
-  ['a trace of its own', {}, { parent: undefined }],
-  ['a trace of its own: what its sender names is broken', { traceparent: 'what?' }, { parent: undefined }],
-  ['no part of another scheme’s trace', { b3: `${'a'.repeat(32)}-${'a'.repeat(16)}-1` }, { parent: undefined }],
-])('a request is %s; storing is a part of it', async (_, headers, expected) => {
+  ['the first of a new trace', {}, { parent: undefined }],
+  ['the first of a new trace when traceparent is invalid', { traceparent: 'what?' }, { parent: undefined }],
+  ['not in a trace of another format', { b3: `${'a'.repeat(32)}-${'a'.repeat(16)}-1` }, { parent: undefined }],
+])('the span of a request is %s; storing is a child span', async (_, headers, expected) => {
   const { spans, trace } = await exchange(headers)
   expect(spans).toEqual([expect.objectContaining({ name: 'POST /v1/track', kind: 'server', links: [], ...expected })])
   const [span] = spans
@@ -44,22 +44,22 @@ it.each<[string, Record<string, string>, object]>([
   expect(trace?.traceparent).toBe(`00-${span?.traceId}-${span?.spanId}-01`)
 })
 
-it('takes what vendors say of the trace along, and no baggage', async () => {
+it('propagates tracestate but no baggage', async () => {
   const { trace } = await exchange({ traceparent: traceparent('a'), tracestate: 'vendor=1', baggage: 'user=somebody' })
   expect(trace).toEqual({ traceparent: expect.stringMatching(/^00-a{32}-/), tracestate: 'vendor=1' })
 })
 
 it.each([
-  ['ours has failed', 'unavailable', 503, true],
-  ['the sender’s has not', 'rate_limited', 429, false],
-] as const)('a refusal that is %s', async (_, code, status, hasFailed) => {
+  ['a server error has an error status', 'unavailable', 503, true],
+  ['a client error has no error status', 'rate_limited', 429, false],
+] as const)('the span of %s', async (_, code, status, hasFailed) => {
   const { spans } = await exchange({}, () => refusal(code, 'Later.', { retryAfter: 1 }))
   expect(spans).toEqual([expect.objectContaining({ hasFailed })])
   expect(spans[0]?.facts).toMatchObject({ 'http.response.status_code': status })
   expect(spans[0]?.facts['error.type']).toBe(hasFailed ? code : undefined)
 })
 
-it('a bug: the log has the trace', async () => {
+it('logs the trace id of an internal error', async () => {
   const { spans, logger } = await exchange({ traceparent: traceparent('a') }, () => {
     throw new Error('a bug')
   })
@@ -69,13 +69,13 @@ it('a bug: the log has the trace', async () => {
   ])
 })
 
-it('without traces nothing is taken along', async () => {
+it('propagates nothing when tracing is off', async () => {
   const { spans, trace } = await exchange({ traceparent: traceparent('a') }, undefined, false)
   expect([spans, trace]).toEqual([[], undefined])
 })
 
-describe('a request of an operator', () => {
-  /** One request; `operator` undefined: that API is off. */
+describe('a request to the operator API', () => {
+  /** Sends one request. Without `operator`, the operator API is off. */
   async function ask(path: string, init: RequestInit = {}, operator: ScriptedOperatorApi | undefined = undefined) {
     const spans = new RecordedSpans(0)
     const logger = new RecordingLogger()
@@ -91,11 +91,11 @@ describe('a request of an operator', () => {
 
   it.each<[string, string, string, RequestInit, number, boolean]>([
     ['a deletion', 'POST', '/v1/regulations', { body: '{}' }, 202, true],
-    ['a question', 'GET', '/v1/regulations/d-1', {}, 200, false],
+    ['a status query', 'GET', '/v1/regulations/d-1', {}, 200, false],
     ['a sync', 'POST', '/v1/audiences/Shoppers/syncs', { body: 'ada' }, 202, true],
-    ['one that is refused', 'POST', '/v1/audiences/nobody/syncs', { body: 'ada' }, 404, false],
-    ['one without the key', 'GET', '/v1/regulations/d-1', { headers: { authorization: 'Bearer x' } }, 401, false],
-  ])('%s is a span; what follows from it is told which', async (_, method, path, init, status, leadsOn) => {
+    ['a refused sync', 'POST', '/v1/audiences/nobody/syncs', { body: 'ada' }, 404, false],
+    ['a request without the key', 'GET', '/v1/regulations/d-1', { headers: { authorization: 'Bearer x' } }, 401, false],
+  ])('%s has a span; its follow-up work is linked to it', async (_, method, path, init, status, leadsOn) => {
     const operator = new ScriptedOperatorApi()
     const { spans } = await ask(path, { method, ...init }, operator)
     const route = path.replace(/(?<=regulations\/).+/, ':id').replace(/(?<=audiences\/)\w+/, ':name')
@@ -111,12 +111,12 @@ describe('a request of an operator', () => {
     expect(operator.traces).toEqual(leadsOn ? [told] : [])
   })
 
-  it('while that API is off', async () => {
+  it('has a span while that API is off', async () => {
     const { spans } = await ask('/v1/regulations/d-1')
     expect(spans.map(({ facts }) => facts['http.response.status_code'])).toEqual([404])
   })
 
-  it('a bug: the log has the trace', async () => {
+  it('logs the trace id of an internal error', async () => {
     const operator = new ScriptedOperatorApi()
     operator.findDeletion = () => Promise.reject(new Error('a bug'))
     const { spans, logger } = await ask('/v1/regulations/d-1', {}, operator)

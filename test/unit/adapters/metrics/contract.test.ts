@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { subjects } from '../../../../deploy/tools/metrics/subjects.ts'
+import { metricGroups } from '../../../../deploy/tools/metrics/metric-groups.ts'
 import { createMetrics } from '../../../../src/adapters/metrics/metrics.ts'
 import { metricSpecs } from '../../../../src/core/metrics/metrics.ts'
 import { contractMetrics } from '../../../support/prometheus/metrics-contract.ts'
@@ -9,21 +9,21 @@ const exposed = [...(await createMetrics().text()).matchAll(/^# HELP (\S+) (.*)\
 )
 const byName = (a: { name: string }, b: { name: string }): number => a.name.localeCompare(b.name)
 
-describe('the contract and what is exposed', () => {
+describe('the metrics contract and the exposition', () => {
   it('have the same metrics of the same types', () => {
     const shape = (metrics: readonly { name: string; type: string }[]) =>
       metrics.map(({ name, type }) => `${type} ${name}`).toSorted()
     expect(shape(contractMetrics)).toEqual(shape(exposed))
   })
 
-  it('say the same of our own ones', () => {
+  it('have the same help texts for the metrics of Hookline', () => {
     const own = (metrics: readonly { name: string; help: string }[]) =>
       metrics.filter(({ name }) => name.startsWith('hookline_')).map(({ name, help }) => ({ name, help }))
     expect(own(contractMetrics).toSorted(byName)).toEqual(own(exposed).toSorted(byName))
   })
 
   it('the reference has every table of the code', () => {
-    const listed = subjects.flatMap(({ metrics }) => metrics.map(({ name }) => name))
+    const listed = metricGroups.flatMap(({ metrics }) => metrics.map(({ name }) => name))
     expect(listed.toSorted()).toEqual(exposed.map(({ name }) => name).toSorted())
     expect(listed).toEqual(expect.arrayContaining(Object.values(metricSpecs).map(({ name }) => name)))
   })

@@ -5,7 +5,7 @@ const linesOf = async (text: Promise<string>, name: string): Promise<string[]> =
   (await text).split('\n').filter(line => line.startsWith(name))
 
 describe('metrics', () => {
-  it('a counter is shown with what was counted up to then, by its labels', async () => {
+  it('shows a counter by its labels', async () => {
     const { metrics, text } = createMetrics()
     metrics.deliveries.inc({ destination: 'crm', result: 'delivered' })
     metrics.deliveries.inc({ destination: 'crm', result: 'delivered' }, 2)
@@ -23,7 +23,7 @@ describe('metrics', () => {
     ])
   })
 
-  it('a count that is kept is shown from then on, and is the one that its labels find', async () => {
+  it('shows a count that the caller holds, under the same labels', async () => {
     const { metrics, text } = createMetrics()
     const delivered = metrics.deliveries.of({ destination: 'crm', result: 'delivered' })
     const line = 'hookline_deliveries_total{destination="crm",result="delivered"}'
@@ -34,19 +34,19 @@ describe('metrics', () => {
     expect(await linesOf(text(), line)).toEqual([`${line} 5`])
   })
 
-  it('one without labels is there from the start', async () => {
+  it('shows a counter without labels from the start', async () => {
     const { text } = createMetrics()
     expect(await linesOf(text(), 'hookline_dropped_keys_total')).toEqual(['hookline_dropped_keys_total 0'])
   })
 
-  it('label values that look the same when joined do not mix', async () => {
+  it('keeps label values apart that are equal when joined', async () => {
     const { metrics, text } = createMetrics()
     metrics.webhookCalls.inc({ destination: 'a', webhook: 'b,c', outcome: 'delivered' })
     metrics.webhookCalls.inc({ destination: 'a,b', webhook: 'c', outcome: 'delivered' })
     expect(await linesOf(text(), 'hookline_webhook_calls_total')).toHaveLength(2)
   })
 
-  it('what a label holds cannot break out of it', async () => {
+  it('escapes label values', async () => {
     const { metrics, text } = createMetrics()
     metrics.collectorMessages.inc({ source: 'a"b\\c\nd', result: 'accepted' })
     expect(await linesOf(text(), 'hookline_collector_messages_total')).toEqual([
@@ -54,7 +54,7 @@ describe('metrics', () => {
     ])
   })
 
-  it('a histogram counts each observation in its buckets', async () => {
+  it('counts each observation in the buckets of a histogram', async () => {
     const { metrics, text } = createMetrics()
     for (const seconds of [0.02, 0.02, 3]) metrics.webhookCallSeconds.observe({}, seconds)
     const lines = await linesOf(text(), 'hookline_webhook_call_seconds')
@@ -63,7 +63,7 @@ describe('metrics', () => {
     expect(lines).toContain('hookline_webhook_call_seconds_sum 3.04')
   })
 
-  it('a gauge is what was set last, also when it is set at the exposition', async () => {
+  it('shows the last value of a gauge, also when it is set at the exposition', async () => {
     const { metrics, text, onCollect } = createMetrics()
     metrics.callsInFlight.set({}, 3)
     onCollect(() => metrics.callsInFlight.set({}, 5))

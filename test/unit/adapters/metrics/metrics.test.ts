@@ -10,7 +10,7 @@ const registry = () => createMetrics(() => 1_795_248_000_123)
 const bucketsOf = (text: string, name: string): string[] =>
   text.split('\n').filter(line => line.startsWith(`${name}_bucket`))
 const withExemplar = (text: string): string[] => text.split('\n').filter(line => / # \{/.test(line))
-/** Samples without their values. */
+/** The sample lines without their values. */
 const seriesIn = (text: string): string[] =>
   text
     .split('\n')
@@ -23,7 +23,7 @@ describe('an observation', () => {
     [0.025, '0.025'],
     [0, '0.005'],
     [7, '+Inf'],
-  ])('of %d in a kept trace leads to it from the bucket up to %s', async (value, le) => {
+  ])('of %d in a sampled trace is an exemplar of the bucket up to %s', async (value, le) => {
     const { metrics, openMetrics } = registry()
     metrics.webhookCallSeconds.observe({}, value, traceId)
     expect(withExemplar(await openMetrics.text())).toEqual([
@@ -31,7 +31,7 @@ describe('an observation', () => {
     ])
   })
 
-  it('in no kept trace leads nowhere, and counts the same', async () => {
+  it('without a sampled trace has no exemplar, and is counted the same', async () => {
     const { metrics, openMetrics } = registry()
     metrics.webhookCallSeconds.observe({}, 0.02)
     metrics.webhookCallSeconds.observe({}, 0.03, undefined)
@@ -42,7 +42,7 @@ describe('an observation', () => {
     )
   })
 
-  it('takes the place of the one before in the same bucket, one in no trace does not', async () => {
+  it('replaces the exemplar of its bucket only when it has a trace', async () => {
     const { metrics, openMetrics } = registry()
     metrics.webhookCallSeconds.observe({}, 0.02, traceId)
     metrics.webhookCallSeconds.observe({}, 0.021, other)
@@ -54,7 +54,7 @@ describe('an observation', () => {
     ])
   })
 
-  it('leads to traces exactly where the contract says so, with no more than OpenMetrics allows', async () => {
+  it('has exemplars exactly where the contract says so, within the limits of OpenMetrics', async () => {
     const { metrics, openMetrics } = registry()
     for (const [key, { kind }] of Object.entries(metricSpecs))
       if (kind === 'histogram') (metrics[key as keyof Metrics] as TracedHistogram<LabelSet>).observe({}, 0.02, traceId)
@@ -71,7 +71,7 @@ describe('an observation', () => {
 })
 
 describe('both formats', () => {
-  it('have the same series under the same names, whichever is asked for first and how often', async () => {
+  it('have the same series under the same names, in any order of scrapes', async () => {
     const { metrics, text, openMetrics } = registry()
     metrics.deliveries.inc({ destination: 'crm', result: 'delivered' })
     metrics.webhookCallSeconds.observe({}, 0.02, traceId)
@@ -96,31 +96,31 @@ describe('both formats', () => {
 })
 
 describe('OpenMetrics', () => {
-  it('names a counter without _total, its series with it; nothing else changes its name', async () => {
+  it('names a counter family without _total and its series with it, and keeps all other names', async () => {
     const heads = [...(await registry().openMetrics.text()).matchAll(/^# TYPE (\S+) (\w+)$/gm)]
     const shape = heads.map(([, name, type]) => `${type} ${name}`)
     const expected = contractMetrics.map(({ name, type }) =>
       type === 'counter' ? `counter ${name.replace(/_total$/, '')}` : `${type} ${name}`,
     )
     expect(shape.toSorted()).toEqual(expected.toSorted())
-    // Without it a counter could not be told from its family.
+    // Without the suffix, a series could not be distinguished from its family.
     for (const { name, type } of contractMetrics) if (type === 'counter') expect(name).toMatch(/_total$/)
   })
 
-  it('has no empty line, and ends by saying so, once', async () => {
+  it('has no empty line, and ends with one # EOF', async () => {
     const text = await registry().openMetrics.text()
     expect(text).not.toMatch(/\n\n|^\n/)
     expect(text.match(/^# EOF$/gm)).toHaveLength(1)
     expect(text.endsWith('\n# EOF\n')).toBe(true)
   })
 
-  it('escapes quotation marks in what is said of a metric', () => {
+  it('escapes quotation marks in help texts', () => {
     expect(openMetricsOf('# HELP a_total Said "so".\n# TYPE a_total counter\na_total 1\n')).toBe(
       '# HELP a Said \\"so\\".\n# TYPE a counter\na_total 1\n# EOF\n',
     )
   })
 
-  it('is not misled by what a label holds', async () => {
+  it('is not confused by label values', async () => {
     const { metrics, openMetrics } = registry()
     metrics.collectorMessages.inc({ source: 'x\n# TYPE y counter\n\n', result: 'accepted' })
     expect(await openMetrics.text()).toContain('{source="x\\n# TYPE y counter\\n\\n",result="accepted"} 1\n')

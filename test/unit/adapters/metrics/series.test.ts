@@ -4,7 +4,7 @@ import { foldings } from '../../../../src/adapters/metrics/series.ts'
 import { outcomes } from '../../../../src/core/delivery/outcome.ts'
 import { seriesBudget } from '../../../../src/core/metrics/spec.ts'
 
-/** `{labels}` → value of one metric. */
+/** The values of one metric, by `{labels}`. */
 async function seriesOf({ text }: MetricsRegistry, name: string): Promise<ReadonlyMap<string, number>> {
   const lines = (await text()).split('\n').filter(line => line.startsWith(`${name}{`) || line.startsWith(`${name} `))
   return new Map(
@@ -15,7 +15,7 @@ async function seriesOf({ text }: MetricsRegistry, name: string): Promise<Readon
 const sum = (series: ReadonlyMap<string, number>): number => [...series.values()].reduce((a, b) => a + b, 0)
 
 describe('labels fold from the last one on', () => {
-  it('the webhook first, then the destination; the others never', () => {
+  it('folds the webhook first, then the destination, never the others', () => {
     expect(foldings({ destination: 'crm', webhook: '0', outcome: 'dns' }, ['destination', 'webhook'])).toEqual([
       { destination: 'crm', webhook: '0', outcome: 'dns' },
       { destination: 'crm', webhook: '_other', outcome: 'dns' },
@@ -42,12 +42,12 @@ describe('a thousand destinations of five webhooks, with every outcome', () => {
     expect(lines.length).toBeGreaterThan(seriesBudget.folding)
   })
 
-  it('count each call once, whatever they are counted under', async () => {
+  it('count each request once, also under folded labels', async () => {
     expect(sum(await seriesOf(registry, 'hookline_webhook_calls_total'))).toBe(calls)
     expect(sum(await seriesOf(registry, 'hookline_deliveries_total'))).toBe(ids.length)
   })
 
-  it('keep those that came first, then lose the webhook, then the destination', async () => {
+  it('keep the first series, then fold the webhook, then the destination', async () => {
     const series = [...(await seriesOf(registry, 'hookline_webhook_calls_total')).keys()]
     const under = (destination: string, webhook: string): number =>
       series.filter(labels => labels.includes(`destination="${destination}",webhook="${webhook}"`)).length
@@ -59,7 +59,7 @@ describe('a thousand destinations of five webhooks, with every outcome', () => {
     expect(under('_other', '_other')).toBe(outcomes.length)
   })
 
-  it('say how much was folded, and how many series there are', async () => {
+  it('show the number of folded label sets and of series', async () => {
     const folded = (await seriesOf(registry, 'hookline_metrics_series_folded_total')).get('') ?? 0
     expect(folded).toBeGreaterThan(calls / 2)
     const shown = (await seriesOf(registry, 'hookline_metrics_series')).get('') ?? 0
@@ -67,21 +67,21 @@ describe('a thousand destinations of five webhooks, with every outcome', () => {
     expect(shown).toBeLessThanOrEqual(seriesBudget.inProcess)
   })
 
-  it('a state that has no room is not shown: added up it would say nothing', async () => {
+  it('does not show a gauge over the limit, because a sum of states has no meaning', async () => {
     const series = [...(await seriesOf(registry, 'hookline_breaker_open')).keys()]
     expect(series).toContain('{destination="destination-0"}')
     expect(series).not.toContain('{destination="destination-999"}')
     expect(series).not.toContain('{destination="_other"}')
   })
 
-  it('and what Kafka’s partitions take does not count against it', async () => {
+  it('do not count series by Kafka partition', async () => {
     metrics.consumerLag.set({ topic: 'events', partition: '0' }, 5)
     expect((await seriesOf(registry, 'hookline_consumer_lag_records')).size).toBe(1)
   })
 })
 
-describe('a gauge of what may go', () => {
-  it('shows what was set since it was reset, and nothing of before', async () => {
+describe('a gauge whose label sets may disappear', () => {
+  it('shows only values that were set since the last reset', async () => {
     const registry = createMetrics()
     registry.metrics.consumerLag.set({ topic: 'events', partition: '0' }, 5)
     registry.metrics.consumerLag.reset()
@@ -92,7 +92,7 @@ describe('a gauge of what may go', () => {
   })
 })
 
-describe('what is there from the start, as 0', () => {
+describe('series that exist from the start at 0', () => {
   it.each([
     { name: 'hookline_drops_total', series: 5, why: 'all values of its label are known' },
     { name: 'hookline_commits_total', series: 6, why: 'all values of both labels are known' },

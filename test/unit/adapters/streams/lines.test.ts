@@ -12,25 +12,25 @@ async function read(...given: readonly (string | Uint8Array)[]): Promise<readonl
   for await (const some of linesOf(pieces(...given), longest)) lines.push(...some)
   return lines
 }
-/** One byte a piece. */
+/** Chunks of one byte. */
 const cut = (text: string | Buffer): readonly Uint8Array[] =>
   [...Buffer.from(text as string)].map(byte => Buffer.of(byte))
 
 describe('lines', () => {
   it.each<[string, readonly (string | Uint8Array)[], readonly string[]]>([
     ['nothing', [], []],
-    ['an empty piece', [''], []],
-    ['one without an end', ['ada'], ['ada']],
-    ['one with an end', ['ada\n'], ['ada']],
-    ['several in a piece', ['ada\n\nbob\neve'], ['ada', '', 'bob', 'eve']],
-    ['pieces that cut lines', ['a', 'da\nb', 'ob', '\n', 'eve\n'], ['ada', 'bob', 'eve']],
-    ['carriage returns stay: whoever reads lines trims', ['ada\r\nbob'], ['ada\r', 'bob']],
-    ['characters that pieces cut', cut('zoë\n€𝄞'), ['zoë', '€𝄞']],
+    ['an empty chunk', [''], []],
+    ['one line without a line feed', ['ada'], ['ada']],
+    ['one line with a line feed', ['ada\n'], ['ada']],
+    ['several lines in a chunk', ['ada\n\nbob\neve'], ['ada', '', 'bob', 'eve']],
+    ['lines that are split between chunks', ['a', 'da\nb', 'ob', '\n', 'eve\n'], ['ada', 'bob', 'eve']],
+    ['carriage returns, which the reader has to trim', ['ada\r\nbob'], ['ada\r', 'bob']],
+    ['characters that are split between chunks', cut('zoë\n€𝄞'), ['zoë', '€𝄞']],
     ['invalid bytes', [Buffer.from([0xff, 0x0a])], ['\u{fffd}']],
-    ['the longest', ['1234567890\n1234567890'], ['1234567890', '1234567890']],
-    ['one that is too long: so much that it shows', ['12345678901234\nada'], ['12345678901', 'ada']],
-    ['the same in pieces', [...cut('12345678901234\nada')], ['12345678901', 'ada']],
-    ['the same without an end', ['12345', '678901234'], ['12345678901']],
+    ['lines of the maximum length', ['1234567890\n1234567890'], ['1234567890', '1234567890']],
+    ['a line over the maximum, cut one byte after it', ['12345678901234\nada'], ['12345678901', 'ada']],
+    ['the same in chunks of one byte', [...cut('12345678901234\nada')], ['12345678901', 'ada']],
+    ['the same without a line feed', ['12345', '678901234'], ['12345678901']],
   ])('%s', async (_name, given, lines) => {
     expect(await read(...given)).toEqual(lines)
   })
@@ -40,45 +40,45 @@ describe('gzip', () => {
   const packed = gzipSync('ada\nbob\n')
 
   it.each<[string, readonly Uint8Array[]]>([
-    ['in one piece', [packed]],
+    ['in one chunk', [packed]],
     ['byte by byte', cut(packed)],
-    ['in members', [packed.subarray(0, 30), packed.subarray(30)]],
+    ['in two chunks', [packed.subarray(0, 30), packed.subarray(30)]],
   ])('is unpacked %s', async (_name, given) => {
     expect(await read(...given)).toEqual(['ada', 'bob'])
   })
 
-  it('that is several, one after the other', async () => {
+  it('is unpacked when it has several members', async () => {
     expect(await read(packed, packed)).toEqual(['ada', 'bob', 'ada', 'bob'])
   })
 
   it.each<[string, readonly Uint8Array[]]>([
     ['cut short', [packed.subarray(0, -9)]],
     ['damaged', [Buffer.concat([packed.subarray(0, 12), Buffer.from('nonsense')])]],
-  ])('%s is told', async (_name, given) => {
+  ])('%s is reported', async (_name, given) => {
     await expect(read(...given)).rejects.toThrow(DamagedGzip)
   })
 })
 
-describe('whoever gives the pieces', () => {
+describe('the source of the chunks', () => {
   async function* failing(first: Uint8Array): AsyncGenerator<Buffer> {
     yield Buffer.from(first)
-    throw new Error('the sender has gone')
+    throw new Error('the client closed the connection')
   }
   it.each([
     ['plain', Buffer.from('ada\nbob')],
     ['gzip', gzipSync('ada\n')],
-  ])('fails: the same error (%s)', async (_name, first) => {
+  ])('passes on its error (%s)', async (_name, first) => {
     const lines: string[] = []
     const reading = (async () => {
       for await (const some of linesOf(failing(first), longest)) lines.push(...some)
     })()
-    await expect(reading).rejects.toThrow('the sender has gone')
+    await expect(reading).rejects.toThrow('the client closed the connection')
   })
 
   it.each([
     ['plain', Buffer.from('ada\n')],
     ['gzip', gzipSync('ada\n')],
-  ])('is asked for no more than is read, and told when nobody reads on (%s)', async (_name, piece) => {
+  ])('is read only on demand, and closed when the reader stops (%s)', async (_name, piece) => {
     let [given, isEnded] = [0, false]
     async function* endless(): AsyncGenerator<Buffer> {
       try {

@@ -1,7 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from '@jest/globals'
-import { mostWaiting } from '../../../../src/adapters/traces/batches.ts'
+import { maxQueuedSpans } from '../../../../src/adapters/traces/span-export.ts'
 import { createTraces } from '../../../../src/adapters/traces/traces.ts'
 import type { SpanStart } from '../../../../src/core/trace/tracer.ts'
 import { Conditions } from '../../../support/conditions.ts'
@@ -16,7 +16,7 @@ const theirs = { traceparent: traceparent('a'), tracestate: 'v=1' }
 const unkept = { traceparent: traceparent('b', '00'), tracestate: 'v=2' }
 
 describe('a span', () => {
-  it('has its name, kind and facts, those of its end too, and says of whom it is', () => {
+  it('has its name, kind, attributes (also those set at its end) and resource', () => {
     const spans = new RecordedSpans()
     spans.tracer.start(work).end({ done: true })
     const [span] = spans.all
@@ -25,19 +25,19 @@ describe('a span', () => {
     expect(spans.raw[0]?.resource.attributes).toMatchObject({ 'service.name': 'hookline', 'service.version': '1.2.3' })
   })
 
-  it('that failed says why', () => {
+  it('has the error type when it failed', () => {
     const spans = new RecordedSpans()
     spans.tracer.start(work).end({}, 'timeout')
     expect(spans.all[0]).toMatchObject({ hasFailed: true, facts: { 'error.type': 'timeout' } })
   })
 
-  it.each(['server', 'producer', 'consumer', 'client'] as const)('is a %s', kind => {
+  it.each(['server', 'producer', 'consumer', 'client'] as const)('has the kind %s', kind => {
     const spans = new RecordedSpans()
     spans.tracer.start({ ...work, kind }).end({})
     expect(spans.all.map(span => span.kind)).toEqual([kind])
   })
 
-  it('is told on under its own id, with what vendors say of the trace', () => {
+  it('propagates its own id and the tracestate', () => {
     const spans = new RecordedSpans(0)
     const span = spans.tracer.start({ ...work, parent: theirs })
     span.end({})
@@ -46,39 +46,39 @@ describe('a span', () => {
   })
 })
 
-describe('whoever begins a trace decides about it', () => {
+describe('the first span of a trace decides about sampling', () => {
   it.each<[string, number, Partial<SpanStart>, Record<string, unknown> | undefined]>([
-    ['ours, all kept', 1, {}, { parent: undefined, links: [] }],
-    ['ours, none kept', 0, {}, undefined],
+    ['a new trace, all sampled', 1, {}, { parent: undefined, links: [] }],
+    ['a new trace, none sampled', 0, {}, undefined],
     [
-      'a part of one that is kept',
+      'a child of a sampled span',
       0,
       { parent: theirs },
       { traceId: 'a'.repeat(32), parent: 'a'.repeat(16), links: [] },
     ],
-    ['a part of one that is not', 1, { parent: unkept }, undefined],
+    ['a child of a span that is not sampled', 1, { parent: unkept }, undefined],
     [
-      'after one that is kept: a trace of its own',
+      'linked to a sampled span: a trace of its own',
       0,
       { follows: theirs },
       { parent: undefined, links: ['a'.repeat(16)] },
     ],
-    ['after one that is not', 1, { follows: unkept }, undefined],
-    ['a broken one: ours', 1, { parent: { traceparent: 'what?' } }, { parent: undefined, links: [] }],
-    ['after a broken one: ours', 1, { follows: { traceparent: 'what?' } }, { parent: undefined, links: [] }],
+    ['linked to a span that is not sampled', 1, { follows: unkept }, undefined],
+    ['an invalid parent: a new trace', 1, { parent: { traceparent: 'what?' } }, { parent: undefined, links: [] }],
+    ['an invalid link: a new trace', 1, { follows: { traceparent: 'what?' } }, { parent: undefined, links: [] }],
   ])('%s', (_, sample, more, expected) => {
     const spans = new RecordedSpans(sample)
     spans.tracer.start({ ...work, ...more }).end({}, 'timeout')
     expect(spans.all).toEqual(expected === undefined ? [] : [expect.objectContaining(expected)])
   })
 
-  it('what is not kept goes on as it came', () => {
+  it('passes on the context of a span that is not sampled', () => {
     const { tracer } = new RecordedSpans()
     expect(tracer.start({ ...work, parent: unkept }).context).toEqual(unkept)
     expect(tracer.start({ ...work, follows: unkept }).context).toEqual(unkept)
   })
 
-  it('and what begins here and is not kept says so to those who come after', () => {
+  it('marks a new trace that is not sampled for later spans', () => {
     const spans = new RecordedSpans(0)
     const { context } = spans.tracer.start(work)
     expect(context.traceparent).toMatch(/-00$/)
@@ -86,10 +86,10 @@ describe('whoever begins a trace decides about it', () => {
     expect(spans.all).toEqual([])
   })
 
-  it('about the share that is asked for', () => {
+  it('samples about the configured share', () => {
     const spans = new RecordedSpans(0.5)
     for (let begun = 0; begun < 1_000; begun++) spans.tracer.start(work).end({})
-    // Twelve standard deviations around.
+    // The tolerance is twelve standard deviations.
     expect(Math.abs(spans.all.length - 500)).toBeLessThan(200)
   })
 })
@@ -101,7 +101,7 @@ describe('sent by OTLP', () => {
     for (const each of open.splice(0)) each.close()
   })
 
-  /** Takes what is sent, and answers so. */
+  /** An OTLP receiver that records requests and responds with this status. */
   async function receiver(given: number) {
     const bodies: { path: string | undefined; body: string }[] = []
     const held: ServerResponse[] = []
@@ -121,7 +121,7 @@ describe('sent by OTLP', () => {
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
     open.push({
       close() {
-        // Final, so that it is not sent again after the test.
+        // A final status, so that the spans are not sent again after the test.
         status = 400
         for (const response of held) response.writeHead(400).end()
         server.close()
@@ -130,7 +130,7 @@ describe('sent by OTLP', () => {
     return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, bodies, arrived }
   }
 
-  /** Those of a process, and what it tells of them. */
+  /** The traces of a process, with its log lines and metrics. */
   function tracesTo(endpoint: string) {
     const counts = new Map<string, number>()
     const logger = new RecordingLogger()
@@ -142,7 +142,7 @@ describe('sent by OTLP', () => {
     return { ...traces, logger, lost }
   }
 
-  it.each(['', '/'])('what is left is sent at the stop, below the endpoint%s', async slash => {
+  it.each(['', '/'])('sends the remaining spans at the stop, below the endpoint%s', async slash => {
     const { url, bodies } = await receiver(200)
     const traces = tracesTo(url + slash)
     traces.tracer.start(work).end({})
@@ -153,7 +153,7 @@ describe('sent by OTLP', () => {
     expect(traces.lost()).toEqual({ full: 0, unsent: 0 })
   })
 
-  it('what is refused is lost: counted, and told', async () => {
+  it('counts and logs spans that the receiver refuses', async () => {
     const { url } = await receiver(400)
     const traces = tracesTo(url)
     traces.tracer.start(work).end({})
@@ -162,20 +162,20 @@ describe('sent by OTLP', () => {
     expect(traces.lost()).toEqual({ full: 0, unsent: 2 })
     expect(traces.logger.lines).toEqual([
       expect.objectContaining({
-        ...{ level: 'warn', line: 'spans are lost' },
+        ...{ level: 'warn', line: 'trace spans were lost' },
         fields: expect.objectContaining({ spans: 2, reason: 'not_sent', error: expect.any(String) }),
       }),
     ])
   })
 
-  it('what there is no room for is lost: counted, and told once a minute with all that was lost since', async () => {
+  it('counts spans that do not fit into the queue, and logs their number once a minute', async () => {
     const { url, arrived } = await receiver(0)
     const traces = tracesTo(url)
     const end = (count: number): void => {
       for (let ended = 0; ended < count; ended++) traces.tracer.start(work).end({})
     }
-    // One batch is under way, and the receiver says nothing.
-    end(512 + mostWaiting)
+    // One batch is in progress, and the receiver does not respond.
+    end(512 + maxQueuedSpans)
     expect(traces.lost()).toEqual({ full: 0, unsent: 0 })
     end(3)
     expect(traces.lost()).toEqual({ full: 3, unsent: 0 })
@@ -183,16 +183,16 @@ describe('sent by OTLP', () => {
     end(1)
     const told = traces.logger.lines.map(({ line, fields }) => [line, fields['spans'], fields['reason']])
     expect(told).toEqual([
-      ['spans are lost', 1, 'queue_full'],
-      ['spans are lost', 3, 'queue_full'],
+      ['trace spans were lost', 1, 'queue_full'],
+      ['trace spans were lost', 3, 'queue_full'],
     ])
     const stopped = traces.stop()
-    await arrived(1 + mostWaiting / 512)
+    await arrived(1 + maxQueuedSpans / 512)
     await clock.advance(2_000, async () => undefined)
     await stopped
   })
 
-  it('a receiver that never answers holds up a stop for two seconds', async () => {
+  it('waits at most two seconds at the stop for a receiver that does not respond', async () => {
     const { url, arrived } = await receiver(0)
     const traces = tracesTo(url)
     traces.tracer.start(work).end({})

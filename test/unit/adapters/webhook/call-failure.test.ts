@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { failureOf, timeIsOver } from '../../../../src/adapters/webhook/call-failure.ts'
+import { failureOf, timeoutResult } from '../../../../src/adapters/webhook/call-failure.ts'
 import type { ConnectionPhase } from '../../../../src/adapters/webhook/connection-progress.ts'
 import { ForbiddenTarget, UnresolvedName } from '../../../../src/adapters/webhook/dial.ts'
 
@@ -11,7 +11,7 @@ describe('failureOf', () => {
   it.each<[string, Error, ConnectionPhase, string, string, string]>([
     ['a plain error', refused, 'connect', 'connect', 'ECONNREFUSED', 'connect ECONNREFUSED 192.0.2.1:443'],
     [
-      'a wrapped one',
+      'a wrapped error',
       coded('ERR_GOT', 'wrapped', coded('ERR_X', 'again', refused)),
       'connect',
       'connect',
@@ -19,7 +19,7 @@ describe('failureOf', () => {
       'connect ECONNREFUSED 192.0.2.1:443',
     ],
     [
-      'a refused target, whatever the connection was at',
+      'a forbidden target, in any step of the connection',
       coded('ERR_GOT', 'x', new ForbiddenTarget('ERR_FORBIDDEN_PORT', 'port 25 is refused')),
       'connect',
       'address',
@@ -27,12 +27,12 @@ describe('failureOf', () => {
       'port 25 is refused',
     ],
     [
-      'a name',
+      'an unresolved name',
       new UnresolvedName('a.example', coded('ESERVFAIL', 'queryA ESERVFAIL')),
       'connect',
       'dns',
       'ESERVFAIL',
-      'name a.example could not be resolved: queryA ESERVFAIL',
+      'host name a.example could not be resolved: queryA ESERVFAIL',
     ],
     [
       'several addresses',
@@ -44,7 +44,7 @@ describe('failureOf', () => {
       'ECONNREFUSED',
       'connect ECONNREFUSED 192.0.2.1:443; connect ETIMEDOUT ::1',
     ],
-    ['half a head', coded('HPE_INVALID_EOF_STATE', 'Parse Error'), 'exchange', 'exchange', 'ECONNRESET', 'Parse Error'],
+    ['a cut head', coded('HPE_INVALID_EOF_STATE', 'Parse Error'), 'exchange', 'exchange', 'ECONNRESET', 'Parse Error'],
     [
       'a connection that undici found closed',
       coded('UND_ERR_SOCKET', 'other side closed'),
@@ -69,9 +69,9 @@ describe('failureOf', () => {
       'HPE_INVALID_RESPONSE',
       'no HTTP',
     ],
-    ['no code', new RangeError('out of it'), 'exchange', 'exchange', 'RangeError', 'out of it'],
+    ['an error without a code', new RangeError('out of it'), 'exchange', 'exchange', 'RangeError', 'out of it'],
     [
-      'several lines of a peer',
+      'a text of several lines from a peer',
       coded('EPROTO', 'alert\n\r\u001b[31m number 40\u0085\n'),
       'tls',
       'tls',
@@ -82,18 +82,18 @@ describe('failureOf', () => {
     expect(failureOf(error, during)).toEqual({ kind: 'failed', phase, code, detail })
   })
 
-  it('a peer cannot fill the log', () => {
+  it('limits the text of a peer to 300 characters', () => {
     expect(failureOf(coded('X', 'a'.repeat(10_000)), 'tls').detail).toHaveLength(300)
   })
 })
 
-describe('timeIsOver', () => {
+describe('timeoutResult', () => {
   it.each<[ConnectionPhase, string]>([
-    ['dns', '5s were over before its name was resolved'],
-    ['connect', '5s were over before it was connected'],
-    ['tls', '5s were over before the TLS handshake was done'],
-    ['exchange', '5s were over before the head of its answer was complete'],
+    ['dns', 'timed out after 5s while resolving the host name'],
+    ['connect', 'timed out after 5s while connecting'],
+    ['tls', 'timed out after 5s during the TLS handshake'],
+    ['exchange', 'timed out after 5s while waiting for the response headers'],
   ])('%s', (phase, detail) => {
-    expect(timeIsOver(phase, '5s')).toEqual({ kind: 'failed', phase: 'deadline', code: 'ETIMEDOUT', detail })
+    expect(timeoutResult(phase, '5s')).toEqual({ kind: 'failed', phase: 'deadline', code: 'ETIMEDOUT', detail })
   })
 })

@@ -7,7 +7,10 @@ const failure = (code: string): Error => Object.assign(new Error(`query ${code}`
 const v4 = (address: string): LookupAddress => ({ address, family: 4 })
 const v6 = (address: string): LookupAddress => ({ address, family: 6 })
 
-/** Answers of each source; a string is an error's code, undefined an answer that never comes. */
+/**
+ * The result of each source. A string is an error code; `undefined` means that the source never
+ * answers.
+ */
 interface Script {
   readonly hosts?: string
   readonly a?: readonly string[] | string
@@ -46,7 +49,7 @@ function resolverOf(initial: Script) {
   return { clock, asked, resolve, close, set }
 }
 
-/** Lets everything that has been answered be heard. */
+/** Lets all pending promises settle. */
 const settle = () => new Promise<void>(resolve => setImmediate(resolve))
 
 describe('where addresses come from', () => {
@@ -78,19 +81,19 @@ describe('where addresses come from', () => {
       [v4('192.0.2.9'), v6('2001:db8::9')],
     ],
     [
-      'a name without a dot is the system’s',
+      'asks the operating system for a name without a dot',
       { system: [v4('10.0.0.7')], a: ['192.0.2.1'] },
       'receiver',
       [v4('10.0.0.7')],
     ],
     [
-      'a name that the DNS does not have is the system’s',
+      'asks the operating system for a name that the DNS does not have',
       { a: 'ENOTFOUND', aaaa: 'ENOTFOUND', system: [v4('10.0.0.7')] },
       'receiver.default',
       [v4('10.0.0.7')],
     ],
     [
-      'without a name server the system is asked',
+      'asks the operating system when there is no name server',
       { a: 'ECONNREFUSED', aaaa: 'ECONNREFUSED', system: [v4('10.0.0.7')] },
       'crm.example.com',
       [v4('10.0.0.7')],
@@ -100,7 +103,7 @@ describe('where addresses come from', () => {
   })
 
   it.each(['localhost', 'LOCALHOST.', 'app.localhost'])(
-    '%s is both loopback addresses, nobody is asked',
+    '%s resolves to both loopback addresses without a query',
     async name => {
       const { resolve, asked } = resolverOf({})
       expect(await resolve(name)).toEqual([v4('127.0.0.1'), v6('::1')])
@@ -108,7 +111,7 @@ describe('where addresses come from', () => {
     },
   )
 
-  it.each(['invalid', 'crm.invalid', 'crm.INVALID.'])('%s is not found, nobody is asked', async name => {
+  it.each(['invalid', 'crm.invalid', 'crm.INVALID.'])('%s is not found, without a query', async name => {
     const { resolve, asked } = resolverOf({})
     await expect(resolve(name)).rejects.toMatchObject({ code: 'ENOTFOUND' })
     expect(asked).toEqual([])
@@ -121,13 +124,13 @@ describe('a name server that does not answer', () => {
     ['ESERVFAIL', 'ESERVFAIL', 'ESERVFAIL'],
     ['ENODATA', 'ETIMEOUT', 'ETIMEOUT'],
     ['ECANCELLED', 'ENOTFOUND', 'ECANCELLED'],
-  ])('takes no thread of the system: A %s, AAAA %s', async (a, aaaa, code) => {
+  ])('does not fall back to getaddrinfo: A %s, AAAA %s', async (a, aaaa, code) => {
     const { resolve, asked } = resolverOf({ a, aaaa, system: [v4('192.0.2.1')] })
     await expect(resolve('crm.example.com')).rejects.toMatchObject({ code })
     expect(asked).not.toContain('system crm.example.com')
   })
 
-  it('holds up no other name', async () => {
+  it('does not delay other names', async () => {
     const { resolve, set } = resolverOf({})
     let isOver = false
     void resolve('slow.example.com').then(() => {
@@ -142,7 +145,7 @@ describe('a name server that does not answer', () => {
   it.each<[string, Script, readonly LookupAddress[]]>([
     ['AAAA', { a: ['192.0.2.1'] }, [v4('192.0.2.1')]],
     ['A', { aaaa: ['2001:db8::1'] }, [v6('2001:db8::1')]],
-  ])('for %s holds up the other family for 50 ms only', async (_name, script, addresses) => {
+  ])('for %s delays the other family by only 50 ms', async (_name, script, addresses) => {
     const { resolve, clock } = resolverOf(script)
     let found: unknown
     void resolve('crm.example.com').then(answer => {
@@ -155,17 +158,17 @@ describe('a name server that does not answer', () => {
     expect(clock.timers).toBe(0)
   })
 
-  it('leaves no timer when both families answer', async () => {
+  it('leaves no timer when both families are resolved', async () => {
     const { resolve, clock } = resolverOf({ a: ['192.0.2.1'], aaaa: ['2001:db8::1'] })
     await resolve('crm.example.com')
     expect(clock.timers).toBe(0)
   })
 })
 
-describe('answers are kept', () => {
+describe('caching', () => {
   const script = { a: ['192.0.2.1'], aaaa: 'ENODATA' }
 
-  it('for 5 s, and asked for once by many at once', async () => {
+  it('keeps a result for 5 s, and sends one query for concurrent lookups', async () => {
     const { resolve, asked, clock, set } = resolverOf(script)
     await Promise.all(Array.from({ length: 50 }, () => resolve('crm.example.com')))
     await clock.advance(4_999)
@@ -178,14 +181,14 @@ describe('answers are kept', () => {
     expect(asked).toHaveLength(6)
   })
 
-  it('failures are not', async () => {
+  it('does not keep failures', async () => {
     const { resolve, set } = resolverOf({ a: 'ESERVFAIL', aaaa: 'ESERVFAIL' })
     await expect(resolve('crm.example.com')).rejects.toThrow('query ESERVFAIL')
     set(script)
     expect(await resolve('crm.example.com')).toEqual([v4('192.0.2.1')])
   })
 
-  it('close gives up what is being asked', () => {
+  it('close cancels queries in progress', () => {
     const { close, asked } = resolverOf({})
     close()
     expect(asked).toEqual(['cancel'])

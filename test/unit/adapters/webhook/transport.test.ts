@@ -1,17 +1,17 @@
 import { describe, expect, it } from '@jest/globals'
-import { type CallUnderWay, UnderWay } from '../../../../src/adapters/webhook/transport.ts'
+import { type RequestInProgress, RequestsInProgress } from '../../../../src/adapters/webhook/transport.ts'
 import type { CallResult } from '../../../../src/core/ports.ts'
 import { durationMs } from '../../../../src/core/units.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
 
-/** As a turn of the event loop: timers, then what sockets have brought, then what waits for both. */
+/** Waits for one event loop iteration: timers, then sockets, then immediates. */
 const turn = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
 
 const answer: CallResult = { kind: 'answered', status: 200, retryAfter: undefined }
 
 function start() {
   const clock = new ManualClock()
-  const underWay = new UnderWay(clock, durationMs(5_000))
+  const underWay = new RequestsInProgress(clock, durationMs(5_000))
   const expired: string[] = []
   const begin = (name: string, isSent = true, next = () => {}) => {
     const call = underWay.add(next)
@@ -27,8 +27,8 @@ function start() {
   return { clock, underWay, expired, begin }
 }
 
-describe('calls under way', () => {
-  it('expire each at its own time, with one timer for all', async () => {
+describe('requests in progress', () => {
+  it('expire at their own deadlines, with one timer for all', async () => {
     const { clock, begin, expired } = start()
     begin('a')
     await clock.advance(1_000, turn)
@@ -40,7 +40,7 @@ describe('calls under way', () => {
     expect(clock.timers).toBe(0)
   })
 
-  it('have one timer also when each that expires is followed by another at once', async () => {
+  it('have one timer also when each expired request starts another one', async () => {
     const { clock, begin, expired } = start()
     const next = (): void => void begin('next', true, next)
     for (const name of ['a', 'b', 'c']) {
@@ -52,7 +52,7 @@ describe('calls under way', () => {
     expect(clock.timers).toBe(1)
   })
 
-  it('that have ended do not expire, whichever of them it is', async () => {
+  it('do not expire after they have ended, in any order', async () => {
     const { clock, begin, expired } = start()
     const calls = [begin('a'), begin('b'), begin('c')]
     for (const index of [0, 2]) calls[index]!.ended(answer)
@@ -62,7 +62,7 @@ describe('calls under way', () => {
     expect(expired).toEqual(['b at 5000 after 5s', 'd at 9000 after 5s'])
   })
 
-  it('that begin when all others have ended have their whole time', async () => {
+  it('have their whole time limit when they start after all others have ended', async () => {
     const { clock, begin, expired } = start()
     begin('a').ended(answer)
     await clock.advance(4_999, turn)
@@ -71,7 +71,7 @@ describe('calls under way', () => {
     expect(expired).toEqual(['b at 9999 after 5s'])
   })
 
-  it('after a standstill end with the answer that is there, before anybody blames the endpoint', async () => {
+  it('end with a response that arrived while the process was suspended, and not with a timeout', async () => {
     const { clock, begin, expired } = start()
     const [answered] = [begin('a'), begin('b')]
     // The overdue timer runs before the sockets are read.
@@ -82,7 +82,7 @@ describe('calls under way', () => {
     expect(expired).toEqual(['b at 5000 after 5s'])
   })
 
-  it('that were not sent before a standstill are not sent after it', async () => {
+  it('are not sent when their deadline passed while the process was suspended', async () => {
     const { clock, begin, expired } = start()
     begin('sent')
     begin('not sent', false)
@@ -92,7 +92,7 @@ describe('calls under way', () => {
     expect(expired).toEqual(['not sent at 5000 after 5s', 'sent at 5000 after 5s'])
   })
 
-  it('a timer that fires early is set anew', async () => {
+  it('set the timer again when it fires early', async () => {
     const expired: string[] = []
     const timers: [number, () => void][] = []
     let now = 0
@@ -103,7 +103,7 @@ describe('calls under way', () => {
         return () => {}
       },
     })
-    const early = new UnderWay(clock, durationMs(250))
+    const early = new RequestsInProgress(clock, durationMs(250))
     early.add(() => {}).expiring = { isSent: true, expire: () => void expired.push('expired') }
     now = 249.4
     timers[0]![1]()
@@ -118,10 +118,10 @@ describe('calls under way', () => {
 })
 
 describe('drained', () => {
-  it('waits for the last one, and for those that it has begun when it ended', async () => {
+  it('waits for the last request, and for those that it starts when it ends', async () => {
     const { clock, underWay, begin } = start()
     const order: string[] = []
-    let second: CallUnderWay | undefined
+    let second: RequestInProgress | undefined
     const first = begin('a', true, () => {
       second = begin('b', true, () => order.push('b ended'))
     })
@@ -135,7 +135,7 @@ describe('drained', () => {
     expect(clock.timers).toBe(0)
   })
 
-  it('leaves nothing behind when the timer has just fired', async () => {
+  it('leaves no timer when the timer has just fired', async () => {
     const { clock, underWay, begin, expired } = start()
     const call = begin('a')
     await clock.advance(5_000)

@@ -22,7 +22,9 @@ async function receiver(script: Script) {
   return target
 }
 
-/** What is the same for every transport is in the contract suite; this is what undici puts between `post` and the wire. */
+/**
+ * Tests of the undici transport only. The contract suite tests what is common to all transports.
+ */
 function caller(clock: Clock = systemClock) {
   const transport = createUndiciTransport({ network: () => network, timeout: durationMs(5_000), clock })
   cleanups.push(() => transport.close())
@@ -32,14 +34,14 @@ function caller(clock: Clock = systemClock) {
 
 const answered = (status: number): CallResult => ({ kind: 'answered', status, retryAfter: undefined })
 
-describe('a kept connection is looked at before a request is put on it', () => {
+describe('a kept connection is checked before it is reused', () => {
   it.each([
-    ['rubbish', (peer: Peer) => peer.send('rubbish')],
-    ['an answer to nothing', (peer: Peer) => peer.send(answer(500))],
-    ['half an answer', (peer: Peer) => peer.send('HTTP/1.1 2')],
-    ['its end', (peer: Peer) => peer.end()],
+    ['invalid data', (peer: Peer) => peer.send('rubbish')],
+    ['an unsolicited response', (peer: Peer) => peer.send(answer(500))],
+    ['half a response', (peer: Peer) => peer.send('HTTP/1.1 2')],
+    ['the end of the stream', (peer: Peer) => peer.end()],
     ['a reset', (peer: Peer) => peer.reset()],
-  ])('%s has come: the request goes over another one, and is sent once', async (_name, act) => {
+  ])('after it received %s: the request uses another connection, and is sent once', async (_name, act) => {
     let first: Peer | undefined
     const target = await receiver(peer => {
       first ??= peer
@@ -47,7 +49,8 @@ describe('a kept connection is looked at before a request is put on it', () => {
     })
     const post = caller()
     expect(await post(target.url())).toEqual(answered(200))
-    // It comes while the request waits: begun in a timer, that is until the sockets have been read once.
+    // This arrives while the request waits: it is sent from a timer, so the sockets have not been
+    // read yet.
     const result = new Promise<CallResult>(end => {
       systemClock.after(durationMs(1), () => {
         act(first as Peer)
@@ -58,7 +61,7 @@ describe('a kept connection is looked at before a request is put on it', () => {
     expect(target.requests.map(({ connection }) => connection)).toEqual([1, 2])
   })
 
-  it('a request whose time is over by then is never sent', async () => {
+  it('never sends a request whose deadline passed before the check', async () => {
     const clock = new ManualClock()
     const target = await receiver(answering(answer(200)))
     const post = caller(clock)
@@ -66,7 +69,7 @@ describe('a kept connection is looked at before a request is put on it', () => {
     const late = post(target.url())
     await clock.advance(5_000)
     expect(await late).toMatchObject({ kind: 'failed', phase: 'deadline' })
-    // A connection that had been dialled before these would have been accepted by now.
+    // When these two requests have ended, a connection that was opened earlier has been accepted.
     for (let fence = 0; fence < 2; fence++) await post(target.url())
     expect(target.requests.map(({ connection }) => connection)).toEqual([1, 2, 2])
     expect(target.connections()).toBe(2)
@@ -107,7 +110,7 @@ describe('the pool', () => {
     connections[1]?.drop()
   })
 
-  it.each([['no url'], ['ftp://127.0.0.1/'], ['//127.0.0.1/'], ['http://']])('%s is no target', url => {
+  it.each([['no url'], ['ftp://127.0.0.1/'], ['//127.0.0.1/'], ['http://']])('%s is not a valid target', url => {
     expect(new Pool(createDialPolicy(network, resolve), () => 0).target(url)).toBeUndefined()
   })
 

@@ -18,7 +18,7 @@ describe('audience list and show', () => {
     harness.keep({ audience: 'Removed', userId: 'ada', destination: 'crm' }, {})
   })
 
-  it('list every audience at every destination', async () => {
+  it('list shows every audience at every destination', async () => {
     const { code, out } = await harness.run(['list'])
     expect(code).toBe(0)
     expect(out.split('\n').map(line => line.split(/ {2,}/))).toEqual([
@@ -63,7 +63,7 @@ describe('audience list and show', () => {
         'audience',
         'first_time_shopper',
         '2026-03-01T00:00:00.000Z',
-        'gone (gets it no more)',
+        'gone (not connected)',
         '1',
         '1',
         '0',
@@ -72,12 +72,12 @@ describe('audience list and show', () => {
       ],
       ['Lifetime value', 'trait', 'lifetime_value', 'never', 'crm', '0', '0', '0', '0', '0'],
       ['Idle', 'audience', 'idle', 'never', 'none', '-', '-', '-', '-', '-'],
-      ['Removed', '-', 'not configured', '1970-01-01T00:00:00.000Z', 'crm (gets it no more)', '1', '1', '0', '0', '0'],
+      ['Removed', '-', 'not configured', '1970-01-01T00:00:00.000Z', 'crm (not connected)', '1', '1', '0', '0', '0'],
       [''],
     ])
   })
 
-  it('list says when there are none', async () => {
+  it('list reports that there are no audiences', async () => {
     harness = new AudienceCommandHarness()
     expect(await harness.run(['list'], {}, 'empty.yaml')).toMatchObject({
       code: 0,
@@ -85,7 +85,7 @@ describe('audience list and show', () => {
     })
   })
 
-  it('show one of them as JSON', async () => {
+  it('show prints one audience as JSON', async () => {
     const { out } = await harness.run(['show', ...shoppers, '--json'])
     const none = { acknowledged: 0, inFlight: 0, unknown: 0, different: 0 }
     expect(JSON.parse(out)).toEqual({
@@ -103,15 +103,15 @@ describe('audience list and show', () => {
     expect(JSON.parse((await harness.run(['list', '--json'])).out).audiences[0]).toEqual(JSON.parse(out))
   })
 
-  it('show one user', async () => {
+  it('show --user prints the memberships of one user', async () => {
     const { out } = await harness.run(['show', ...shoppers, '--user', 'eve'])
     expect(out.split('\n').map(line => line.split(/ {2,}/))).toEqual([
-      ['DESTINATION', 'STANDING', 'WANTED', 'ACKNOWLEDGED', 'IN FLIGHT', 'SINCE', 'LAST SYNC'],
+      ['DESTINATION', 'STATUS', 'DESIRED', 'ACKNOWLEDGED', 'IN FLIGHT', 'SINCE', 'LAST SYNC'],
       ['crm', 'in flight', 'false', 'true', 'true', '2026-03-01T00:00:00.000Z', '1970-01-01T00:00:00.000Z'],
       [''],
     ])
     expect((await harness.run(['show', ...shoppers, '--user', 'zoe'])).out).toBe(
-      'nothing is kept of zoe: not in First time shopper, and every destination knows\n',
+      'zoe is not in First time shopper, and every destination has acknowledged that\n',
     )
     expect(JSON.parse((await harness.run(['show', ...shoppers, '--user', 'bob', '--json'])).out)).toEqual({
       destinations: [
@@ -131,31 +131,33 @@ describe('audience list and show', () => {
 })
 
 describe('audience drift', () => {
-  it('says that there is none', async () => {
+  it('reports that there is no drift', async () => {
     harness.keepShopper('ada', {})
     expect(await harness.run(['drift', ...shoppers])).toEqual({
       code: 0,
-      out: 'every destination has what it should of First time shopper\n',
+      out: 'every destination has acknowledged all members of First time shopper\n',
       err: '',
     })
   })
 
-  it('is no failure while something is under way', async () => {
+  it('exits with 0 while all changes are in flight', async () => {
     harness.keepShopper('ada', { inFlight: harness.inFlight() })
     expect(await harness.run(['drift', ...shoppers])).toEqual({ code: 0, out: 'crm: 1 in flight\n', err: '' })
   })
 
-  it('counts by destination what nothing is done about, and fails', async () => {
+  it('counts members by destination and exits with 1 when some are not in flight', async () => {
     harness.keepShopper('ada', { inFlight: harness.inFlight() })
     harness.keepShopper('bob', { acknowledged: undefined })
     harness.keepShopper('bob', { acknowledged: 'false' as JsonText }, 'erp')
     const { code, out, err } = await harness.run(['drift', ...shoppers])
     expect(code).toBe(1)
     expect(out.split('\n').toSorted()).toEqual(['', 'crm: 1 in flight, 1 unknown', 'erp: 1 different'])
-    expect(err).toBe('hookline: 2 differ, and nothing is under way for them: the next sync tells them again\n')
+    expect(err).toBe(
+      'hookline: 2 members unknown or different, with no delivery in progress; the next sync sends them again\n',
+    )
   })
 
-  it('tells each as a line of JSON', async () => {
+  it('prints one JSON line per member with --json', async () => {
     harness.keepShopper('bob', { acknowledged: 'false' as JsonText }, 'erp')
     const { out, err } = await harness.run(['drift', ...shoppers, '--json'])
     expect(
@@ -171,24 +173,24 @@ describe('audience drift', () => {
 })
 
 describe('audience reset', () => {
-  it('is told to every partition', async () => {
+  it('writes a reset to every partition', async () => {
     const { code, out } = await harness.run(['reset', ...shoppers])
     expect({ code, out }).toEqual({
       code: 0,
-      out: 'the next sync of First time shopper tells everything to crm, erp\n',
+      out: 'the next sync of First time shopper sends all members to crm, erp\n',
     })
     expect(harness.inputs()).toEqual(Array(2).fill({ kind: 'reset', audience: 'First time shopper' }))
     expect(new Set(harness.log.records(topics.audienceInput).map(({ partition }) => partition)).size).toBe(2)
   })
 
-  it('of one destination', async () => {
+  it('resets only the destination of --destination', async () => {
     const { out } = await harness.run(['reset', ...shoppers, '--destination', 'crm', '--json'])
     expect(JSON.parse(out)).toEqual({ audience: 'First time shopper', destinations: ['crm'] })
     expect(harness.inputs()[0]).toMatchObject({ destination: 'crm' })
     const { code, err } = await harness.run(['reset', ...shoppers, '--destination', 'cmr'])
     expect({ code, err }).toEqual({
       code: 2,
-      err: "hookline: --destination: there is no 'cmr' (did you mean crm?)\n",
+      err: "hookline: --destination: unknown value 'cmr' (did you mean crm?)\n",
     })
   })
 })

@@ -18,30 +18,32 @@ async function check(config: string, argv: readonly string[] = []) {
 }
 
 describe('hookline check-config', () => {
-  it('tells what it found and what is probably not meant', async () => {
+  it('prints counts and warnings', async () => {
     expect(await check(good)).toMatchObject({
       code: 0,
       out: [
         'FILE: 1 source, 1 destination, 2 webhooks',
-        'warning: destination crm: unsigned over http:// (webhook 1), receivers cannot tell who calls',
+        'warning: destination crm: requests are unsigned and sent over http:// (webhook 1), receivers cannot verify the sender',
         '',
       ].join('\n'),
       err: '',
     })
   })
 
-  it('tells the same as JSON', async () => {
+  it('prints counts and warnings as JSON', async () => {
     const { code, out } = await check(good, ['--json'])
     expect(code).toBe(0)
     expect(JSON.parse(out)).toEqual({
       ok: true,
       ...{ sources: 1, destinations: 1, webhooks: 2 },
-      warnings: ['destination crm: unsigned over http:// (webhook 1), receivers cannot tell who calls'],
+      warnings: [
+        'destination crm: requests are unsigned and sent over http:// (webhook 1), receivers cannot verify the sender',
+      ],
       files: ['FILE'],
     })
   })
 
-  it('checks every file that is named, with --services those that these services need', async () => {
+  it('checks all referenced files, or with --services only those of these services', async () => {
     const config = good.replace(/writeKey: .*/, 'writeKeyFile: absent }]')
     expect(await check(config)).toMatchObject({ code: 2, err: expect.stringContaining('sources[0].writeKeyFile') })
     expect(await check(config, ['--services', 'collector'])).toMatchObject({ code: 2 })
@@ -49,7 +51,7 @@ describe('hookline check-config', () => {
   })
 
   it.each(['deploy/local/hookline.yaml', 'deploy/compose/hookline/hookline.yaml'])(
-    'has nothing to say against what one begins with: %s',
+    'accepts the example configuration %s without warnings',
     async path => {
       const { code, out } = await runCommand(['check-config', '--json', '--config', path])
       expect([code, JSON.parse(out).warnings]).toEqual([0, []])
@@ -57,16 +59,16 @@ describe('hookline check-config', () => {
   )
 
   const lines = [
-    'FILE:5:5: destinations[0].sources: is missing (ids of the sources whose messages it gets)',
-    'FILE:5:24: destinations[0].paused: must be true or false, not a number (`true`: nothing is called, events wait; their retry window runs)',
+    'FILE:5:5: destinations[0].sources: is missing (ids of the sources whose messages it receives)',
+    'FILE:5:24: destinations[0].paused: must be true or false, not a number (`true`: no requests are sent and events wait. Their retry window continues)',
     'FILE:5:27: destinations[0].sorces: unknown key (did you mean sources?)',
     '',
   ]
-  it('tells every problem on stderr, exit code 2', async () => {
+  it('prints every problem on stderr and exits with 2', async () => {
     expect(await check(bad)).toMatchObject({ code: 2, out: '', err: lines.join('\n') })
   })
 
-  it('tells the problems as JSON too', async () => {
+  it('prints problems as JSON', async () => {
     const { code, out, err } = await check(bad, ['--json'])
     expect(code).toBe(2)
     expect(err).toBe(lines.join('\n'))
@@ -79,22 +81,22 @@ describe('hookline check-config', () => {
     })
   })
 
-  it('keeps a problem to its line, and does not repeat a key that is none of ours', async () => {
+  it('prints one line per problem and does not repeat an unknown key', async () => {
     const { code, err } = await check(`${good}"\\e[2J\\nx": 1\n`)
     expect(code).toBe(2)
     expect(err).toMatch(/^FILE:6:1: \*\*\*: unknown key \(possible: .*\)\n$/)
   })
 
-  it('takes the file from HOOKLINE_CONFIG and the rest of the environment for the file', async () => {
+  it('reads the path from HOOKLINE_CONFIG and variables of the file from the environment', async () => {
     const path = join(await configFolder({ 'hookline.yaml': good.replace(':-a-long-write-key', '') }), 'hookline.yaml')
     expect(await runCommand(['check-config'], { env: { HOOKLINE_CONFIG: path, KEY: 'k' } })).toMatchObject({ code: 0 })
     expect(await runCommand(['check-config'], { env: { HOOKLINE_CONFIG: path } })).toMatchObject({
       code: 2,
-      err: expect.stringContaining(':3:32: sources[0].writeKey: KEY is not set in the environment'),
+      err: expect.stringContaining(':3:32: sources[0].writeKey: the environment variable KEY is not set'),
     })
   })
 
-  it('needs a file', async () => {
+  it('requires a configuration file', async () => {
     expect(await runCommand(['check-config'])).toMatchObject({
       code: 2,
       out: '',

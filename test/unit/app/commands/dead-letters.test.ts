@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { createEventCodec } from '../../../../src/adapters/avro/avro.ts'
+import { createEventCodec } from '../../../../src/adapters/avro/event-codec.ts'
 import { RegistryUnavailable } from '../../../../src/adapters/avro/schema-registry.ts'
 import { KafkaError } from '../../../../src/adapters/kafka/kafkajs/errors.ts'
 import type { CommandIo } from '../../../../src/app/command.ts'
@@ -26,18 +26,18 @@ const at = (time: string) => epochMs(Date.parse(`2026-11-21T${time}Z`))
 const identify: Event = eventOf({
   message: messageOf({ type: 'identify', event: undefined, traits: '{"plan":"pro"}' as JsonText }),
 })
-const stands = (offset: number, time: string, outgoing: ReturnType<typeof deadLetterRecord>): LogRecord =>
+const recordAt = (offset: number, time: string, outgoing: ReturnType<typeof deadLetterRecord>): LogRecord =>
   recordOf({ ...outgoing, topic: 'hookline.dead-letter', partition: 0, offset, timestamp: at(time) })
 const delivered = recordOf({ value: codec.encode(identify) })
 const carried = carriedOf({ attempt: 10, deferrals: 2, outcomes: 'http_5xx,http_4xx', refusedWebhooks: ['0a1b2c3d'] })
 
-const exhausted = stands(0, '10:00:00', deadLetterRecord(delivered, carried, 'retries_exhausted'))
-const damaged = stands(
+const exhausted = recordAt(0, '10:00:00', deadLetterRecord(delivered, carried, 'retries_exhausted'))
+const damaged = recordAt(
   1,
   '09:00:00',
   deadLetterRecord(recordOf({ offset: 50, value: Buffer.from('{}') }), undefined, 'undecodable'),
 )
-const foreign = stands(2, '11:00:00', {
+const foreign = recordAt(2, '11:00:00', {
   key: Buffer.from('\u{1b}[2J'),
   value: Buffer.from('x'),
   headers: { reason: 'no\nsense' },
@@ -62,7 +62,7 @@ function run(argv: readonly string[], given: { records?: readonly LogRecord[] } 
 }
 
 describe('as a table', () => {
-  it('lists all, oldest first, and counts on stderr', async () => {
+  it('lists all, oldest first, with counts on stderr', async () => {
     expect(await run([])).toEqual({
       code: 0,
       err: '2 dead letters: retries_exhausted 1, undecodable 1\n',
@@ -75,14 +75,14 @@ describe('as a table', () => {
     })
   })
 
-  it('shows nothing of a foreign record that could steer a terminal', async () => {
+  it('replaces control characters of records from other producers', async () => {
     const { out, err } = await run([], { records: [foreign] })
     expect(out.split('\n')[1]).toMatch(/^2026-11-21T11:00:00.000Z {2}- +no\u{fffd}sense +- .* \u{fffd}\[2J$/u)
     expect(err).toBe('1 dead letter: no\u{fffd}sense 1\n')
   })
 
   it.each<[string, string[], readonly LogRecord[], string]>([
-    ['nothing there', [], [], 'no dead letters\n'],
+    ['no dead letters', [], [], 'no dead letters\n'],
     ['nothing selected', ['--destination', 'shop'], records, '2 dead letters, 0 selected\n'],
   ])('%s', async (_name, argv, given, err) => {
     expect(await run(argv, { records: given })).toEqual({ code: 0, out: '', err })
@@ -103,7 +103,7 @@ describe('filters', () => {
       ['-', 'crm'],
       '2 dead letters: retries_exhausted 1, undecodable 1',
     ],
-    [['--limit', '1'], ['crm'], '2 dead letters, the newest 1 shown: retries_exhausted 1, undecodable 1'],
+    [['--limit', '1'], ['crm'], '2 dead letters, newest 1 shown: retries_exhausted 1, undecodable 1'],
   ])('%j', async (argv, destinations, counts) => {
     const { code, out, err } = await run(argv)
     expect({ code, err }).toEqual({ code: 0, err: `${counts}\n` })
@@ -115,27 +115,27 @@ describe('filters', () => {
     ).toEqual(destinations)
   })
 
-  it('take times as so long ago', async () => {
+  it('accept durations before now as times', async () => {
     const recent = { ...exhausted, timestamp: epochMs(Date.now() - 30 * 60_000) }
     const selected = async (since: string) => (await run(['--since', since], { records: [recent] })).out !== ''
     expect([await selected('1h'), await selected('29m')]).toEqual([true, false])
   })
 
   it.each<[string[], string]>([
-    [['--reason', 'http4xx'], "--reason: there is no 'http4xx' (did you mean http_4xx?)"],
-    [['--reason', 'banana'], "--reason: there is no 'banana' (one of http_3xx, http_4xx, tls_untrusted,"],
-    [['--outcome', 'timeuot'], "--outcome: there is no 'timeuot' (did you mean timeout?)"],
+    [['--reason', 'http4xx'], "--reason: unknown value 'http4xx' (did you mean http_4xx?)"],
+    [['--reason', 'banana'], "--reason: unknown value 'banana' (one of http_3xx, http_4xx, tls_untrusted,"],
+    [['--outcome', 'timeuot'], "--outcome: unknown value 'timeuot' (did you mean timeout?)"],
     [
       ['--since', 'yesterday'],
-      "--since must be a time in ISO 8601 (2026-03-01T10:00:00Z) or so long ago (2h), not 'yesterday'",
+      "--since must be a time in ISO 8601 (2026-03-01T10:00:00Z) or a duration before now (2h), not 'yesterday'",
     ],
     [
       ['--until', '2026-02-30'],
-      "--until must be a time in ISO 8601 (2026-03-01T10:00:00Z) or so long ago (2h), not '2026-02-30'",
+      "--until must be a time in ISO 8601 (2026-03-01T10:00:00Z) or a duration before now (2h), not '2026-02-30'",
     ],
     [['--since', '2026-11-22', '--until', '2026-11-21'], '--since must be before --until'],
-    [['--limit', '0'], "--limit must be a whole number of at least 1, not '0'"],
-  ])('%j cannot be', async (argv, line) => {
+    [['--limit', '0'], "--limit must be an integer >= 1, not '0'"],
+  ])('rejects %j', async (argv, line) => {
     const { code, out, err } = await run(argv)
     expect({ code, out }).toEqual({ code: 2, out: '' })
     expect(err).toContain(`hookline: ${line}`)
@@ -143,7 +143,7 @@ describe('filters', () => {
 })
 
 describe('--json', () => {
-  it('prints a line for each with everything that is known, and no secret', async () => {
+  it('prints one line per dead letter with all fields and no secret', async () => {
     const { out, err } = await run(['--json'])
     expect(err).toBe('2 dead letters: retries_exhausted 1, undecodable 1\n')
     const lines = out.trimEnd().split('\n')
@@ -182,7 +182,7 @@ describe('--json', () => {
     expect(out).not.toContain('secret-key')
   })
 
-  it('shows what a foreign producer wrote as it is', async () => {
+  it('prints invalid JSON of other producers as text', async () => {
     const strange = eventOf({ canonical: false, message: messageOf({ properties: '{' as JsonText }) })
     const value = codec.encode(strange)
     const { out } = await run(['--json'], { records: [{ ...exhausted, value }] })
@@ -190,7 +190,7 @@ describe('--json', () => {
   })
 })
 
-describe('when something is not there', () => {
+describe('a missing dependency', () => {
   const away = new RegistryUnavailable('the schema registry cannot be used: connect ECONNREFUSED')
   const unable = 'hookline: events cannot be decoded: the schema registry cannot be used: connect ECONNREFUSED\n'
   const failingLater: EventCodec = {
@@ -200,9 +200,9 @@ describe('when something is not there', () => {
   }
 
   it.each<[string, () => Promise<EventCodec>]>([
-    ['from the start', () => Promise.reject(away)],
-    ['later', async () => failingLater],
-  ])('a registry that is away %s: the types are unknown, said once', async (_name, open) => {
+    ['at the start', () => Promise.reject(away)],
+    ['during the run', async () => failingLater],
+  ])('reports an unavailable registry %s once and shows no types', async (_name, open) => {
     const { code, out, err } = await run([], { codec: open })
     expect({ code, err }).toEqual({ code: 0, err: `${unable}2 dead letters: retries_exhausted 1, undecodable 1\n` })
     expect(out).toMatch(/ message-1 {2}- /)
@@ -212,7 +212,7 @@ describe('when something is not there', () => {
     [
       'the topic',
       new KafkaError('topic x does not exist', { code: 'TOPIC_MISSING', retriable: false }),
-      'hookline: topic x does not exist: create it with `hookline topics apply`\n',
+      'hookline: topic x does not exist; create it with: hookline topics apply\n',
     ],
     [
       'the broker',
@@ -228,7 +228,7 @@ describe('when something is not there', () => {
     const { code, err } = await runCommand(['dead-letters'])
     expect({ code, err }).toEqual({
       code: 2,
-      err: 'hookline: no configuration: give --config <file> or set HOOKLINE_CONFIG\n',
+      err: 'hookline: no configuration file: use --config <file> or set HOOKLINE_CONFIG\n',
     })
   })
 })

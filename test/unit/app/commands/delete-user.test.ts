@@ -3,7 +3,7 @@ import type { CommandIo } from '../../../../src/app/command.ts'
 import { deleteUserCommand } from '../../../../src/app/commands/delete-user.ts'
 import { unsuppressUserCommand } from '../../../../src/app/commands/unsuppress-user.ts'
 import { deletionOutcomeKey, encodeDeletionOutcome } from '../../../../src/core/deletion/deletion-status.ts'
-import { mostRead } from '../../../../src/services/operator/find-deletion.ts'
+import { readLimits } from '../../../../src/services/operator/find-deletion.ts'
 import { configFolder } from '../../../support/config/folder.ts'
 import { OperatorHarness, topics } from '../../../support/operator/harness.ts'
 import { runCommand } from '../../../support/process/command-io.ts'
@@ -40,7 +40,7 @@ function ended(request: string, userId: string, result: 'delivered' | 'undeliver
 }
 
 describe('delete-user', () => {
-  it('tells the id, and who is told', async () => {
+  it('prints the id and the destinations', async () => {
     const { code, out, err } = await deleteUser('--user', 'ada', 'bob', '--user', 'ada', '--id', 'd-1')
     expect({ code, err }).toEqual({ code: 0, err: '' })
     expect(out.split('\n')).toEqual([
@@ -54,7 +54,7 @@ describe('delete-user', () => {
     expect(harness.open).toBe(0)
   })
 
-  it('as JSON, as the API answers', async () => {
+  it('prints the same JSON as the API', async () => {
     const { out } = await deleteUser('--user', 'ada', '--suppress', '--source', 'web', '--json')
     expect(JSON.parse(out)).toEqual({
       id: expect.any(String),
@@ -67,37 +67,45 @@ describe('delete-user', () => {
     expect(harness.marksOf('ada')).toMatchObject([{ source: 'web', isSuppressed: true }, {}])
   })
 
-  it("is of the brokers' time, whatever this machine's clock says", async () => {
+  it("uses the broker's time, not the clock of this machine", async () => {
     harness.brokersAhead = 3_600_000
     const { out } = await deleteUser('--user', 'ada', '--json')
     expect(JSON.parse(out).createdAt).toBe('2026-03-01T01:00:00.000Z')
     expect(harness.marksOf('ada')).toMatchObject([{ deletedAt: Date.parse('2026-03-01T01:00:00.000Z') }])
   })
 
-  it('says when nobody is told', async () => {
+  it('reports that no destination gets a delete message', async () => {
     const { code, out } = await deleteUser('--user', 'ada', '--source', 'idle', '--id', 'd-1')
     expect({ code, lines: out.split('\n')[1] }).toEqual({
       code: 0,
-      lines: 'nobody is told: no enabled destination gets these sources',
+      lines: 'no delete messages: these sources have no enabled destination',
     })
     expect(harness.events()).toEqual([])
   })
 
   it.each<[string, string[], string]>([
-    ['nobody', [], 'whom? give --user <id>, or --status <id>'],
+    ['no user', [], 'missing option: use --user <id> or --status <id>'],
     ['an empty id', ['--user', ''], '--user must not be empty'],
     ['an unknown source', ['--user', 'a', '--source', 'wbe'], `'sources': no source has the id "wbe".`],
-    ['an id that is none', ['--user', 'a', '--id', 'a b'], '--id must have 1 to 100 characters, no spaces'],
-    ['status and more', ['--status', 'd-1', '--user', 'a'], '--status stands alone: it changes nothing'],
+    [
+      'an invalid id',
+      ['--user', 'a', '--id', 'a b'],
+      '--id must have 1 to 100 printable ASCII characters without spaces',
+    ],
+    [
+      '--status with other options',
+      ['--status', 'd-1', '--user', 'a'],
+      '--status cannot be combined with --user, --source, --suppress or --id',
+    ],
   ])('usage: %s', async (_name, argv, message) => {
     expect(await deleteUser(...argv)).toEqual({ code: 2, out: '', err: `hookline: ${message}\n` })
   })
 
-  it('that fails says how to go on, and then goes on under the same ids', async () => {
+  it('prints how to continue after a failure, and continues with the same ids', async () => {
     harness.log.unwritable.add(topics.events)
     const failed = await deleteUser('--user', 'ada', '--json')
     expect(failed).toMatchObject({ code: 1, out: '' })
-    const [, id = ''] = /the same with --id (\S+) goes on where this ended\n$/.exec(failed.err) ?? []
+    const [, id = ''] = /to continue, repeat the command with --id (\S+)\n$/.exec(failed.err) ?? []
     await harness.clock.advance(5_000)
     harness.log.unwritable.clear()
     const { code, out } = await deleteUser('--user', 'ada', '--id', id, '--json')
@@ -108,14 +116,14 @@ describe('delete-user', () => {
 
   it.each<[string, string[]]>([
     ['other users', ['--user', 'ada', 'bob']],
-    ['another effect', ['--user', 'ada', '--suppress']],
+    ['another option', ['--user', 'ada', '--suppress']],
     ['other sources', ['--user', 'ada', '--source', 'idle']],
-  ])('is not another one under the same id: %s', async (_name, argv) => {
+  ])('rejects --id of a deletion with %s', async (_name, argv) => {
     await deleteUser('--user', 'ada', '--id', 'd-1')
     const { code, err } = await deleteUser(...argv, '--id', 'd-1')
     expect({ code, err }).toEqual({
       code: 2,
-      err: 'hookline: --id: the deletion d-1 was asked for with other users or options\n',
+      err: 'hookline: --id: the deletion d-1 has other users or options\n',
     })
   })
 })
@@ -126,57 +134,60 @@ describe('delete-user --status', () => {
   })
 
   it.each<[string, ('delivered' | 'undelivered')[], number, string]>([
-    ['while it runs', ['delivered'], 0, 'running'],
-    ['when everybody was told', ['delivered', 'delivered'], 0, 'finished'],
-    ['when somebody was not', ['delivered', 'undelivered'], 1, 'failed'],
+    ['is running while a delivery waits', ['delivered'], 0, 'running'],
+    ['is finished when all were delivered', ['delivered', 'delivered'], 0, 'finished'],
+    ['has failed when one was not delivered', ['delivered', 'undelivered'], 1, 'failed'],
   ])('%s', async (_name, results, code, status) => {
     for (const [index, result] of results.entries()) ended('d-1', ['ada', 'bob'][index] as string, result)
-    const told = await deleteUser('--status', 'd-1')
-    expect(told.code).toBe(code)
-    expect(told.out).toMatch(new RegExp(`^deletion d-1 of 2026-03-01T00:00:00.000Z: 2 users, ${status}\n`))
-    expect(told.err).toBe(
+    const result = await deleteUser('--status', 'd-1')
+    expect(result.code).toBe(code)
+    expect(result.out).toMatch(new RegExp(`^deletion d-1 of 2026-03-01T00:00:00.000Z: 2 users, ${status}\n`))
+    expect(result.err).toBe(
       code === 0
         ? ''
-        : 'hookline: some were not told; see: hookline dead-letters; put back by hookline replay they are told again\n',
+        : 'hookline: some delete messages were not delivered; list them with hookline dead-letters and resend them with hookline replay\n',
     )
     expect(JSON.parse((await deleteUser('--status', 'd-1', '--json')).out)).toMatchObject({ id: 'd-1', status })
   })
 
-  it('that reads no more than it may says so', async () => {
+  it('reports that the read limit was reached', async () => {
     const other = { request: 'd-0', source: 'web', destination: 'crm', userId: 'ada', reason: undefined } as const
-    for (let written = 0; written < mostRead.records; written++)
+    for (let written = 0; written < readLimits.records; written++)
       harness.log.writeTo(1, topics.deletions, Buffer.from(encodeDeletionOutcome({ ...other, result: 'delivered' })))
-    const told = await deleteUser('--status', 'd-1')
-    expect(told.out).toMatch(/\nmore may have ended: only 300000 records, or 5 s, of the deletions topic were read\n$/)
+    const result = await deleteUser('--status', 'd-1')
+    expect(result.out).toMatch(/\nincomplete: only 300000 records or 5 s of the deletions topic were read, so .*\n$/)
     expect(JSON.parse((await deleteUser('--status', 'd-1', '--json')).out)).toMatchObject({ partial: true })
     const strange = await deleteUser('--status', 'd-9')
-    expect(strange).toMatchObject({ code: 1, err: expect.stringMatching(/were read, and none has the id d-9\n$/) })
+    expect(strange).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/deletion d-9 not found within the read limit of .*\n$/),
+    })
   })
 
-  it('of none that there is', async () => {
+  it('reports an unknown deletion', async () => {
     expect(await deleteUser('--status', 'd-2')).toEqual({
       code: 1,
       out: '',
-      err: 'hookline: there is no deletion d-2\n',
+      err: 'hookline: unknown deletion d-2\n',
     })
   })
 })
 
 describe('unsuppress-user', () => {
-  it('lifts what was suppressed, and names the others', async () => {
+  it('lifts suppressions and reports users without one', async () => {
     await deleteUser('--user', 'ada', '--suppress')
     const { code, out } = await hookline('unsuppress-user', '--user', 'ada', 'bo\u{1b}b')
-    expect({ code, out }).toEqual({ code: 0, out: 'lifted ada\nwas not suppressed bo\u{fffd}b\n' })
+    expect({ code, out }).toEqual({ code: 0, out: 'suppression lifted: ada\nnot suppressed: bo\u{fffd}b\n' })
     expect(harness.marksOf('ada')).toMatchObject([{ isSuppressed: false }])
     const again = await hookline('unsuppress-user', '--user', 'ada', '--json')
     expect(JSON.parse(again.out)).toEqual({ lifted: [], notSuppressed: ['ada'] })
   })
 
-  it('needs a user', async () => {
+  it('requires --user', async () => {
     expect((await hookline('unsuppress-user')).code).toBe(2)
   })
 
-  it('fails when Kafka takes nothing', async () => {
+  it('fails when Kafka rejects the write', async () => {
     await deleteUser('--user', 'ada', '--suppress')
     harness.log.unwritable.add(topics.suppressions)
     expect(await hookline('unsuppress-user', '--user', 'ada')).toMatchObject({ code: 1, out: '' })

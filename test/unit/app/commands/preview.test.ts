@@ -36,12 +36,12 @@ async function preview(argv: readonly string[], stdin: string = track, file = 't
   return runCommand(['preview', '--config', `${folder}/${file}`, ...argv], { stdin }, [entry])
 }
 
-describe('what is shown', () => {
-  it('is each request, as a file of HTTP requests', async () => {
+describe('the output', () => {
+  it('has each request in the .http format', async () => {
     const { code, out, err } = await preview(['--source', 'web'])
     expect({ code, err }).toEqual({
       code: 0,
-      err: "hookline: 'shop' is paused: its requests would wait\nhookline: disabled: 'old' would not get it, it has enabled: false\n",
+      err: "hookline: 'shop' is paused: its requests would wait in a retry topic\nhookline: disabled: 'old' would not get the message: it has enabled: false\n",
     })
     const common = [
       'User-Agent: Hookline/1.0',
@@ -61,13 +61,13 @@ describe('what is shown', () => {
     ])
   })
 
-  it('is of one destination when it is named', async () => {
+  it('has only requests to the destination of --destination', async () => {
     const { out, err } = await preview(['--source', 'app', '--destination', 'shop'])
     expect(out.match(/^### .*/gm)).toEqual(['### shop, webhook 0'])
-    expect(err).toBe("hookline: 'shop' is paused: its requests would wait\n")
+    expect(err).toBe("hookline: 'shop' is paused: its requests would wait in a retry topic\n")
   })
 
-  it('is an array with --json', async () => {
+  it('is a JSON array with --json', async () => {
     const { out } = await preview(['--source', 'web', '--destination', 'crm', '--json'])
     expect(JSON.parse(out)).toEqual([
       {
@@ -81,7 +81,7 @@ describe('what is shown', () => {
     ])
   })
 
-  it('has what a message does not bring along: its id, its time', async () => {
+  it('adds a missing message id and timestamp', async () => {
     const { out } = await preview(['--source', 'app'], '{"type":"page","anonymousId":12345678901234567890}')
     expect(out).toContain('X-Message-Id: id-1\n')
     expect(out).toContain(
@@ -89,15 +89,15 @@ describe('what is shown', () => {
     )
   })
 
-  it('says how many keys were left out', async () => {
+  it('reports the number of removed keys', async () => {
     const hostile = track.replace('}', ',"properties":{"__proto__":{},"a":1}}')
     const { out, err } = await preview(['--source', 'web', '--destination', 'crm'], hostile)
-    expect(err).toBe("hookline: left out: 1 '__proto__' key\n")
+    expect(err).toBe("hookline: removed 1 '__proto__' key from the message\n")
     expect(out).toContain('"properties":{"a":1}')
   })
 })
 
-describe('what nobody would get ends with 1 and says why', () => {
+describe('a message without recipients exits with 1 and the reason', () => {
   const not = (id: string) => track.replace('}', `,"integrations":${id}}`)
 
   it.each<[string, string[], string, string]>([
@@ -106,28 +106,28 @@ describe('what nobody would get ends with 1 and says why', () => {
     ['a deletion', ['--source', 'web'], '{"type":"delete","userId":"1"}', 'unknown_type: '],
     ['without event', ['--source', 'web'], '{"type":"track","userId":"1"}', "missing_event: You must pass 'event'."],
     [
-      'switched off by the message',
+      'excluded by the message',
       ['--source', 'app'],
       not('{"Webhooks":false}'),
-      "not_selected: 'shop' would not get it, the message's integrations switch it off",
+      "not_selected: 'shop' would not get the message: the integrations field excludes it",
     ],
     [
-      'switched off, each for its own reason',
+      'excluded for different reasons',
       ['--source', 'web'],
       not('{"All":false}'),
-      "not_selected: 'crm' would not get it, the message's integrations switch it off; not_selected: 'shop' would not get it, the message's integrations switch it off; disabled: 'old' would not get it, it has enabled: false",
+      "not_selected: 'crm' would not get the message: the integrations field excludes it; not_selected: 'shop' would not get the message: the integrations field excludes it; disabled: 'old' would not get the message: it has enabled: false",
     ],
     [
-      'a destination that is switched off',
+      'a disabled destination',
       ['--source', 'web', '--destination', 'old'],
       track,
-      "disabled: 'old' would not get it, it has enabled: false",
+      "disabled: 'old' would not get the message: it has enabled: false",
     ],
     [
-      'a destination of another source',
+      'a destination that is connected to another source',
       ['--source', 'app', '--destination', 'crm'],
       track,
-      "no_destination: 'crm' would not get it, it is not connected to source 'app'",
+      "no_destination: 'crm' would not get the message: it is not connected to source 'app'",
     ],
   ])('%s', async (_name, argv, stdin, line) => {
     const { code, out, err } = await preview(argv, stdin)
@@ -136,32 +136,32 @@ describe('what nobody would get ends with 1 and says why', () => {
     expect(err.startsWith(`hookline: ${line}`)).toBe(true)
   })
 
-  it('a source without destinations, which is the only one', async () => {
+  it('the only source has no destinations', async () => {
     const err = "hookline: no_destination: no destination is connected to source 'web'\n"
     expect(await preview([], track, 'one.yaml')).toEqual({ code: 1, out: '', err })
   })
 })
 
-describe('what cannot be previewed ends with 2', () => {
+describe('usage errors exit with 2', () => {
   it.each<[string, string[], string, string]>([
-    ['one source of several', [], track, 'give --source: one of web, app'],
-    ['an unknown source', ['--source', 'wbe'], track, "--source: there is no 'wbe' (did you mean web?)"],
+    ['no --source with several sources', [], track, 'use --source with one of web, app'],
+    ['an unknown source', ['--source', 'wbe'], track, "--source: unknown value 'wbe' (did you mean web?)"],
     [
       'an unknown destination',
       ['--source', 'web', '--destination', 'cmr'],
       track,
-      "--destination: there is no 'cmr' (did you mean crm?)",
+      "--destination: unknown value 'cmr' (did you mean crm?)",
     ],
-    ['nothing', ['--source', 'web'], ' \n', 'give a message as JSON on stdin: hookline preview < message.json'],
+    ['empty stdin', ['--source', 'web'], ' \n', 'no message: pass JSON on stdin: hookline preview < message.json'],
   ])('%s', async (_name, argv, stdin, line) => {
     expect(await preview(argv, stdin)).toEqual({ code: 2, out: '', err: `hookline: ${line}\n` })
   })
 
-  it('a terminal, which is not waited for', async () => {
+  it('stdin is a terminal', async () => {
     const io = createTestIo()
     const command = previewCommand({ ...io, stdin: Object.assign(io.stdin, { isTTY: true }) })
     const argv = ['--config', `${folder}/two.yaml`, '--source', 'web']
-    await expect(command.parseAsync(argv, { from: 'user' })).rejects.toThrow('give a message as JSON on stdin')
+    await expect(command.parseAsync(argv, { from: 'user' })).rejects.toThrow('no message: pass JSON on stdin')
   })
 })
 
@@ -183,7 +183,7 @@ destinations:
     return { url: shown.url, ...shown.headers, said: out + err }
   }
 
-  it('are masked: of a URL its path, of a header its value', async () => {
+  it('are masked: the path of a URL, the value of a header', async () => {
     const { said, ...shown } = await shownBy()
     expect(shown).toMatchObject({
       url: 'https://crm.example.com:8443/***',
@@ -202,11 +202,11 @@ destinations:
   })
 })
 
-describe('what is shown is what is sent', () => {
+describe('the preview equals the real request', () => {
   let transport: WebhookTransport | undefined
   afterEach(() => transport?.close())
 
-  it('to the last header', async () => {
+  it('including all headers', async () => {
     const { url, seen } = await startSink()
     const config = `${base}
 sources: [{ id: web, writeKey: k1 }]
@@ -218,7 +218,7 @@ destinations: [{ id: crm, sources: [web], sharedSecret: s, webhooks: [{ url: "${
     const [shown] = JSON.parse(out) as [Omit<WebhookCall, 'body'> & { readonly body: string }]
     const network = { allow: ['127.0.0.0/8'], ports: undefined, ca: undefined }
     transport = createGotTransport({ network: () => network, timeout: durationMs(5_000), clock: systemClock })
-    // What HTTP adds by itself must not be given to the transport.
+    // Node adds these headers itself; the transport must not get them.
     const added = ['Host', 'Content-Length', 'Connection']
     const headers = Object.fromEntries(Object.entries(shown.headers).filter(([name]) => !added.includes(name)))
     const call = { url: shown.url, headers, body: Buffer.from(shown.body) }

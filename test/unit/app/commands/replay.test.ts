@@ -5,20 +5,20 @@ import { firstTier, givenUp, refusedEvent, topics } from '../../../support/opera
 
 const some = [givenUp(1), givenUp(2), givenUp(3, 'gone'), givenUp(4, 'off'), refusedEvent(5)]
 
-describe('what it did', () => {
-  it('is told as a table with the sums', async () => {
+describe('the report', () => {
+  it('is a table with totals', async () => {
     const { code, out, err, harness } = await run(some.slice(0, 2), ['--destination', 'crm'])
     expect({ code, err }).toEqual({ code: 0, err: '' })
     expect(out.split('\n')).toEqual([
-      'COUNT  DESTINATION  REASON             GOES TO',
+      'COUNT  DESTINATION  REASON             TARGET',
       '2      crm          retries_exhausted  hookline.retry.10s',
-      '2 dead letters, 2 selected, 2 put back',
+      '2 dead letters, 2 selected, 2 replayed',
       '',
     ])
     expect(harness.parked.toSorted()).toEqual(['crm m-1 1', 'crm m-2 1'])
   })
 
-  it('is told as JSON', async () => {
+  it('is JSON with --json', async () => {
     const { out } = await run(some, ['--json'])
     expect(JSON.parse(out)).toEqual({
       dryRun: false,
@@ -33,53 +33,53 @@ describe('what it did', () => {
     })
   })
 
-  it('names what stays, with what can be done, and ends with 1', async () => {
+  it('lists dead letters not replayed, with a remedy, and exits with 1', async () => {
     const { code, out, err, harness } = await run(some, ['--reason', 'retries_exhausted'])
     expect(code).toBe(1)
     expect(out.split('\n').slice(-4)).toEqual([
-      '1      gone         retries_exhausted  stays: unknown_destination',
-      '1      off          retries_exhausted  stays: disabled',
-      '5 dead letters, 4 selected, 2 put back',
+      '1      gone         retries_exhausted  not replayed: unknown_destination',
+      '1      off          retries_exhausted  not replayed: disabled',
+      '5 dead letters, 4 selected, 2 replayed',
       '',
     ])
     expect(err.split('\n')).toEqual([
-      'hookline: 1 stay: not in the configuration: gone; configured again, they can be put back',
-      'hookline: 1 stay: switched off, so that they would be dropped: off; with enabled: true they can be put back',
-      'hookline: 2 of 4 selected dead letters stay',
+      'hookline: 1 not replayed: destination not in the configuration: gone; add it again to replay them',
+      'hookline: 1 not replayed: destination disabled: off; set enabled: true to replay them',
+      'hookline: 2 of 4 selected dead letters were not replayed',
       '',
     ])
     expect(harness.standing).toHaveLength(3)
   })
 
-  it('shows nothing of a foreign record that could steer a terminal', async () => {
+  it('replaces control characters of records from other producers', async () => {
     const foreign = { key: Buffer.from('k'), value: Buffer.from('v'), headers: { reason: 'no\nsense\u{1b}[2J' } }
     const { code, out, err } = await run([foreign], ['--destination', '-'])
     expect(code).toBe(1)
-    expect(out).toContain('1      -            no\u{fffd}sense\u{fffd}[2J  stays: unreadable\n')
-    expect(err).toContain('1 stay: their headers do not tell what they were; see: hookline dead-letters --json')
+    expect(out).toContain('1      -            no\u{fffd}sense\u{fffd}[2J  not replayed: unreadable\n')
+    expect(err).toContain('1 not replayed: invalid record headers; see: hookline dead-letters --json')
   })
 
   it.each([
-    ['nothing there', [], 'no dead letters\n'],
-    ['nothing selected', some, '5 dead letters, 0 selected, 0 put back\n'],
+    ['no dead letters', [], 'no dead letters\n'],
+    ['nothing selected', some, '5 dead letters, 0 selected, 0 replayed\n'],
   ])('%s', async (_name, deadLetters, out) => {
     expect(await run(deadLetters, ['--message-id', 'nobody'])).toMatchObject({ code: 0, out, err: '' })
   })
 })
 
 describe('--dry-run', () => {
-  it('writes nothing, asks nothing, and ends with 0 whatever stays', async () => {
+  it('writes nothing, asks nothing and exits with 0', async () => {
     const { code, out, err, harness, producer } = await run(some, ['--dry-run'], { isTTY: true, stdin: '' })
     expect(code).toBe(0)
-    expect(out).toMatch(/\n5 dead letters, 5 selected, 3 would be put back\n$/)
+    expect(out).toMatch(/\n5 dead letters, 5 selected, 3 would be replayed\n$/)
     expect(out).toContain('2      crm          retries_exhausted  hookline.retry.10s\n')
     expect(out).toContain('1      -            undecodable        hookline.events\n')
-    expect(err).toContain('hookline: 1 stay: not in the configuration: gone;')
+    expect(err).toContain('hookline: 1 not replayed: destination not in the configuration: gone;')
     expect(producer.written).toBe(0)
     expect(harness.standing).toHaveLength(5)
   })
 
-  it('as JSON', async () => {
+  it('prints JSON with --json', async () => {
     const { out } = await run(some, ['--dry-run', '--json'])
     expect(JSON.parse(out)).toMatchObject({ dryRun: true, total: 5, selected: 5, replayed: 0 })
   })
@@ -88,9 +88,9 @@ describe('--dry-run', () => {
 describe('without a filter', () => {
   const two = some.slice(0, 2)
 
-  it('tells that all are put back, and asks nobody when stdin is no terminal', async () => {
+  it('announces a replay of all and does not ask when stdin is not a terminal', async () => {
     const { code, err, harness } = await run(two, [])
-    expect({ code, err }).toEqual({ code: 0, err: 'no filter: all 2 dead letters are put back\n' })
+    expect({ code, err }).toEqual({ code: 0, err: 'no filter: all 2 dead letters will be replayed\n' })
     expect(harness.standing).toEqual([])
   })
 
@@ -101,29 +101,29 @@ describe('without a filter', () => {
     ['n\n', 0],
     ['yellow\n', 0],
     ['', 0],
-  ])('asks on a terminal: %j puts back %i', async (stdin, replayed) => {
+  ])('asks on a terminal: %j replays %i', async (stdin, replayed) => {
     const { code, out, err, harness } = await run(two, [], { isTTY: true, stdin })
-    expect(err).toMatch(/^no filter: all 2 dead letters are put back\ngo on\? \[y\/N\] /)
+    expect(err).toMatch(/^no filter: all 2 dead letters will be replayed\ncontinue\? \[y\/N\] /)
     expect(harness.parked).toHaveLength(replayed)
     expect(code).toBe(replayed === 0 ? 1 : 0)
     if (replayed > 0) return
     expect(out).toBe('')
-    expect(err).toContain('hookline: nothing was put back\n')
+    expect(err).toContain('hookline: nothing replayed\n')
   })
 
-  it('asks nobody when there is nothing to put back', async () => {
+  it('does not ask without dead letters', async () => {
     expect(await run([], [], { isTTY: true })).toMatchObject({ code: 0, out: 'no dead letters\n' })
   })
 
-  it('any filter is enough not to ask', async () => {
+  it('does not ask with a filter', async () => {
     const { code, err } = await run(two, ['--since', '2026-01-01'], { isTTY: true })
     expect(code).toBe(0)
-    expect(err).not.toContain('go on?')
+    expect(err).not.toContain('continue?')
   })
 })
 
 describe('progress', () => {
-  const bar = /\d+% \d+\/2 dead letters, \d+ put back/
+  const bar = /\d+% \d+\/2 dead letters, \d+ replayed/
   it.each([
     ['on a terminal', { isTTY: true }, [], true],
     ['not elsewhere', {}, [], false],
@@ -134,8 +134,8 @@ describe('progress', () => {
   })
 })
 
-describe('when it does not come to its end', () => {
-  it('a signal: what was done is told', async () => {
+describe('an incomplete replay', () => {
+  it('reports its progress after a signal', async () => {
     const stopping = new AbortController()
     const refuses = (): boolean => {
       stopping.abort()
@@ -144,45 +144,45 @@ describe('when it does not come to its end', () => {
     const many = Array.from({ length: 300 }, (_, n) => givenUp(n))
     const { code, out, err, harness } = await run(many, ['--destination', 'crm'], { signal: stopping.signal, refuses })
     expect(code).toBe(1)
-    // As many as were under way.
-    expect(out).toMatch(/\n300 dead letters, 257 selected so far, 256 put back\n$/)
-    expect(err).toBe('hookline: interrupted after 256 were put back; the same command puts back the rest\n')
+    // The records in progress at the signal are still written.
+    expect(out).toMatch(/\n300 dead letters, 257 selected so far, 256 replayed\n$/)
+    expect(err).toBe('hookline: interrupted after 256 were replayed; run the same command again to replay the rest\n')
     expect(harness.standing).toHaveLength(44)
   })
 
-  it('a signal before anything is counted: there is nothing to tell', async () => {
+  it('prints no report after a signal before the count', async () => {
     const { code, out, err } = await run(some, ['--json'], { signal: AbortSignal.abort() })
     expect({ code, out }).toEqual({ code: 1, out: '' })
-    expect(err).toBe('hookline: interrupted after 0 were put back; the same command puts back the rest\n')
+    expect(err).toBe('hookline: interrupted after 0 were replayed; run the same command again to replay the rest\n')
   })
 
-  it('a topic that takes no marks: what is to be repeated is told', async () => {
+  it('reports dead letters that the next replay will repeat', async () => {
     const refuses = (topic: string): boolean => topic === topics.deadLetter
     const { code, out, err } = await run([givenUp(1)], ['--destination', 'crm'], { refuses })
     expect(code).toBe(1)
-    expect(out).toMatch(/\n1 dead letter, 1 selected so far, 0 put back\n$/)
+    expect(out).toMatch(/\n1 dead letter, 1 selected so far, 0 replayed\n$/)
     expect(err.split('\n')).toEqual([
-      'hookline: 1 more are put back and not marked so: the next replay repeats them, under the same message ids',
+      'hookline: 1 more replayed, but not marked as replayed: the next replay repeats them with the same message ids',
       'hookline: hookline.dead-letter takes nothing',
       '',
     ])
   })
 
-  it('a topic that is missing: with the remedy', async () => {
+  it('reports a missing topic with a remedy', async () => {
     const missing = new KafkaError('topic hookline.dead-letter does not exist', {
       code: 'TOPIC_MISSING',
       retriable: false,
     })
     const { code, out, err } = await run([], [], { access: { reader: { readToEnd: () => Promise.reject(missing) } } })
     expect({ code, out }).toEqual({ code: 1, out: '' })
-    expect(err).toBe('hookline: topic hookline.dead-letter does not exist: create it with `hookline topics apply`\n')
+    expect(err).toBe('hookline: topic hookline.dead-letter does not exist; create it with: hookline topics apply\n')
   })
 
   it.each<[string[], string]>([
-    [['--rate', '0'], "--rate must be a whole number of at least 1, not '0'"],
-    [['--reason', 'http4xx'], "--reason: there is no 'http4xx' (did you mean http_4xx?)"],
+    [['--rate', '0'], "--rate must be an integer >= 1, not '0'"],
+    [['--reason', 'http4xx'], "--reason: unknown value 'http4xx' (did you mean http_4xx?)"],
     [['--since', '2026-11-22', '--until', '2026-11-21'], '--since must be before --until'],
-  ])('%j cannot be', async (argv, line) => {
+  ])('rejects %j', async (argv, line) => {
     const { code, out, err, producer } = await run(some, argv)
     expect({ code, out, err, written: producer.written }).toEqual({
       code: 2,
@@ -193,7 +193,7 @@ describe('when it does not come to its end', () => {
   })
 })
 
-it('takes the window from the configuration', async () => {
+it('uses the retry window of the configuration', async () => {
   const { harness } = await run([givenUp(1)], ['--destination', 'crm'])
   const [parked] = harness.memoryTopics.records(firstTier)
   const { 'started-at': startedAt, deadline } = parked?.headers ?? {}

@@ -10,7 +10,7 @@ const base = 'kafka: { brokers: ["127.0.0.1:1"] }\nregistry: { url: "http://127.
 const sources = 'sources: [{ id: web, writeKey: web-key }, { id: server, writeKey: server-key }]\n'
 const taken = answering(answer(200, {}, '{"success":true}'))
 
-/** A collector that answers as told, with a configuration that lets it listen there. */
+/** A collector with scripted responses, and a configuration with its address. */
 async function collector(script: Script = taken, host = '127.0.0.1') {
   const receiver = closing(await startReceiver(script))
   const folder = await configFolder({
@@ -27,12 +27,12 @@ async function collector(script: Script = taken, host = '127.0.0.1') {
   return { receiver, endpoint, send, got }
 }
 
-describe('what is sent', () => {
-  it('a call with options, to where the configuration lets the collector listen', async () => {
+describe('a message', () => {
+  it('is sent to collector.listen of the configuration', async () => {
     const { send, got, endpoint } = await collector()
     const argv = ['track', '--user-id', 'u-1', '--event', 'Größe', '--properties', '{"total":1.5}', '--message-id', 'm']
     const { code, out, err } = await send(argv)
-    expect({ code, out, err }).toEqual({ code: 0, out: `sent track m: ${endpoint} has taken it\n`, err: '' })
+    expect({ code, out, err }).toEqual({ code: 0, out: `sent track m: accepted by ${endpoint}\n`, err: '' })
     const message = { type: 'track', messageId: 'm', userId: 'u-1', event: 'Größe', properties: { total: 1.5 } }
     expect(got()).toEqual({
       path: '/v1/batch',
@@ -69,37 +69,37 @@ describe('what is sent', () => {
   it.each<[string, string[], string | undefined]>([
     ['with --message', ['--message', '{"type":"page","userId":12345678901234567890,"own":1}'], undefined],
     ['on stdin', [], '{"type":"page","userId":12345678901234567890,"own":1}\n'],
-  ])('a whole message %s, with its ids as written and whatever else it has', async (_, argv, stdin) => {
+  ])('%s is sent with all its fields and unchanged ids', async (_, argv, stdin) => {
     const { send, got } = await collector()
     expect(await send(argv, stdin)).toMatchObject({ code: 0, err: '' })
     expect(got().message).toMatchObject({ type: 'page', userId: '12345678901234567890', own: 1 })
   })
 
-  it('with --json it is a document', async () => {
+  it('prints a JSON document with --json', async () => {
     const { send, endpoint } = await collector()
     const { out } = await send(['page', '--user-id', 'u', '--json'])
     expect(JSON.parse(out)).toEqual({ type: 'page', messageId: expect.any(String), endpoint, result: 'sent' })
   })
 })
 
-describe('as whom and where', () => {
+describe('source and endpoint', () => {
   const page = ['page', '--user-id', 'u']
 
-  it('as the source that is named', async () => {
+  it('uses the write key of --source', async () => {
     const { send, got } = await collector()
     await send([...page, '--source', 'server'])
     expect(got().writeKey).toBe('server-key')
   })
 
-  it('without a configuration when key and endpoint are given', async () => {
+  it('needs no configuration with --write-key and --endpoint', async () => {
     const { endpoint, got } = await collector()
     const argv = ['send', ...page, '--write-key', 'own', '--endpoint', `${endpoint}/in`]
     const { code, out } = await runCommand([...argv, '--message-id', 'm'])
-    expect({ code, out }).toEqual({ code: 0, out: `sent page m: ${endpoint}/in has taken it\n` })
+    expect({ code, out }).toEqual({ code: 0, out: `sent page m: accepted by ${endpoint}/in\n` })
     expect(got()).toMatchObject({ path: '/in', writeKey: 'own' })
   })
 
-  it('what listens on all addresses is reached on this machine', async () => {
+  it('uses the loopback address when the collector listens on all addresses', async () => {
     const { send, got } = await collector(taken, '0.0.0.0')
     expect(await send(page)).toMatchObject({ code: 0 })
     expect(got().path).toBe('/v1/batch')
@@ -109,39 +109,39 @@ describe('as whom and where', () => {
     ['"[::]:1"', 'http://[::1]:1'],
     ['"[::1]:1"', 'http://[::1]:1'],
     ['localhost:1', 'http://localhost:1'],
-  ])('listening on %s is reached at %s', async (listen, endpoint) => {
+  ])('with collector.listen %s sends to %s', async (listen, endpoint) => {
     const folder = await configFolder({ 'hookline.yaml': `${base}${sources}collector: { listen: ${listen} }` })
-    // What is refused before anything is sent shows where it would have gone.
+    // A connection error shows the endpoint.
     const { out } = await runCommand(['send', '--config', `${folder}/hookline.yaml`, '--json', ...page])
     expect(JSON.parse(out)).toMatchObject({ endpoint, result: 'failed' })
   })
 })
 
-describe('what is not taken ends with 1 and says why', () => {
+describe('a message that is not accepted exits with 1 and the reason', () => {
   const page = ['page', '--user-id', 'u', '--message-id', 'm']
 
   it.each<[string, Script, string]>([
     [
-      'a write key that nobody has',
+      'an unknown write key',
       answering(answer(401, {}, '{"code":"invalid_write_key","message":"Nobody has it."}')),
-      'not taken, refused (http_401): The endpoint answered 401 (invalid_write_key: Nobody has it.).',
+      'not sent: refused (http_401): The endpoint responded with 401 (invalid_write_key: Nobody has it.).',
     ],
     [
-      'a message that is rejected',
+      'a rejected message',
       answering(
         answer(200, {}, '{"rejected":[{"index":0,"messageId":"m","code":"too_deep","message":"Flatten it."}]}'),
       ),
-      'not taken, rejected (too_deep): Flatten it.',
+      'not sent: rejected (too_deep): Flatten it.',
     ],
     [
-      'a collector that cannot just now',
+      'an unavailable collector',
       answering(answer(503, { 'Retry-After': '5' })),
-      'not taken, retries_exhausted (http_503): The endpoint answered 503.',
+      'not sent: retries_exhausted (http_503): The endpoint responded with 503.',
     ],
     [
-      'what would steer the terminal',
+      'control characters in a response',
       answering(answer(400, {}, '{"code":"x","message":"\\u009b31m"}')),
-      'not taken, refused (http_400): The endpoint answered 400 (x:  31m).',
+      'not sent: refused (http_400): The endpoint responded with 400 (x:  31m).',
     ],
   ])('%s', async (_, script, line) => {
     const { send, receiver } = await collector(script)
@@ -149,21 +149,24 @@ describe('what is not taken ends with 1 and says why', () => {
     expect(receiver.requests).toHaveLength(1)
   })
 
-  it('nobody listens', async () => {
+  it('a refused connection', async () => {
     const { send, receiver } = await collector()
     await receiver.close()
     const { code, err } = await send(page)
-    expect({ code, err }).toEqual({ code: 1, err: expect.stringMatching(/^hookline: not taken, .*ECONNREFUSED/) })
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringMatching(/^hookline: not sent: .*ECONNREFUSED/) })
   })
 
-  it('with --json it is a document too', async () => {
+  it('prints a JSON document for a failure with --json', async () => {
     const { send, endpoint } = await collector(answering(answer(401)))
     const { code, out } = await send([...page, '--json'])
-    const told = { type: 'page', messageId: 'm', endpoint, result: 'failed', reason: 'refused', code: 'http_401' }
-    expect({ code, out: JSON.parse(out) }).toEqual({ code: 1, out: { ...told, detail: 'The endpoint answered 401.' } })
+    const facts = { type: 'page', messageId: 'm', endpoint, result: 'failed', reason: 'refused', code: 'http_401' }
+    expect({ code, out: JSON.parse(out) }).toEqual({
+      code: 1,
+      out: { ...facts, detail: 'The endpoint responded with 401.' },
+    })
   })
 
-  it('it is tried again as often as is asked for', async () => {
+  it('retries as often as --retries', async () => {
     const { send, receiver } = await collector(answering(answer(503), answer(200)))
     expect(await send([...page, '--retries', '1'])).toMatchObject({ code: 0, err: '' })
     expect(receiver.requests).toHaveLength(2)
@@ -171,7 +174,12 @@ describe('what is not taken ends with 1 and says why', () => {
 
   it.each<[string, string[], string | undefined, string]>([
     ['without event', ['track', '--user-id', 'u'], undefined, "missing_event: You must pass 'event'."],
-    ['no time', ['page', '--user-id', 'u', '--timestamp', 'soon'], undefined, "invalid_timestamp: 'timestamp' is no"],
+    [
+      'invalid time',
+      ['page', '--user-id', 'u', '--timestamp', 'soon'],
+      undefined,
+      "invalid_timestamp: 'timestamp' is invalid",
+    ],
     [
       'a list as properties',
       ['page', '--user-id', 'u', '--properties', '[1]'],
@@ -182,7 +190,7 @@ describe('what is not taken ends with 1 and says why', () => {
     ['not JSON', [], '{', 'invalid_json: The message is not JSON: '],
     ['a list', [], '[]', 'not_an_object: A message must be a JSON object.'],
     ['a deletion', [], '{"type":"delete"}', "unknown_type: 'type' must be one of identify, track,"],
-  ])('%s: nothing is sent', async (_, argv, stdin, line) => {
+  ])('is rejected before sending: %s', async (_, argv, stdin, line) => {
     const { send, receiver } = await collector()
     const { code, out, err } = await send(argv, stdin)
     expect({ code, out }).toEqual({ code: 1, out: '' })
@@ -192,17 +200,17 @@ describe('what is not taken ends with 1 and says why', () => {
   })
 })
 
-describe('what cannot be done ends with 2', () => {
+describe('usage errors exit with 2', () => {
   it.each<[string, string[], string]>([
-    ['an unknown type', ['trak', '--user-id', 'u'], "type: there is no 'trak' (did you mean track?)"],
-    ['options without a type', ['--user-id', 'u'], '--user-id needs a type: hookline send track --user-id …'],
-    ['options and a message', ['page', '--message', '{}'], 'give a type with options, or --message, not both'],
-    ['properties that are no JSON', ['page', '--properties', 'x'], '--properties is not JSON: '],
-    ['an unknown source', ['page', '--source', 'wbe'], "--source: there is no 'wbe' (did you mean web?)"],
-    ['two sources', ['page', '--source', 'web', '--write-key', 'k'], 'give --source or --write-key, not both'],
+    ['an unknown type', ['trak', '--user-id', 'u'], "message type: unknown value 'trak' (did you mean track?)"],
+    ['options without a type', ['--user-id', 'u'], '--user-id needs a message type: hookline send track --user-id …'],
+    ['options and a message', ['page', '--message', '{}'], 'a message type cannot be combined with --message'],
+    ['properties that are not JSON', ['page', '--properties', 'x'], '--properties is not JSON: '],
+    ['an unknown source', ['page', '--source', 'wbe'], "--source: unknown value 'wbe' (did you mean web?)"],
+    ['two sources', ['page', '--source', 'web', '--write-key', 'k'], '--source cannot be combined with --write-key'],
     ['another scheme', ['page', '--user-id', 'u', '--endpoint', 'ftp://x'], "'endpoint' must begin with http:// or"],
-    ['nothing', [], 'give a type with options, --message, or a message as JSON on stdin'],
-    ['retries that are no number', ['page', '--retries', 'x'], '--retries must be a whole number of at least 0'],
+    ['no message', [], 'no message: use a message type with options, --message, or JSON on stdin'],
+    ['retries that are not a number', ['page', '--retries', 'x'], '--retries must be an integer >= 0'],
   ])('%s', async (_, argv, line) => {
     const { send, receiver } = await collector()
     const { code, out, err } = await send(argv, '')
@@ -211,18 +219,18 @@ describe('what cannot be done ends with 2', () => {
     expect(receiver.requests).toEqual([])
   })
 
-  it('a port that only the collector knows', async () => {
+  it('collector.listen with port 0', async () => {
     const folder = await configFolder({ 'hookline.yaml': `${base}${sources}collector: { listen: "127.0.0.1:0" }` })
     expect(await runCommand(['send', '--config', `${folder}/hookline.yaml`, 'page'])).toEqual({
       code: 2,
       out: '',
-      err: 'hookline: collector.listen has port 0, which is any free one: give --endpoint\n',
+      err: 'hookline: collector.listen has port 0 (any free port): use --endpoint\n',
     })
   })
 
-  it('a terminal, which is not waited for', async () => {
+  it('no message when stdin is a terminal', async () => {
     const io = createTestIo({ isTTY: true })
     const argv = ['--write-key', 'k', '--endpoint', 'http://127.0.0.1:1']
-    await expect(sendCommand(io).parseAsync(argv, { from: 'user' })).rejects.toThrow('as JSON on stdin')
+    await expect(sendCommand(io).parseAsync(argv, { from: 'user' })).rejects.toThrow('or JSON on stdin')
   })
 })

@@ -23,7 +23,7 @@ const signed = (secret: string): Record<string, string> => ({
 })
 const ready = /^hookline sink listening on (https?:\/\/\S+)\n/
 
-/** Runs `hookline sink` until `use` is done with it. */
+/** Runs `hookline sink` until `use` returns. */
 async function withSink(argv: readonly string[], use: (url: string) => Promise<unknown>) {
   const stopping = new AbortController()
   const io = createTestIo({ signal: stopping.signal })
@@ -39,7 +39,7 @@ async function withSink(argv: readonly string[], use: (url: string) => Promise<u
   return { code, used, out: io.out().replace(ready, 'ready\n'), err: io.err().replace(ready, 'ready\n') }
 }
 
-/** The status, or the error's code. */
+/** The response status, or the code of the connection error. */
 const post = (url: string, headers: Record<string, string> = {}, text = body, ca?: string) =>
   new Promise<number | string | undefined>(resolve => {
     const options = { method: 'POST', headers, agent: false, ...(ca !== undefined && { ca }) }
@@ -53,11 +53,11 @@ const post = (url: string, headers: Record<string, string> = {}, text = body, ca
   })
 
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
-/** Without the time of day. */
-const told = (text: string): string => text.replaceAll(/^\d\d:\d\d:\d\d\.\d{3} /gm, '')
+/** The output without times. */
+const withoutTimes = (text: string): string => text.replaceAll(/^\d\d:\d\d:\d\d\.\d{3} /gm, '')
 
 describe('hookline sink', () => {
-  it('says when it is ready, what comes, and what came', async () => {
+  it('prints its address, one line per request and a summary', async () => {
     const { code, out, err } = await withSink(
       ['--secret', 'new', '--secret', 'old', '--statuses', '500, 200'],
       async url => {
@@ -67,7 +67,7 @@ describe('hookline sink', () => {
       },
     )
     expect({ code, err }).toEqual({ code: 0, err: '' })
-    expect(told(out)).toBe(
+    expect(withoutTimes(out)).toBe(
       [
         'ready',
         '/hooks?a=1 track m-1 500 signature ok',
@@ -78,28 +78,28 @@ describe('hookline sink', () => {
     )
   })
 
-  it('shows no control characters of what comes in', async () => {
+  it('replaces control characters of requests', async () => {
     const { out } = await withSink([], url => post(url, {}, JSON.stringify({ type: '\u{1b}[2J\nline' })))
-    expect(told(out)).toBe(
+    expect(withoutTimes(out)).toBe(
       'ready\n/ \u{fffd}[2J\u{fffd}line - 200 signature not checked\nreceived 1, distinct messages 1, bad signatures 0\n',
     )
   })
 
-  it('--quiet leaves out the requests', async () => {
+  it('--quiet prints no line per request', async () => {
     const { out } = await withSink(['--quiet'], post)
     expect(out).toBe('ready\nreceived 1, distinct messages 1, bad signatures 0\n')
   })
 
   it.each<[string, string[], unknown[]]>([
     ['reset', ['--statuses', 'reset,200'], ['ECONNRESET', 200]],
-    ['each nth reset', ['--reset-every', '2'], [200, 'ECONNRESET']],
-    ['answers after a while', ['--latency', '1ms', '--retry-after', '30', '--statuses', '429'], [429, 429]],
-  ])('fails as told: %s', async (_name, argv, expected) => {
+    ['reset of every nth request', ['--reset-every', '2'], [200, 'ECONNRESET']],
+    ['delayed responses', ['--latency', '1ms', '--retry-after', '30', '--statuses', '429'], [429, 429]],
+  ])('simulates failures: %s', async (_name, argv, expected) => {
     const { used } = await withSink(argv, async url => [await post(url), await post(url)])
     expect(used).toEqual(expected)
   })
 
-  it('speaks https', async () => {
+  it('serves HTTPS', async () => {
     const authority = createAuthority()
     const leaf = authority.issue({ names: ['127.0.0.1'] })
     const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')]
@@ -114,7 +114,7 @@ describe('hookline sink', () => {
 })
 
 describe('--file', () => {
-  it('appends a line for every request before it is answered', async () => {
+  it('appends a line for each request before the response', async () => {
     const file = join(folder, 'received.jsonl')
     const secretFile = join(folder, 'secret')
     await Promise.all([writeFile(file, '{"earlier":true}\n'), writeFile(secretFile, 's3cret\n')])
@@ -141,7 +141,7 @@ describe('--file', () => {
     ])
   })
 
-  it('- keeps stdout to the lines of JSON', async () => {
+  it('- writes only JSON lines to stdout', async () => {
     const { out, err } = await withSink(['--file', '-'], url => post(`${url}/a`))
     expect(
       out
@@ -149,12 +149,12 @@ describe('--file', () => {
         .slice(0, -1)
         .map(line => JSON.parse(line)),
     ).toEqual([{ at: time, path: '/a', headers: expect.any(Object), body, signatureValid: null }])
-    expect(told(err)).toBe(
+    expect(withoutTimes(err)).toBe(
       'ready\n/a track - 200 signature not checked\nreceived 1, distinct messages 1, bad signatures 0\n',
     )
   })
 
-  it('that cannot be written ends the command', async () => {
+  it('stops the command when the file cannot be written', async () => {
     const { code, err } = await withSink(['--file', '/dev/full'], async url => {
       await post(url)
       return new Promise(() => {})
@@ -166,12 +166,12 @@ describe('--file', () => {
   })
 })
 
-describe('what cannot be done is said in one line', () => {
+describe('one-line errors', () => {
   it.each<[string, string[], number, string]>([
-    ['a folder that is not there', ['--file', '/nowhere/x'], 1, 'cannot write to /nowhere/x: ENOENT'],
-    ['a secret file that is not there', ['--secret-file', '/nowhere/x'], 2, 'cannot read /nowhere/x: ENOENT'],
-    ['an empty secret', ['--secret', ''], 2, 'a secret is empty'],
-    ['a certificate without key', ['--tls-cert', 'x'], 2, '--tls-cert and --tls-key are needed together'],
+    ['a missing directory', ['--file', '/nowhere/x'], 1, 'cannot write to /nowhere/x: ENOENT'],
+    ['a missing secret file', ['--secret-file', '/nowhere/x'], 2, 'cannot read /nowhere/x: ENOENT'],
+    ['an empty secret', ['--secret', ''], 2, '--secret and --secret-file must not be empty'],
+    ['a certificate without key', ['--tls-cert', 'x'], 2, '--tls-cert and --tls-key must be used together'],
     [
       'a port alone',
       ['--listen', '9090'],
@@ -179,25 +179,25 @@ describe('what cannot be done is said in one line', () => {
       "--listen must be host:port, for example 0.0.0.0:8080 or [::]:8080, not '9090'",
     ],
     [
-      'an address that is not ours',
+      'an address of another machine',
       ['--listen', '192.0.2.1:1'],
       1,
       'cannot listen on 192.0.2.1:1: listen EADDRNOTAVAIL',
     ],
-    ['a number for a duration', ['--latency', '20'], 2, "--latency must be a duration such as 20ms or 3s, not '20'"],
+    ['a duration without a unit', ['--latency', '20'], 2, "--latency must be a duration such as 20ms or 3s, not '20'"],
     [
-      'a status that is none',
+      'an invalid status',
       ['--statuses', '200,600'],
       2,
-      "--statuses must be a list of statuses (200 to 599), 'reset' and 'hang', not '200,600'",
+      "--statuses must be a list of HTTP statuses (200 to 599), 'reset' or 'hang', not '200,600'",
     ],
     [
-      'a status that is not final',
+      'an informational status',
       ['--statuses', '100'],
       2,
-      "--statuses must be a list of statuses (200 to 599), 'reset'",
+      "--statuses must be a list of HTTP statuses (200 to 599), 'reset'",
     ],
-    ['never', ['--reset-every', '0'], 2, "--reset-every must be a whole number of at least 1, not '0'"],
+    ['--reset-every 0', ['--reset-every', '0'], 2, "--reset-every must be an integer >= 1, not '0'"],
   ])('%s', async (_name, argv, code, line) => {
     const ended = await runCommand(['sink', ...argv])
     expect(ended).toMatchObject({ code, out: '' })

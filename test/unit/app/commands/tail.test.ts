@@ -38,7 +38,7 @@ const records = (...values: (string | null)[]): LogRecord[] =>
   }))
 const all = records(...[delivered, retried, givenUp].map(facts => encodeAttempt(facts, at)))
 
-/** Shows these, and is interrupted when all were handed over. */
+/** Runs `tail` on these attempts and interrupts it after the last one. */
 async function tail(
   argv: readonly string[],
   given: { handed?: readonly LogRecord[]; fails?: Error; file?: string } = {},
@@ -70,7 +70,7 @@ async function tail(
 const idsOf = (lines: readonly string[]): string[] => lines.map(line => /m-\d/.exec(line)?.[0] ?? '')
 
 describe('hookline tail', () => {
-  it('a line an attempt, from now on, until it is interrupted', async () => {
+  it('prints one line per attempt from now on until it is interrupted', async () => {
     const { code, err, lines, stopped, from } = await tail([])
     expect({ code, err, stopped, from }).toEqual({ code: 0, err: '', stopped: 1, from: 'end' })
     expect(lines).toEqual([
@@ -80,7 +80,7 @@ describe('hookline tail', () => {
     ])
   })
 
-  it('as lines of JSON', async () => {
+  it('prints JSON lines with --json', async () => {
     const { lines } = await tail(['--json'])
     expect(lines.map(line => JSON.parse(line))).toEqual(
       [delivered, retried, givenUp].map(facts => ({ at: '2026-03-01T00:00:00.000Z', ...facts })),
@@ -113,40 +113,40 @@ describe('hookline tail', () => {
     expect({ code, ids: idsOf(lines) }).toEqual({ code: 0, ids })
   })
 
-  it('from a time on', async () => {
+  it('starts at the time of --since', async () => {
     expect((await tail(['--since', '2026-03-01T00:00:00Z'])).from).toBe(at)
   })
 
-  it('leaves out what is no attempt, and nothing steers the terminal', async () => {
+  it('skips invalid records and replaces control characters', async () => {
     const strange = { ...delivered, messageId: '\u001b[2J' }
     const { lines } = await tail([], { handed: records(null, 'no JSON', encodeAttempt(strange, at)) })
     expect(lines).toEqual(['2026-03-01T00:00:00.000Z crm delivered #1 35 ms track web \ufffd[2J a=delivered b=timeout'])
   })
 
   it.each([
-    [['--destination', 'cmr'], "hookline: --destination: there is no 'cmr' (did you mean crm?)\n"],
-    [['--source', 'wbe'], "hookline: --source: there is no 'wbe' (did you mean web?)\n"],
-    [['--outcome', 'timeuot'], "hookline: --outcome: there is no 'timeuot' (did you mean timeout?)\n"],
+    [['--destination', 'cmr'], "hookline: --destination: unknown value 'cmr' (did you mean crm?)\n"],
+    [['--source', 'wbe'], "hookline: --source: unknown value 'wbe' (did you mean web?)\n"],
+    [['--outcome', 'timeuot'], "hookline: --outcome: unknown value 'timeuot' (did you mean timeout?)\n"],
     [['--since', 'yesterday'], /^hookline: --since must be a time/],
-  ])('%j is refused', async (argv, message) => {
+  ])('rejects %j', async (argv, message) => {
     const { code, err } = await tail(argv)
     expect(code).toBe(2)
     expect(err).toEqual(typeof message === 'string' ? message : expect.stringMatching(message))
   })
 
-  it('says how to switch it on', async () => {
+  it('explains how to enable attempt records', async () => {
     const { code, err } = await tail([], { file: 'off.yaml' })
     expect(code).toBe(1)
-    expect(err).toContain('set delivery.attemptsTopic: true, then `hookline topics apply`')
+    expect(err).toContain('set delivery.attemptsTopic: true, run hookline topics apply')
   })
 
   it.each([
     [
       topicMissing('acme.attempts'),
-      'hookline: topic acme.attempts does not exist: create it with `hookline topics apply`\n',
+      'hookline: topic acme.attempts does not exist; create it with: hookline topics apply\n',
     ],
     [new KafkaError('no broker', { code: 'X', retriable: true }), 'hookline: no broker\n'],
-  ])('what keeps it from following ends it: %s', async (fails, err) => {
+  ])('fails when the topic cannot be read: %s', async (fails, err) => {
     expect(await tail([], { fails })).toMatchObject({ code: 1, err, stopped: 1 })
   })
 })

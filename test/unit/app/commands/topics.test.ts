@@ -48,7 +48,7 @@ async function run(admin: MemoryAdmin, ...argv: string[]) {
 }
 
 describe('topics apply', () => {
-  it('creates what is missing, as specified', async () => {
+  it('creates missing topics as specified', async () => {
     const admin = new MemoryAdmin([])
     const { code, out, err } = await run(admin, 'apply')
     expect({ code, err }).toEqual({ code: 0, err: '' })
@@ -63,18 +63,18 @@ describe('topics apply', () => {
     )
   })
 
-  it('with as many replicas as there are brokers', async () => {
+  it('uses the replication factor of --replication-factor', async () => {
     const admin = new MemoryAdmin([])
     expect(await run(admin, 'apply', '--replication-factor', '1')).toMatchObject({ code: 0, err: '' })
     expect(admin.topics[0]).toMatchObject({ replicationFactor: 1, config: { 'min.insync.replicas': '1' } })
   })
 
-  it('leaves what exists, tells what is wrong with it, and agrees with its partitions', async () => {
+  it('does not change existing topics, reports their problems and uses their partition count', async () => {
     const events = { ...asSpecified[0]!, partitions: 24, config: { 'cleanup.policy': 'compact' } }
     const admin = new MemoryAdmin([events])
     const { code, out, err } = await run(admin, 'apply', '--json')
     expect(code).toBe(0)
-    expect(err).toBe('hookline: 1 of the topics that existed is not fit for use; see: hookline topics check\n')
+    expect(err).toBe('hookline: 1 existing topic misconfigured; see: hookline topics check\n')
     expect(admin.topics[0]).toBe(events)
     expect(JSON.parse(out).topics.slice(0, 2)).toEqual([
       { topic: 'acme.events', result: 'exists', partitions: 24, replicationFactor: 3 },
@@ -84,24 +84,24 @@ describe('topics apply', () => {
   })
 })
 
-it('topics apply says that topics of an earlier version take too little', async () => {
+it('topics apply warns of a too small max.message.bytes', async () => {
   const old = asSpecified.map(topic => ({ ...topic, config: { ...topic.config, 'max.message.bytes': '1048588' } }))
   expect(await run(new MemoryAdmin(old), 'apply')).toMatchObject({
     code: 0,
-    err: 'hookline: max.message.bytes of 5 of the topics is too small; see: hookline topics check\n',
+    err: 'hookline: max.message.bytes is too small on 5 topics; see: hookline topics check\n',
   })
 })
 
 describe('topics check', () => {
-  it('all is well', async () => {
+  it('reports that all topics are ready', async () => {
     expect(await run(new MemoryAdmin(asSpecified), 'check')).toEqual({
       code: 0,
-      out: '11 topics are fit for use\n',
+      out: '11 topics are ready\n',
       err: '',
     })
   })
 
-  it('a note is no failure', async () => {
+  it('exits with 0 for notes', async () => {
     const [events, ...others] = asSpecified
     const admin = new MemoryAdmin([
       { ...events!, config: { ...events!.config, 'min.insync.replicas': '1' } },
@@ -109,19 +109,19 @@ describe('topics check', () => {
     ])
     const { code, out } = await run(admin, 'check')
     expect(code).toBe(0)
-    expect(out).toMatch(/^note acme\.events has min\.insync\.replicas 1.*\n11 topics are fit for use\n$/)
+    expect(out).toMatch(/^note acme\.events has min\.insync\.replicas 1.*\n11 topics are ready\n$/)
   })
 
-  it('names every error and the remedy', async () => {
+  it('prints every error and a remedy', async () => {
     const { code, out, err } = await run(new MemoryAdmin(asSpecified.slice(2)), 'check')
     expect({ code, out, err }).toEqual({
       code: 1,
       out: 'error acme.events does not exist\nerror acme.retry.10s does not exist\n',
-      err: 'hookline: 2 of 11 topics are not fit for use; hookline topics apply creates what is missing\n',
+      err: 'hookline: 2 of 11 topics are missing or misconfigured; create missing topics with: hookline topics apply\n',
     })
   })
 
-  it('as JSON', async () => {
+  it('prints JSON with --json', async () => {
     const { code, out } = await run(new MemoryAdmin(asSpecified.slice(1)), 'check', '--json')
     expect(code).toBe(1)
     expect(JSON.parse(out)).toEqual({

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { library } from '../../../../packages/client/src/version.ts'
-import { counted, showBuild, showChecks, showConfiguration } from '../../../../src/app/compose/runtime-gauges.ts'
+import { countLogLines, showBuild, showChecks, showConfiguration } from '../../../../src/app/compose/runtime-gauges.ts'
 import type { Settings } from '../../../../src/core/settings/settings.ts'
 import { durationMs, epochMs, Secret } from '../../../../src/core/units.ts'
 import { destination } from '../../../support/dispatcher/harness.ts'
@@ -27,20 +27,20 @@ function hashOf(change: Partial<Settings>): string {
   return [...counts.keys()].filter(key => key.startsWith('config{')).join()
 }
 
-describe('what runs', () => {
-  it('is its version and Node’s, and how long its topics keep records', () => {
+describe('showBuild', () => {
+  it('sets the versions of Hookline and Node, and the retention of the topics', () => {
     const { counts, metrics } = setUp()
     showBuild(metrics, settings())
     expect(counts.get(`build{${library.version},${process.versions.node}}`)).toBe(1)
     expect(counts.get('topicRetention{shop.events}')).toBe(7 * 86_400)
     expect(counts.get('topicRetention{shop.retry.10s}')).toBe(3 * 86_400)
-    // Compacted for good: nothing goes by its age.
+    // This topic is only compacted, so it has no retention time.
     expect(counts.has('topicRetention{shop.audience-memberships}')).toBe(false)
   })
 })
 
-describe('the configuration', () => {
-  it('is counted by the state of its destinations, and when it was taken over', () => {
+describe('showConfiguration', () => {
+  it('counts destinations by state and sets the reload time', () => {
     const { counts, metrics } = setUp()
     const destinations = [
       destination('a'),
@@ -71,14 +71,14 @@ describe('the configuration', () => {
     expect(hashOf(change) === hashOf({})).toBe(isSame)
   })
 
-  it('header values, which may be secrets, do not go into the hash; their names do', () => {
+  it('includes header names in the hash, but not header values', () => {
     const withHeaders = (headers: Record<string, string>) =>
       hashOf({ destinations: [destination('crm', { webhooks: [{ ...webhook, headers }] })] })
     expect(withHeaders({ Authorization: 'one' })).toBe(withHeaders({ Authorization: 'two' }))
     expect(withHeaders({ Authorization: 'one' })).not.toBe(withHeaders({ 'X-Key': 'one' }))
   })
 
-  it('only one is shown: the last', () => {
+  it('shows only the hash of the last configuration', () => {
     const { counts, metrics } = setUp()
     showConfiguration(metrics, settings(), epochMs(0))
     showConfiguration(metrics, settings({ destinations: [] }), epochMs(0))
@@ -86,8 +86,8 @@ describe('the configuration', () => {
   })
 })
 
-describe('checks', () => {
-  it('are 1 or 0 by probe, and those that are gone are gone', () => {
+describe('showChecks', () => {
+  it('sets 1 or 0 for each check and removes checks that no longer exist', () => {
     const { counts, metrics } = setUp()
     showChecks(metrics, { live: [], ready: [{ name: 'starting', ok: false, detail: '' }] })
     expect(counts.get('checks{ready,starting}')).toBe(0)
@@ -96,13 +96,13 @@ describe('checks', () => {
   })
 })
 
-describe('a logger that counts', () => {
-  it('counts warnings and errors, and passes all on', () => {
+describe('countLogLines', () => {
+  it('counts warnings and errors and forwards all lines', () => {
     const { counts, metrics } = setUp()
     const lines: string[] = []
     const keep = (level: string) => (_: object, line: string) => void lines.push(`${level} ${line}`)
     const each = { debug: keep('debug'), info: keep('info'), warn: keep('warn'), error: keep('error') }
-    const logger = counted({ ...silent, ...each, isLevelEnabled: () => true }, metrics)
+    const logger = countLogLines({ ...silent, ...each, isLevelEnabled: () => true }, metrics)
     logger.debug({}, 'a')
     logger.info({}, 'b')
     logger.warn({}, 'c')

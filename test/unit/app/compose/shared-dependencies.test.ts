@@ -6,7 +6,7 @@ import { ManualClock } from '../../../support/manual-clock.ts'
 import { countingMetrics } from '../../../support/telemetry/counting-metrics.ts'
 import { silent } from '../../../support/telemetry/silent-logger.ts'
 
-it('what a group may lose is counted from the start, so that a first loss is seen as one', () => {
+it('creates the loss counter of every topic with 0, so that the first loss is an increase', () => {
   const counts = new Map<string, number>()
   const kafka = undefined as unknown as KafkaClient
   const foundation = { kafka, clock: new ManualClock(), logger: silent, metrics: countingMetrics(counts), onFatal() {} }

@@ -15,7 +15,7 @@ const directoryOf = (name: string, given: Pick<Settings, 'excluded'> = {}) =>
     audiences: { emitPerSecond: 1, list: [{ name, kind: 'trait', destinations: ['ads', 'erp', 'crm'] }] },
   })
 
-it('an audience has its property, its absent value, and those of its destinations that are enabled', () => {
+it('an audience has its property, its absent value and its enabled destinations', () => {
   expect([...directoryOf('Order count').values()]).toEqual([
     {
       name: 'Order count',
@@ -36,6 +36,6 @@ it.each([
   expect(directoryOf('Order count', { excluded }).get('Order count')?.configured).toEqual(configured)
 })
 
-it('a name that the configuration would have refused is a bug', () => {
+it('throws for a name that the configuration rejects', () => {
   expect(() => directoryOf('!!!')).toThrow('the audience "!!!" has no property')
 })

@@ -1,14 +1,14 @@
 import { describe, expect, it } from '@jest/globals'
 import { tell } from '../../../support/audience/membership-story.ts'
 
-/** Each story in the words of `tell`, with what happens at each of its events. */
+/** Runs stories (see `tell`) and compares the answer to each event. */
 const stories = (rows: readonly (readonly [reason: string, story: string, answers: string])[]): void => {
   it.each(rows)('%s: %s', (_reason, story, answers) => {
     expect(tell(story).lines.join(', ')).toBe(answers)
   })
 }
 
-describe('reports that come twice, late, or in another order', () => {
+describe('reports that arrive twice, late, or in another order', () => {
   stories([
     ['the same delivery twice', '10 true, ok 2 true, ok 2 true', 'sends true 2, kept, -'],
     ['the same failure twice', '10 true, lost 2 true, lost 2 true', 'sends true 2, kept, -'],
@@ -29,7 +29,7 @@ describe('reports that come twice, late, or in another order', () => {
       'sends true 2, kept, sends false 3, kept, sends false 4, kept, -',
     ],
     [
-      'one given up once more may have arrived',
+      'a change that was dead-lettered again may have arrived',
       '10 true, lost 2 true, 20 false, ok 3 false, lost 2 true',
       'sends true 2, kept, sends false 3, kept, sends false 4',
     ],
@@ -54,7 +54,7 @@ describe('reports that come twice, late, or in another order', () => {
       'sends true 2, kept, kept, sends true 3',
     ],
     [
-      'an expired change arrived after the one that took its place',
+      'an expired change arrives after its replacement',
       '10 true, wait 6h, 20 false, ok 3 false, ok 2 true',
       'sends true 2, sends false 3, kept, sends false 4',
     ],
@@ -63,18 +63,18 @@ describe('reports that come twice, late, or in another order', () => {
       '10 true, lost 2 true, 20 false, ok 3 false, wait 169h, ok 2 true',
       'sends true 2, kept, sends false 3, kept, -',
     ],
-    ['of a user whom nobody knows, from before', 'sweep 20, ok 2 true', '-, -'],
+    ['of an unknown user, from earlier', 'sweep 20, ok 2 true', '-, -'],
   ])
 })
 
-describe('a change that the state does not know of', () => {
+describe('a report of an unknown change', () => {
   stories([
     [
       'a state was lost with its crash: no version comes twice',
       '10 true, ok 2 true, ok 5 false, 20 true',
       'sends true 2, kept, kept, sends true 6',
     ],
-    ['it was given up', '10 true, ok 2 true, lost 5 false, 20 true', 'sends true 2, kept, kept, sends true 6'],
+    ['it was dead-lettered', '10 true, ok 2 true, lost 5 false, 20 true', 'sends true 2, kept, kept, sends true 6'],
     ['one in flight is in doubt then', '10 true, ok 3 false, ok 2 true', 'sends true 2, kept, sends true 4'],
     ['all states were lost: the end of the next sync takes it back', 'ok 2 true, end 20', 'kept, sends false 3'],
     ['or the sync confirms it', 'ok 2 true, 20 true', 'kept, kept'],
@@ -88,11 +88,11 @@ describe('a change that the state does not know of', () => {
       '10 true, ok 2 true, ok 2 false',
       'sends true 2, kept, sends true 3',
     ],
-    ['and given up', '10 true, lost 2 false, ok 2 true', 'sends true 2, -, kept'],
+    ['and dead-lettered', '10 true, lost 2 false, ok 2 true', 'sends true 2, -, kept'],
   ])
 })
 
-describe('a destination leaves the list and comes back', () => {
+describe('a destination leaves the list and joins it again', () => {
   stories([
     [
       'nothing is sent to it, its reports still count',

@@ -1,21 +1,21 @@
 import { describe, expect, it } from '@jest/globals'
 import { tell } from '../../../support/audience/membership-story.ts'
 
-/** Each story in the words of `tell`, with what happens at each of its events. */
+/** Runs stories (see `tell`) and compares the answer to each event. */
 const stories = (rows: readonly (readonly [reason: string, story: string, answers: string])[]): void => {
   it.each(rows)('%s: %s', (_reason, story, answers) => {
     expect(tell(story).lines.join(', ')).toBe(answers)
   })
 }
 
-/** So many sync ids begin in a day. */
+/** Number of sync ids per day. */
 const day = 24 * 3_600_000 * 1024
 
-describe('only a value that differs from the acknowledged one is sent', () => {
+describe('sends only a value that differs from the acknowledged one', () => {
   stories([
     ['the first sync, for everyone in it', '10 true', 'sends true 2'],
     ['nothing new in later syncs', '10 true, ok 2 true, 20 true, 30 true', 'sends true 2, kept, kept, kept'],
-    ['somebody who never was a member is no change', '10 false', 'kept'],
+    ['a user who never was a member is no change', '10 false', 'kept'],
     [
       'out and in again',
       '10 true, ok 2 true, 20 false, ok 3 false, 30 true',
@@ -44,17 +44,17 @@ describe('the end of a full sync', () => {
     ],
     ['does not touch who never was a member', '10 false, end 20', 'kept, -'],
   ])
-  it('a trait is null then', () => {
+  it('the value of a trait is null then', () => {
     expect(tell('10 7, ok 2 7, end 20', 'null').lines).toEqual(['sends 7 2', 'kept', 'sends null 3'])
   })
 })
 
-describe('while a change is in flight nothing else is sent', () => {
+describe('sends nothing while a change is in flight', () => {
   stories([
     ['a flip waits for the outcome', '10 true, 20 false, ok 2 true', 'sends true 2, kept, sends false 3'],
     ['flips collapse', '10 true, 20 false, 30 true, ok 2 true', 'sends true 2, kept, kept, kept'],
     [
-      'what was wanted meanwhile has not been tried and goes out when the other failed',
+      'a value observed during an attempt is sent when the attempt fails',
       '10 true, 20 false, lost 2 true',
       'sends true 2, kept, sends false 3',
     ],
@@ -64,24 +64,24 @@ describe('while a change is in flight nothing else is sent', () => {
       '10 true, wait 5h, 20 true, wait 1ms, 30 true',
       'sends true 2, kept, sends true 3',
     ],
-    ['also for what is wanted meanwhile', '10 true, wait 6h, 20 false', 'sends true 2, sends false 3'],
+    ['also for a value observed during the attempt', '10 true, wait 6h, 20 false', 'sends true 2, sends false 3'],
     ['its outcome after all', '10 true, wait 6h, ok 2 true, 20 true', 'sends true 2, kept, kept'],
   ])
 })
 
-describe('what could not be delivered', () => {
+describe('changes that could not be delivered', () => {
   stories([
     ['waits for the next sync', '10 true, lost 2 true, 20 true', 'sends true 2, kept, sends true 3'],
     ['not for a repetition of the same sync', '10 true, lost 2 true, 10 true', 'sends true 2, kept, -'],
     ['the next sync may say something else', '10 true, lost 2 true, 20 false', 'sends true 2, kept, sends false 3'],
     ['a replay sends the current value', '10 true, lost 2 true, resend', 'sends true 2, kept, sends true 3'],
     ['a replay of what is known by now', '10 true, ok 2 true, resend', 'sends true 2, kept, -'],
-    ['a replay of what is under way', '10 true, resend', 'sends true 2, -'],
-    ['a replay for somebody of whom nothing is known', 'resend', '-'],
+    ['a resend of a change in flight', '10 true, resend', 'sends true 2, -'],
+    ['a resend for an unknown user', 'resend', '-'],
   ])
 })
 
-describe('reset: the destination lost what it had', () => {
+describe('reset: the destination has lost its data', () => {
   stories([
     ['the next sync sends everything', '10 true, ok 2 true, reset, 20 true', 'sends true 2, kept, kept, sends true 3'],
     [
@@ -94,11 +94,11 @@ describe('reset: the destination lost what it had', () => {
   ])
 })
 
-describe('who need not be kept is forgotten', () => {
+describe('forgets memberships that are no longer needed', () => {
   const out = '10 true, ok 2 true, 20 false, ok 3 false'
   const before = 'sends true 2, kept, sends false 3, kept'
   stories([
-    ['once no older sync can speak any more', `${out}, sweep 19, sweep 20`, `${before}, -, gone`],
+    ['when no older sync can be open', `${out}, sweep 19, sweep 20`, `${before}, -, gone`],
     [
       'by the acknowledgement, where that comes last',
       '10 true, ok 2 true, 20 false, sweep 20, ok 3 false',
@@ -111,7 +111,7 @@ describe('who need not be kept is forgotten', () => {
       'sends true 2, kept, sends false 3, -, kept, -',
     ],
     [
-      'not while a copy may be under way',
+      'not while a copy may be in flight',
       '10 true, lost 2 true, 20 false, ok 3 false, sweep 30, wait 169h, sweep 30',
       'sends true 2, kept, sends false 3, kept, -, gone',
     ],
@@ -129,7 +129,7 @@ describe('who need not be kept is forgotten', () => {
       'sends true 2, kept, kept, -, -, gone',
     ],
     [
-      'what is under way to a removed destination; its outcome comes too late',
+      'a change in flight to a removed destination, whose outcome comes too late',
       `10 true, removed, sweep ${day + 10}, lost 2 true`,
       'sends true 2, gone, -',
     ],
@@ -138,12 +138,12 @@ describe('who need not be kept is forgotten', () => {
       `10 true, ok 2 true, off, sweep ${day + 10}`,
       'sends true 2, kept, -',
     ],
-    ['a deleted user at once, without a message', '10 true, forget', 'sends true 2, gone'],
+    ['a deleted user immediately, without a message', '10 true, forget', 'sends true 2, gone'],
     ['a deleted user of whom nothing is known', 'forget', '-'],
   ])
 })
 
-describe('an input that is taken again after a crash changes nothing', () => {
+describe('an input that is processed again after a crash changes nothing', () => {
   stories([
     ['an observation', '10 true, again 10 false', 'sends true 2, -'],
     ['a report', '10 true, lost 2 true, again ok 2 true', 'sends true 2, kept, -'],
@@ -151,14 +151,14 @@ describe('an input that is taken again after a crash changes nothing', () => {
   ])
 })
 
-it('keeps what it has to: where, since when, by which sync', () => {
+it('keeps the position, the time and the sync', () => {
   expect(tell('10 true, lost 2 true, 20 false').state).toEqual({
     desired: 'false',
     acknowledged: undefined,
     inFlight: { value: 'false', since: expect.any(Number), isOvertaken: false },
     version: 3,
     syncId: 20,
-    doubt: { versions: 0b10, until: expect.any(Number) },
+    unconfirmed: { versions: 0b10, until: expect.any(Number) },
     position: 3,
   })
 })

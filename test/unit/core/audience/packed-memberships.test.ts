@@ -11,13 +11,13 @@ const member: Membership = {
   inFlight: undefined,
   version: 1_838_333_952_000_001,
   syncId: syncId(1_838_333_952_000_000),
-  doubt: undefined,
+  unconfirmed: undefined,
   position: 12_345_678,
 }
 const uuid = (number: number): string => `6f9619ff-8b86-d011-b42d-${String(number).padStart(12, '0')}`
 
 describe('memory', () => {
-  it('2 million members with UUIDs fit in half of 512 MB, whatever the size of a table', () => {
+  it('2 million members with UUIDs fit in half of 512 MB, for any table size', () => {
     const packed = new PackedMemberships()
     let worst = 0
     for (let count = 1; count <= 60_000; count++) {
@@ -42,7 +42,7 @@ describe('memory', () => {
     },
   )
 
-  it('what grows and shrinks, or comes and goes, leaves nothing behind', () => {
+  it('releases all memory after inserts and removals', () => {
     const packed = new PackedMemberships()
     const text = JSON.stringify('x'.repeat(500)) as JsonText
     for (let round = 0; round < 200; round++) {
@@ -55,7 +55,7 @@ describe('memory', () => {
   })
 })
 
-it('the users of one partition, whose hashes have one remainder, are found in a few probes', () => {
+it('finds the users of one partition in a few probes, although their hashes have the same remainder', () => {
   const packed = new PackedMemberships()
   const users = Array.from({ length: 200_000 }, (_, number) => uuid(number)).filter(
     userId => partitionFor(Buffer.from(userId), 12) === 5,
@@ -64,18 +64,18 @@ it('the users of one partition, whose hashes have one remainder, are found in a 
   expect(packed.longestSearch()).toBeLessThan(60)
 })
 
-it('a user id may have 65,535 bytes', () => {
+it('accepts a user id of up to 65,535 bytes', () => {
   const packed = new PackedMemberships()
   packed.set('é'.repeat(32_767), member)
   expect(packed.get('é'.repeat(32_767))).toEqual(member)
   expect(() => packed.set('é'.repeat(32_768), member)).toThrow(RangeError)
 })
 
-it('nobody may come or go during a walk', () => {
+it('throws when a member is added or removed during a walk', () => {
   const packed = new PackedMemberships()
   packed.set('ann', member)
   packed.set('bob', member)
   expect(() => {
     for (const userId of packed.users()) packed.delete(userId)
-  }).toThrow('came or went')
+  }).toThrow('added or deleted during an iteration')
 })

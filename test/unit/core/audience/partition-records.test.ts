@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
 import { PartitionRecords } from '../../../../src/core/audience/partition-records.ts'
 import { type MembershipRecord, markKey, membershipKey, toMarkRecord } from '../../../../src/core/audience/record.ts'
-import { noMark } from '../../../../src/core/audience/sync.ts'
+import { emptyWatermark } from '../../../../src/core/audience/sync.ts'
 
 const ann = { audience: 'VIP', userId: 'ann', destination: 'crm' }
 const key = membershipKey(ann)
 
-/** A state made of the input at a position; the version says which. */
+/** The state after the input at this position. */
 const state = (position: number, version = position): MembershipRecord => ({
   position,
   membership: { desired: 'true', acknowledged: 'true', version, syncId: 1, inFlight: null, doubt: null },
@@ -22,14 +22,14 @@ beforeEach(() => {
 const versionOf = (): number | undefined => records.members.get(ann)?.version
 
 describe('a restore ignores a state that is older than one before it in the log', () => {
-  it('a stale state after a newer one: the newer one holds, and has to be written again', () => {
+  it('a stale state after a newer one: the newer one is kept and written again', () => {
     expect([record(state(7)), record(state(3))].map(each => records.restore(each))).toEqual(['taken', 'stale'])
     expect(versionOf()).toBe(7)
     expect(records.restored()).toEqual([{ key, value: undefined, position: 7 }])
     expect(records.replacementOf(tombstone(7))).toMatchObject({ key: ann, state: { version: 7 }, position: 7 })
   })
 
-  it('a stale state after a tombstone: nothing is known, and the tombstone is written again at its position', () => {
+  it('a stale state after a tombstone: it is dropped, and the tombstone is written again at its position', () => {
     const all = [record(state(5)), tombstone(7), record(state(5))]
     expect(all.map(each => records.restore(each))).toEqual(['taken', 'taken', 'stale'])
     expect(versionOf()).toBeUndefined()
@@ -37,43 +37,43 @@ describe('a restore ignores a state that is older than one before it in the log'
     expect(stale && records.replacementOf(stale)).toMatchObject({ state: undefined, position: 7 })
   })
 
-  it('a stale tombstone takes nothing away', () => {
+  it('a stale tombstone removes nothing', () => {
     expect([record(state(7)), tombstone(3)].map(each => records.restore(each))).toEqual(['taken', 'stale'])
     expect(versionOf()).toBe(7)
   })
 
-  it('what was written again since is not stale', () => {
+  it('a record that was written again is not stale', () => {
     for (const position of [7, 3, 7]) records.restore(record(state(position)))
     expect(records.restored()).toEqual([])
   })
 
-  it('of one input the last record holds', () => {
+  it('the last record of one input counts', () => {
     records.restore(record(state(7, 1)))
     records.restore(record(state(7, 2)))
     expect(versionOf()).toBe(2)
   })
 
-  it('a tombstone of an earlier version says no position, and holds', () => {
+  it('a tombstone of an earlier version, without a position, is valid', () => {
     records.restore(record(state(7)))
     expect(records.restore(tombstone())).toBe('taken')
     expect(versionOf()).toBeUndefined()
   })
 
-  it('positions beyond the end of the input are of a log that is gone: what follows is not stale', () => {
+  it('positions beyond the end of the inputs are of a deleted log, so later records are not stale', () => {
     for (const position of [5_000, 3]) expect(records.restore(record(state(position)))).toBe('taken')
     expect(versionOf()).toBe(3)
   })
 
-  it('the mark of an audience', () => {
+  it('the watermark of an audience', () => {
     const mark = (position: number, floor: number) => {
-      return { key: markKey('VIP'), value: toMarkRecord({ ...noMark, position, floor }), position }
+      return { key: markKey('VIP'), value: toMarkRecord({ ...emptyWatermark, position, floor }), position }
     }
     expect([mark(7, 20), mark(3, 10)].map(each => records.restore(each))).toEqual(['taken', 'stale'])
     expect(records.markOf('VIP').floor).toBe(20)
   })
 })
 
-describe('a record that nobody acknowledged to the owner', () => {
+describe('a record that was not acknowledged to the owner', () => {
   const isDone = (position: number) => position < 10
   beforeEach(() => {
     records.restore(record(state(7)))
@@ -91,16 +91,16 @@ describe('a record that nobody acknowledged to the owner', () => {
     expect(versionOf()).toBe(7)
   })
 
-  it('is written over at a position that beats its own', () => {
+  it('is overwritten at a higher position', () => {
     expect(records.replacementOf(record(state(8)))).toMatchObject({ state: { version: 7, position: 8 }, position: 8 })
   })
 
-  it('a state of an input that comes yet is taken, as a restore would have', () => {
+  it('a state of a future input is accepted, as in a restore', () => {
     expect(records.adopt(record(state(12)), isDone)).toBe('taken')
     expect(versionOf()).toBe(12)
   })
 
-  it('a state of a user who was removed is written over by a tombstone', () => {
+  it('a state of a removed user is replaced by a tombstone', () => {
     records.members.put(ann, undefined)
     expect(records.adopt(record(state(7)), isDone)).toBe('stale')
     expect(records.replacementOf(record(state(7)))).toMatchObject({ state: undefined, position: 7 })

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
 import type { AudienceInput } from '../../../../src/core/audience/input.ts'
 import { markKey, membershipKey, toMarkRecord, toMembershipRecord } from '../../../../src/core/audience/record.ts'
-import { noMark } from '../../../../src/core/audience/sync.ts'
+import { emptyWatermark } from '../../../../src/core/audience/sync.ts'
 import {
   audience,
   directoryWith,
@@ -19,7 +19,7 @@ beforeEach(() => {
 
 describe('a deleted user is forgotten', () => {
   const forgotten: AudienceInput = { kind: 'forgotten', userId: 'ann' }
-  it('at every destination, without a message, after the mark that remembers their versions', () => {
+  it('at every destination, without a message, after the watermark that contains their versions', () => {
     harness.take(observed('ann', 0))
     expect(harness.take(forgotten)).toEqual([
       expect.stringMatching(`^mark .* ${sync(1) + 1 - sync(0)}$`),
@@ -29,15 +29,15 @@ describe('a deleted user is forgotten', () => {
     expect(harness.take(forgotten)).toEqual([])
     expect(harness.partition.size().members).toBe(0)
   })
-  it('and comes back under a version that they never had', () => {
-    // All within one millisecond: later ones differ by their time already.
+  it('and returns with a new version', () => {
+    // All inputs have the same millisecond, because later ones would differ by their time.
     harness.take(observed('ann', 0, 'true', 'partial'))
     harness.take(forgotten, 0)
     harness.take(observed('ann', 0, 'false', 'partial'), 0)
     const [change] = harness.changes(observed('ann', 0, 'true', 'partial'))
     expect(change).toMatchObject({ state: { version: sync(1) + 3 } })
   })
-  it('only what was before: read again, it leaves a later life alone', () => {
+  it('a repeated input of the earlier membership does not change the new one', () => {
     harness.take(observed('ann', 0))
     harness.position = 7
     harness.take(observed('ann', 1, 'false', 'partial'))
@@ -47,7 +47,7 @@ describe('a deleted user is forgotten', () => {
 })
 
 describe('the list of destinations', () => {
-  it('one that joins gets everything by the next sync', () => {
+  it('a destination that joins gets all values with the next sync', () => {
     harness.directory = directoryWith(['crm'])
     harness.take(observed('ann', 0))
     harness.take(outcome('ann', sync(0) + 1))
@@ -57,7 +57,7 @@ describe('the list of destinations', () => {
       'ann erp true {"first_time_shopper":true}',
     ])
   })
-  it('one that left is sent nothing, also by the end of a sync', () => {
+  it('a destination that left gets nothing, not even at the end of a sync', () => {
     harness.take(observed('ann', 0))
     harness.directory = directoryWith(['erp'])
     expect(harness.take(observed('ann', 1)).slice(1)).toEqual(['ann erp true'])
@@ -74,7 +74,10 @@ describe('restored from the topic', () => {
     return change.state
   }
   it('goes on as the one before: what it took changes nothing, what follows does', () => {
-    const [record, mark] = [toMembershipRecord(state()), toMarkRecord({ ...noMark, begun: sync(0), position: 50 })]
+    const [record, mark] = [
+      toMembershipRecord(state()),
+      toMarkRecord({ ...emptyWatermark, begun: sync(0), position: 50 }),
+    ]
     harness.partition = harness.created()
     expect([harness.restore(membershipKey(key), record), harness.restore(markKey(audience), mark)]).toEqual([
       'taken',
@@ -86,26 +89,26 @@ describe('restored from the topic', () => {
     expect(harness.take(observed('ann', 0))).toEqual([])
     expect(harness.take(outcome('ann', sync(0) + 1))).toEqual(['ann crm true'])
   })
-  it('a tombstone takes it away', () => {
+  it('a tombstone removes it', () => {
     const record = toMembershipRecord(state())
     harness.partition = harness.created()
     harness.restore(membershipKey(key), record)
     expect(harness.partition.size().members).toBe(1)
     expect(harness.restore(membershipKey(key), undefined)).toBe('taken')
-    harness.restore(markKey(audience), toMarkRecord({ ...noMark, begun: sync(9) }))
+    harness.restore(markKey(audience), toMarkRecord({ ...emptyWatermark, begun: sync(9) }))
     harness.restore(markKey(audience), undefined)
     expect(harness.partition.size().members).toBe(0)
     expect(harness.partition.isFence(observed('ann', 0), harness.now)).toBe(true)
   })
-  it('offsets beyond the end of the input are of a log that is gone', () => {
+  it('offsets beyond the end of the input are of a deleted log', () => {
     const record = toMembershipRecord(state())
     harness.partition = harness.created(50)
     harness.restore(membershipKey(key), record)
     expect(harness.take(outcome('ann', sync(0) + 1))).toEqual(['ann crm true'])
   })
   it.each([
-    ['a key that is no list', 'x', toMarkRecord(noMark)],
-    ['a mark under the key of a membership', membershipKey(key), toMarkRecord(noMark)],
+    ['a key that is no list', 'x', toMarkRecord(emptyWatermark)],
+    ['a mark under the key of a membership', membershipKey(key), toMarkRecord(emptyWatermark)],
     ['a membership under the key of a mark', markKey(audience), { position: 0, membership: null, mark: null }],
   ])('%s is none of ours', (_reason, given, record) => {
     expect(harness.restore(given, record)).toBe('unreadable')

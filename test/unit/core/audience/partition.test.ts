@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
+import { changeId } from '../../../../src/core/audience/changes.ts'
 import { audienceDirectory } from '../../../../src/core/audience/directory.ts'
 import type { AudienceInput } from '../../../../src/core/audience/input.ts'
-import { changeId } from '../../../../src/core/audience/transition.ts'
 import { epochMs, type JsonText } from '../../../../src/core/units.ts'
 import {
   audience,
@@ -19,7 +19,7 @@ beforeEach(() => {
   harness = new PartitionHarness()
 })
 
-it('an observation is one change for each destination on the list, the first of a full sync begins it', () => {
+it('an observation makes one change for each destination on the list, and the first one starts a full sync', () => {
   expect(harness.take(observed('ann', 0))).toEqual([
     expect.stringMatching(/^mark/),
     'ann crm true {"first_time_shopper":true}',
@@ -29,7 +29,7 @@ it('an observation is one change for each destination on the list, the first of 
   expect(harness.take(observed('cem', 1, 'true', 'partial'))).toHaveLength(2)
 })
 
-it('the identify is an event of the reserved source for one destination, the same whenever the input is taken', () => {
+it('the identify is an event of the reserved source for one destination, and a repeated input gives the same event', () => {
   const on = { position: 5, at: start, now: () => epochMs(start + 99) }
   const [, crm] = [...harness.partition.take(observed('ann', 0), on)]
   const version = sync(0) + 1
@@ -53,21 +53,21 @@ it('the identify is an event of the reserved source for one destination, the sam
 })
 
 describe('the end of a sync', () => {
-  it('takes out who was not seen, then writes the mark, then forgets who need not be kept', () => {
+  it('removes users who were not seen, then writes the watermark, then forgets unneeded memberships', () => {
     harness.take(observed('ann', 0))
     harness.take(observed('bob', 0, 'false'))
     harness.take(outcome('ann', sync(1) + 1))
     harness.take(observed('cem', 1))
     expect(harness.take(ended(1))).toEqual([
       'ann crm false {"first_time_shopper":false}',
-      // Its first change is still in flight.
+      // The first change of the user is not acknowledged yet.
       'ann erp false',
       expect.stringMatching(/^mark 1 /),
       'bob crm gone',
       'bob erp gone',
     ])
   })
-  it('of a partial one does nothing, or what is a week old closes', () => {
+  it('of a partial sync does nothing, except closing syncs that are a week old', () => {
     harness.take(observed('ann', 0, 'false', 'partial'))
     expect(harness.take(ended(0, 'partial'))).toEqual([expect.stringMatching(/^mark/)])
     expect(harness.take(ended(1, 'partial'))).toEqual([])
@@ -77,7 +77,7 @@ describe('the end of a sync', () => {
       'ann erp gone',
     ])
   })
-  it('can be walked through while states change their size', () => {
+  it('can be iterated while states change their size', () => {
     for (let user = 0; user < 500; user++) harness.take(observed(`user-${user}`, 0))
     expect(harness.take({ kind: 'reset', audience, destination: 'crm' })).toHaveLength(500)
     expect(harness.partition.size()).toMatchObject({ members: 1_000 })
@@ -85,10 +85,10 @@ describe('the end of a sync', () => {
   })
 })
 
-describe('a sync that began by a clock that was ahead', () => {
+describe('a sync whose start is in the future', () => {
   const week = 7 * 24 * 60
 
-  it('hides all before it, until a reset of the audience', () => {
+  it('hides all earlier syncs, until a reset of the audience', () => {
     harness.take(observed('ann', week))
     harness.take(ended(week))
     expect(harness.take(observed('bob', 2))).toEqual(['sync_closed'])
@@ -97,7 +97,7 @@ describe('a sync that began by a clock that was ahead', () => {
     expect(harness.take(ended(60))).toContainEqual(expect.stringMatching(/^ann crm false/))
   })
 
-  it('hides no later word about whom it named as a partial one, after the reset', () => {
+  it('hides no later observation of a user whom it named as partial, after the reset', () => {
     harness.take(observed('ann', week, 'true', 'partial'))
     expect(harness.take(observed('ann', 2, 'false', 'partial'))).toEqual([])
     harness.take({ kind: 'reset', audience, destination: undefined })
@@ -115,7 +115,7 @@ describe('memberships of a removed destination', () => {
   })
   const dayMinutes = 24 * 60
 
-  it('are forgotten at the end of a sync a day later, and its reports change nothing then', () => {
+  it('are forgotten at the end of a sync a day later, and later reports change nothing', () => {
     harness.take(observed('ann', 0))
     harness.take(ended(0))
     harness.directory = without
@@ -137,7 +137,7 @@ describe('memberships of a removed destination', () => {
   })
 })
 
-describe('a full list that the configuration did not know for a while', () => {
+describe('a full list whose audience was missing from the configuration for a while', () => {
   const known = directoryWith(['crm', 'erp'])
   const unknown = audienceDirectory({ audiences: { emitPerSecond: 1, list: [] }, destinations: [] })
   const mark = expect.stringMatching(/^mark/)
@@ -156,18 +156,18 @@ describe('a full list that the configuration did not know for a while', () => {
     harness.directory = known
     expect(harness.take(observed('bob', 1))).toEqual(['sync_cancelled'])
     expect(harness.take(ended(1))).toEqual(['sync_cancelled'])
-    // The next one is whole.
+    // The next sync is complete.
     harness.take(observed('bob', 2))
     const out = harness.take(ended(2)).flatMap(each => /^(\w+) crm false/.exec(each)?.[1] ?? [])
     expect(out.toSorted()).toEqual(['ann', ...before.map(() => 'cem')])
   })
-  it('a partial one goes on: it takes nobody out in any case', () => {
+  it('a partial list continues, because it removes nobody', () => {
     harness.directory = unknown
     expect(harness.take(observed('ann', 1, 'true', 'partial'))).toEqual(['unknown_audience'])
     harness.directory = known
     expect(harness.take(observed('bob', 1, 'true', 'partial'))).toHaveLength(2)
   })
-  it('one that has ended, or was cancelled, stays what it is', () => {
+  it('a sync that has ended or was cancelled keeps its state', () => {
     harness.take(observed('ann', 1))
     harness.take(ended(1))
     harness.directory = unknown
@@ -196,7 +196,7 @@ describe('fences', () => {
   })
 })
 
-describe('what changes nothing says why', () => {
+describe('an input without effect has a reason', () => {
   it('an audience that is not configured', () => {
     harness.directory = audienceDirectory({ audiences: { emitPerSecond: 1, list: [] }, destinations: [] })
     expect(harness.take(observed('ann', 0, 'true', 'partial'))).toEqual(['unknown_audience'])
@@ -210,7 +210,7 @@ describe('what changes nothing says why', () => {
     expect(harness.take(observed('bob', 4, 'true', 'partial'))).toEqual(['sync_closed'])
     expect(harness.take(ended(5))).toEqual(['sync_closed'])
   })
-  it('a user who was deleted since the list was begun, or is suppressed', () => {
+  it('a user who was deleted after the start of the list, or is suppressed', () => {
     harness.marks.apply('ann', [{ source: undefined, deletedAt: epochMs(start + 60_000), isSuppressed: false }])
     harness.marks.apply('bob', [{ source: undefined, deletedAt: start, isSuppressed: true }])
     expect(harness.take(observed('ann', 1, 'true', 'partial'))).toEqual(['user_deleted'])

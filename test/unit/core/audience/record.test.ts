@@ -27,7 +27,7 @@ const typeOf = (name: string): avsc.Type => {
   const file = new URL(`../../../../schemas/hookline.${name}-value.avsc`, import.meta.url)
   return avsc.Type.forSchema(JSON.parse(readFileSync(file, 'utf8')), { wrapUnions: 'never', omitRecordMethods: true })
 }
-/** To Avro's bytes and back. */
+/** Encodes and decodes a record with Avro. */
 const throughAvro = <T>(type: avsc.Type, record: T): T => type.fromBuffer(type.toBuffer(record)) as T
 
 describe('inputs', () => {
@@ -56,27 +56,27 @@ describe('inputs', () => {
     expect(fromInputRecord(throughAvro(type, toInputRecord(input)))).toStrictEqual({ kind: 'input', input })
   })
 
-  it('are keyed by the user, or concern all of an audience', () => {
+  it('have the user as key, or no key for a whole audience', () => {
     expect(inputs.map(inputUser)).toEqual(['ann', undefined, 'ann', 'ann', undefined, undefined, 'ann'])
   })
 
   const whole = toInputRecord(inputs[0] as AudienceInput)
   it.each<[string, Partial<InputRecord>, string]>([
-    ['a kind of a newer version', { kind: 'merged' }, "is of a kind that is not known, 'merged'"],
-    ['no user', { userId: null }, "'observed' lacks userId"],
-    ['an empty audience', { audience: '' }, "'observed' lacks audience"],
-    ['a value that is no JSON', { value: 'gold' }, "'observed' lacks value"],
-    ['a mode that is not known', { mode: 'half' }, "'observed' lacks mode"],
+    ['a kind of a newer version', { kind: 'merged' }, "has the unknown kind 'merged'"],
+    ['no user', { userId: null }, "'observed' has no valid userId"],
+    ['an empty audience', { audience: '' }, "'observed' has no valid audience"],
+    ['a value that is not JSON', { value: 'gold' }, "'observed' has no valid value"],
+    ['a mode that is not known', { mode: 'half' }, "'observed' has no valid mode"],
     [
       'a user id longer than a state can have',
       { userId: 'a'.repeat(70_000) },
-      "'observed': userId has 70000 bytes, at most 32768 are taken",
+      "'observed': userId has 70000 bytes; the limit is 32768 bytes",
     ],
-    ['several', { userId: null, syncId: null }, "'observed' lacks userId, syncId"],
+    ['several', { userId: null, syncId: null }, "'observed' has no valid userId, syncId"],
     [
       'a result that is not known',
       { ...toInputRecord(inputs[2] as AudienceInput), result: 'lost' },
-      "'outcome' lacks result",
+      "'outcome' has no valid result",
     ],
   ])('%s: undecodable', (_reason, fault, detail) => {
     expect(fromInputRecord({ ...whole, ...fault })).toEqual({ kind: 'undecodable', detail })
@@ -91,19 +91,22 @@ describe('memberships', () => {
     inFlight: undefined,
     version: newSyncId(start, 'a') + 1,
     syncId: newSyncId(start, 'a'),
-    doubt: undefined,
+    unconfirmed: undefined,
     position: 4_000_000_000,
   }
   it.each<[string, Membership]>([
     ['settled', settled],
     ['in flight', { ...settled, inFlight: { value: 'null' as JsonText, since: start, isOvertaken: true } }],
-    ['unknown', { ...settled, acknowledged: undefined, doubt: { versions: 2 ** 32 - 1, until: epochMs(start + 1) } }],
+    [
+      'unknown',
+      { ...settled, acknowledged: undefined, unconfirmed: { versions: 2 ** 32 - 1, until: epochMs(start + 1) } },
+    ],
   ])('%s: survives its record', (_name, state) => {
     const record = throughAvro<MembershipRecord>(type, toMembershipRecord(state))
     expect(fromMembershipRecord(record)).toStrictEqual(state)
     expect(fromMarkRecord(record)).toBeUndefined()
   })
-  it('the mark of an audience survives its record', () => {
+  it('the watermark of an audience is unchanged after encoding and decoding', () => {
     const mark = { begun: newSyncId(start, 'a'), closed: syncId(0), floor: 7, position: -1 }
     const record = throughAvro<MembershipRecord>(type, toMarkRecord(mark))
     expect(fromMarkRecord(record)).toStrictEqual(mark)
@@ -112,14 +115,14 @@ describe('memberships', () => {
 })
 
 describe('keys of memberships', () => {
-  it('tell audience, user and destination apart, whatever is in them', () => {
+  it('distinguish audience, user and destination, for any characters', () => {
     const key = { audience: 'a","b', userId: '["', destination: 'crm' }
     expect(membershipKey(key)).toBe(JSON.stringify(['a","b', '["', 'crm']))
     expect(parseMembershipKey(membershipKey(key))).toEqual(key)
     expect(parseMembershipKey(markKey('Score'))).toEqual({ audience: 'Score' })
   })
   it.each(['', 'x', '{}', '[]', '[1]', '["a","b"]', '["a","b",1]', '["a","b","c","d"]', '["a",null,"c"]'])(
-    '%s is none of ours',
+    '%s is not of Hookline',
     key => {
       expect(parseMembershipKey(key)).toBeUndefined()
     },

@@ -1,36 +1,36 @@
 import { describe, expect, it } from '@jest/globals'
 import {
-  type AudienceMark,
+  type AudienceWatermark,
+  afterLostInput,
+  afterSyncEnd,
+  afterSyncStart,
   beginsSync,
-  begun,
-  closed,
-  cutShort,
-  losesPart,
+  emptyWatermark,
+  isLostInputFatal,
   newSyncId,
-  noMark,
-  raised,
   type SyncMode,
   staleReason,
   syncBegan,
   syncId,
   versionAt,
+  withRaisedFloor,
 } from '../../../../src/core/audience/sync.ts'
 import { epochMs } from '../../../../src/core/units.ts'
 
 const now = epochMs(Date.parse('2026-11-21T08:00:00Z'))
 const day = 24 * 3_600_000
-const markOf = (given: Partial<Record<keyof AudienceMark, number>>): AudienceMark =>
-  ({ ...noMark, ...given }) as AudienceMark
+const markOf = (given: Partial<Record<keyof AudienceWatermark, number>>): AudienceWatermark =>
+  ({ ...emptyWatermark, ...given }) as AudienceWatermark
 const part = (id: number, mode: SyncMode = 'full') => ({ syncId: syncId(id), mode })
 
 describe('sync ids', () => {
-  it('tell when the sync began', () => {
+  it('contain the start time of the sync', () => {
     expect(syncBegan(newSyncId(now, 'a'))).toBe(now)
   })
   it('are ordered by time', () => {
     expect(newSyncId(epochMs(now + 1), 'a')).toBeGreaterThan(newSyncId(now, 'b'))
   })
-  it('of two writers in one millisecond differ, the same for the same unique text', () => {
+  it('of two writers in one millisecond differ, and are the same for the same unique text', () => {
     expect(newSyncId(now, 'a')).not.toBe(newSyncId(now, 'b'))
     expect(newSyncId(now, 'a')).toBe(newSyncId(now, 'a'))
   })
@@ -39,12 +39,12 @@ describe('sync ids', () => {
   })
 })
 
-describe('what comes too late', () => {
+describe('late records', () => {
   it.each([
-    ['a full sync goes on', {}, part(10), undefined],
+    ['a full sync continues', {}, part(10), undefined],
     ['it begun itself', { begun: 10 }, part(10), undefined],
     ['a newer full one has begun', { begun: 20 }, part(10), 'sync_cancelled'],
-    ['a newer full one has begun: a partial one goes on', { begun: 20 }, part(10, 'partial'), undefined],
+    ['a newer full sync has begun: a partial one continues', { begun: 20 }, part(10, 'partial'), undefined],
     ['a newer full one has ended', { begun: 20, closed: 20 }, part(10), 'sync_closed'],
     ['a newer full one has ended, for a partial one too', { closed: 20 }, part(10, 'partial'), 'sync_closed'],
     ['it has ended itself: a straggler', { begun: 10, closed: 10 }, part(10), 'sync_closed'],
@@ -55,43 +55,47 @@ describe('what comes too late', () => {
 })
 
 describe('the mark', () => {
-  it('notes the newest full sync, and no partial one', () => {
+  it('tracks the newest full sync, and no partial one', () => {
     expect(beginsSync(markOf({ begun: 10 }), part(20))).toBe(true)
     expect(beginsSync(markOf({ begun: 20 }), part(20))).toBe(false)
     expect(beginsSync(markOf({ begun: 10 }), part(20, 'partial'))).toBe(false)
-    expect(begun(markOf({ begun: 10, floor: 3 }), part(20), 7)).toEqual(markOf({ begun: 20, floor: 3, position: 7 }))
+    expect(afterSyncStart(markOf({ begun: 10, floor: 3 }), part(20), 7)).toEqual(
+      markOf({ begun: 20, floor: 3, position: 7 }),
+    )
   })
   it.each([
     ['the first of a full one', {}, part(10), true],
     ['something in it', { begun: 10 }, part(10), true],
     ['of a partial one', {}, part(10, 'partial'), false],
-    ['of one that was cancelled', { begun: 11 }, part(10), false],
-    ['of one that has ended', { begun: 10, closed: 10 }, part(10), false],
+    ['of a cancelled sync', { begun: 11 }, part(10), false],
+    ['of an ended sync', { begun: 10, closed: 10 }, part(10), false],
   ])('what is lost of a sync ends it: %s', (_reason, mark, sync, expected) => {
-    expect(losesPart(markOf(mark), sync)).toBe(expected)
+    expect(isLostInputFatal(markOf(mark), sync)).toBe(expected)
     if (!expected) return
-    const after = cutShort(markOf({ floor: 3, ...mark }), sync, 7)
+    const after = afterLostInput(markOf({ floor: 3, ...mark }), sync, 7)
     expect(after).toEqual(markOf({ ...mark, floor: 3, begun: 11, position: 7 }))
-    expect([staleReason(after, sync), losesPart(after, sync)]).toEqual(['sync_cancelled', false])
+    expect([staleReason(after, sync), isLostInputFatal(after, sync)]).toEqual(['sync_cancelled', false])
     expect(beginsSync(after, part(12))).toBe(true)
   })
   it('a full sync closes itself and all before, and every version so far', () => {
-    expect(closed(markOf({ begun: 10 }), part(10), 7, now)).toEqual(
+    expect(afterSyncEnd(markOf({ begun: 10 }), part(10), 7, now)).toEqual(
       markOf({ begun: 10, closed: 10, floor: versionAt(now), position: 7 }),
     )
     const higher = versionAt(now) + 1
-    expect(closed(markOf({ floor: higher }), part(10), 7, now)?.floor).toBe(higher)
+    expect(afterSyncEnd(markOf({ floor: higher }), part(10), 7, now)?.floor).toBe(higher)
   })
-  it('a partial sync closes what began 7 days before, at most once a day', () => {
+  it('a partial sync closes syncs that began 7 days before, at most once a day', () => {
     const weekBefore = (now - 7 * day) * 1024
     const sync = part(newSyncId(now, 'a'), 'partial')
-    expect(closed(noMark, sync, 7, now)).toMatchObject({ closed: weekBefore, floor: versionAt(now) })
-    expect(closed(markOf({ closed: weekBefore - day * 1024 }), sync, 7, now)).toMatchObject({ closed: weekBefore })
-    expect(closed(markOf({ closed: weekBefore - day * 1024 + 1 }), sync, 7, now)).toBeUndefined()
-    expect(closed(markOf({ closed: sync.syncId - 1 }), sync, 7, now)).toBeUndefined()
+    expect(afterSyncEnd(emptyWatermark, sync, 7, now)).toMatchObject({ closed: weekBefore, floor: versionAt(now) })
+    expect(afterSyncEnd(markOf({ closed: weekBefore - day * 1024 }), sync, 7, now)).toMatchObject({
+      closed: weekBefore,
+    })
+    expect(afterSyncEnd(markOf({ closed: weekBefore - day * 1024 + 1 }), sync, 7, now)).toBeUndefined()
+    expect(afterSyncEnd(markOf({ closed: sync.syncId - 1 }), sync, 7, now)).toBeUndefined()
   })
   it('is raised above the versions of those who are forgotten', () => {
-    expect(raised(markOf({ floor: 5 }), 8, 7)).toEqual(markOf({ floor: 8, position: 7 }))
-    expect(raised(markOf({ floor: 8 }), 8, 7)).toBeUndefined()
+    expect(withRaisedFloor(markOf({ floor: 5 }), 8, 7)).toEqual(markOf({ floor: 8, position: 7 }))
+    expect(withRaisedFloor(markOf({ floor: 8 }), 8, 7)).toBeUndefined()
   })
 })

@@ -14,34 +14,34 @@ const week = 7 * 24 * 3_600_000
 const ages = (doubt: UnconfirmedChanges | undefined): number[] =>
   [...Array(40).keys()].filter(age => isUnconfirmed(doubt, age))
 
-describe('changes in doubt', () => {
-  it('none', () => {
+describe('unconfirmed changes', () => {
+  it('are none at first', () => {
     expect(ages(undefined)).toEqual([])
     expect(shiftBy(undefined, 1)).toBeUndefined()
     expect(confirm(undefined, 0)).toBeUndefined()
   })
-  it('move back as others follow', () => {
+  it('get older when others follow', () => {
     expect(ages(shiftBy(markUnconfirmed(undefined, at), 3))).toEqual([3])
     expect(ages(markUnconfirmed(shiftBy(markUnconfirmed(undefined, at), 3), at))).toEqual([0, 3])
   })
-  it('beyond the 31st share one place: any of them may be meant', () => {
+  it('beyond the 31st share one bit, so each of them counts', () => {
     const doubt = shiftBy(markUnconfirmed(undefined, at), 34)
     expect(ages(doubt)).toEqual([31, 32, 33, 34, 35, 36, 37, 38, 39])
     expect(ages(shiftBy(doubt, 1_000_000))).toEqual(ages(doubt))
   })
-  it('are confirm one by one, those that share a place never', () => {
+  it('are confirmed one by one, except those that share a slot', () => {
     const doubt = markUnconfirmed(shiftBy(markUnconfirmed(undefined, at), 3), at)
     expect(ages(confirm(doubt, 3))).toEqual([0])
     expect(confirm(confirm(doubt, 3), 0)).toBeUndefined()
     const old = shiftBy(markUnconfirmed(undefined, at), 31)
     expect(confirm(old, 31)).toBe(old)
   })
-  it('all 32 at once stay an unsigned number', () => {
+  it('all 32 together stay an unsigned number', () => {
     let doubt = markUnconfirmed(undefined, at)
     for (let count = 0; count < 40; count++) doubt = markUnconfirmed(shiftBy(doubt, 1), at)
     expect(doubt.versions).toBe(2 ** 32 - 1)
   })
-  it('last for 7 days after the last one', () => {
+  it('expire 7 days after the last one', () => {
     const doubt = markUnconfirmed(undefined, at)
     expect(unlessExpired(doubt, epochMs(at + week))).toBe(doubt)
     expect(unlessExpired(doubt, epochMs(at + week + 1))).toBeUndefined()

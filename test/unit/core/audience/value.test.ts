@@ -20,8 +20,8 @@ describe('values of an audience are booleans', () => {
   })
 })
 
-describe('values of a computed trait are numbers, texts and lists', () => {
-  const form = 'refused: must be a number, a text, a list of these, or null'
+describe('values of a computed trait are numbers, strings and lists', () => {
+  const form = 'refused: must be a number, a string, a list of these, or null'
   it.each([
     [12.5, '12.5'],
     [-0, '0'],
@@ -31,17 +31,17 @@ describe('values of a computed trait are numbers, texts and lists', () => {
     [['b', 'a', 1], '["b","a",1]'],
     [[], '[]'],
     [null, 'null'],
-    [undefined, 'refused: is missing: a computed trait has one for each user'],
+    [undefined, 'refused: is missing: a computed trait needs a value for each user'],
     [true, form],
     [{ a: 1 }, form],
     [[['a']], form],
     [['a', null], form],
-    [Number.POSITIVE_INFINITY, 'refused: holds a number beyond ±1.8e308'],
+    [Number.POSITIVE_INFINITY, 'refused: contains a number beyond ±1.8e308'],
   ])('%j: %s', (given, expected) => {
     expect(shown('trait', given)).toBe(expected)
   })
 })
 
-it('who is not named by a full sync is false, of a trait null', () => {
+it('a user whom a full sync does not name gets false; of a trait, null', () => {
   expect([absentValue('audience'), absentValue('trait')]).toEqual(['false', 'null'])
 })

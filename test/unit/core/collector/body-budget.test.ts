@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { BodyBudget, type BodyRefusal } from '../../../../src/core/collector/memory-budget.ts'
 
 interface Held {
-  /** `-` has no known source. */
+  /** `-` for an unknown source. */
   readonly source: string
   readonly address?: string
   readonly bytes: number
@@ -10,7 +10,10 @@ interface Held {
   readonly isReceived?: boolean
 }
 
-/** Authenticated 150 bytes, keyless 60, one address 90: opens bodies of the given ages, then asks for one more. */
+/**
+ * Opens bodies of these ages and then requests memory for one more. Limits in bytes: 150 for
+ * authenticated bodies, 60 without a key, 90 per address.
+ */
 function ask(before: readonly Held[], newcomer: Held) {
   let now = 0
   const refused: BodyRefusal[] = []
@@ -134,7 +137,7 @@ describe('fair shares of the body budget', () => {
     expect(ask(before, newcomer)).toEqual(expected)
   })
 
-  it('a body moves to the share of its source when that becomes known, and takes no more once it is evicted', () => {
+  it('a body counts for its source when that is known, and gets no more memory after its eviction', () => {
     let now = 0
     const budget = new BodyBudget(
       { authenticated: 150, keyless: 60, perAddress: 200 },

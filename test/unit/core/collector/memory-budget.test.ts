@@ -7,7 +7,7 @@ describe('a budget of 100 bytes', () => {
     ['fits beside others', [60], 40, true],
     ['does not fit beside others', [60], 41, false],
     ['larger than all of it, alone', [], 1_000, true],
-    ['anything beside one that is larger than all of it', [1_000], 1, false],
+    ['anything beside a body larger than the budget', [1_000], 1, false],
     ['alone again, when the others have given back', [60, -60], 1_000, true],
   ])('%s', (_, before, bytes, expected) => {
     const budget = new MemoryBudget(100)

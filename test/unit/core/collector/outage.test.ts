@@ -9,11 +9,11 @@ function after(steps: readonly Step[]): Outage {
   return outage
 }
 
-describe('whether a request may go on to Kafka', () => {
+describe('whether a request is admitted', () => {
   it.each<[string, readonly Step[], number, boolean]>([
     ['nothing is known', [], 0, true],
     [
-      'others are under way',
+      'others are in progress',
       [
         ['tried', 0],
         ['tried', 0],
@@ -34,7 +34,7 @@ describe('whether a request may go on to Kafka', () => {
       false,
     ],
     [
-      'the next a second later, whatever became of the first',
+      'the next one second later, whatever the result of the first',
       [
         ['failed', 0],
         ['tried', 1_000],
@@ -43,7 +43,7 @@ describe('whether a request may go on to Kafka', () => {
       true,
     ],
     [
-      'one that failed',
+      'a failed one',
       [
         ['failed', 0],
         ['tried', 1_000],

@@ -16,7 +16,7 @@ const written = (change: Partial<RejectedRecord>) => {
   return { key: key?.toString(), text: JSON.parse(String(value)).text as string }
 }
 
-it('says who sent what, and what is wrong with it', () => {
+it('contains the source, the message and the error', () => {
   expect(rejectedRecord(rejected)).toEqual({
     key: Buffer.from('m-1'),
     value: Buffer.from(
@@ -28,7 +28,7 @@ it('says who sent what, and what is wrong with it', () => {
 
 describe('key', () => {
   it.each([
-    ['none where there is no id', undefined, undefined],
+    ['none without an id', undefined, undefined],
     ['its hash, where the id is too long', 'x'.repeat(101), expect.stringMatching(/^sha256:[0-9a-f]{64}$/)],
   ])('%s', (_, messageId, expected) => {
     expect(written({ messageId }).key).toEqual(expected)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { createSourceKeys, type GivenKeys, keyThatCounts } from '../../../../src/core/collector/source-keys.ts'
+import { createSourceKeys, effectiveWriteKey, type RequestKeys } from '../../../../src/core/collector/source-keys.ts'
 import { Secret } from '../../../../src/core/units.ts'
 
 const keys = createSourceKeys([
@@ -13,7 +13,7 @@ describe('whose key it is', () => {
     ['as it is', 'web-key', 'web'],
     ['with a secret behind it (Jitsu)', 'web-key:s3cret', 'web'],
     ['with an empty one', 'web-key:', 'web'],
-    ['one that has a colon itself', 'app:key', 'app'],
+    ['a key with a colon', 'app:key', 'app'],
     ['the last one of three', 'tv-3', 'tv'],
     ['a part of one', 'app', undefined],
     ['unknown', 'other', undefined],
@@ -27,14 +27,14 @@ describe('whose key it is', () => {
 })
 
 describe('the key that counts', () => {
-  const none: GivenKeys = { header: undefined, body: undefined, query: undefined }
-  it.each<[string, Partial<GivenKeys>, string | undefined]>([
+  const none: RequestKeys = { header: undefined, body: undefined, query: undefined }
+  it.each<[string, Partial<RequestKeys>, string | undefined]>([
     ['the header beats the body, which Jitsu masks', { header: 'h', body: '***', query: 'q' }, 'h'],
     ['the body beats the query', { body: 'b', query: 'q' }, 'b'],
     ['the query, where nothing else says anything', { query: 'q' }, 'q'],
     ['empty ones say nothing', { header: '', body: '', query: 'q' }, 'q'],
     ['none', { header: '' }, undefined],
   ])('%s', (_, given, expected) => {
-    expect(keyThatCounts({ ...none, ...given })).toBe(expected)
+    expect(effectiveWriteKey({ ...none, ...given })).toBe(expected)
   })
 })

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals'
 import {
-  deletesOf,
+  deleteMessagesOf,
   deletionOf,
-  marksOf,
-  mostUsers,
+  maxUsers,
   parseDeletionRequest,
+  suppressionsOf,
 } from '../../../../src/core/deletion/deletion-request.ts'
 import { createRouting } from '../../../../src/core/delivery/route.ts'
 import { destinationOf, sourceOf, start } from '../../../support/dispatcher/deliveries.ts'
@@ -43,21 +43,21 @@ describe('a request', () => {
     ['an empty id', { userIds: ['ann', ''] }, 'invalid_body', noUsers],
     ['a number that has lost digits', { userIds: [2 ** 53] }, 'invalid_body', noUsers],
     ['a number that is not whole', { userIds: [1.5] }, 'invalid_body', noUsers],
-    ['one id that is no list', { userIds: 'ann' }, 'invalid_body', noUsers],
+    ['one id that is not a list', { userIds: 'ann' }, 'invalid_body', noUsers],
     [
       'an id longer than any message can have',
       { userIds: ['ann', 'é'.repeat(16_385)] },
       'invalid_body',
-      "'userIds': a user id has 32770 bytes, at most 32768 are taken.",
+      "'userIds': a user id has 32770 bytes; the limit is 32768 bytes.",
     ],
     ['no sources', { userIds: ['ann'], sources: [] }, 'invalid_body', noSources],
-    ['a source that is no id', { userIds: ['ann'], sources: [7] }, 'invalid_body', noSources],
+    ['a source that is not an id', { userIds: ['ann'], sources: [7] }, 'invalid_body', noSources],
     ['suppress in words', { userIds: ['ann'], suppress: 'yes' }, 'invalid_body', "'suppress' must be true or false."],
     [
       'a misspelt limit',
       { userIds: ['ann'], source: ['web'] },
       'invalid_body',
-      '"source" is not known: send userIds, sources, suppress.',
+      '"source" is not a known key: send userIds, sources, suppress.',
     ],
     [
       'a stranger',
@@ -70,7 +70,7 @@ describe('a request', () => {
   })
 
   it('of too many users is refused', () => {
-    const userIds = Array.from({ length: mostUsers + 1 }, (_, number) => number)
+    const userIds = Array.from({ length: maxUsers + 1 }, (_, number) => number)
     expect(parseDeletionRequest({ userIds }, routing)).toMatchObject({
       code: 'invalid_body',
       message: expect.stringContaining('5001'),
@@ -80,7 +80,7 @@ describe('a request', () => {
 })
 
 describe('the affected sources', () => {
-  it('are all that have an enabled destination', () => {
+  it('are all sources with an enabled destination', () => {
     expect(deletionOf(all, 'd-1', start, routing)).toEqual({
       id: 'd-1',
       createdAt: start,
@@ -92,7 +92,7 @@ describe('the affected sources', () => {
       ],
     })
   })
-  it('are those that are named, also where nobody is to be told', () => {
+  it('are those of the request, even without destinations to notify', () => {
     expect(deletionOf({ ...all, sources: ['app', 'tv'] }, 'd-1', start, routing).sources).toEqual([
       { id: 'app', destinations: ['crm'] },
       { id: 'tv', destinations: [] },
@@ -102,9 +102,9 @@ describe('the affected sources', () => {
 
 describe('delete messages', () => {
   const request = { ...all, sources: ['web', 'tv', 'app'] }
-  const deletes = [...deletesOf(request, deletionOf(request, 'd-1', start, routing))]
+  const deletes = [...deleteMessagesOf(request, deletionOf(request, 'd-1', start, routing))]
 
-  it('one for each user and affected source', () => {
+  it('one for each user and each affected source', () => {
     expect(deletes.map(({ sourceId, message }) => `${message.userId} ${sourceId}`)).toEqual([
       'ann web',
       'ann app',
@@ -112,7 +112,7 @@ describe('delete messages', () => {
       'bob app',
     ])
   })
-  it('are events of their sources, for all of its destinations', () => {
+  it('are events of their source, for all of its destinations', () => {
     expect(deletes[0]).toMatchObject({
       sourceId: 'web',
       destinationId: undefined,
@@ -122,23 +122,23 @@ describe('delete messages', () => {
       message: { type: 'delete', userId: 'ann', timestamp: start, traits: undefined },
     })
   })
-  it('have ids of their own, the same when they are made again', () => {
+  it('have their own ids, the same when they are created again', () => {
     const ids = deletes.map(({ message }) => message.messageId)
     expect(new Set(ids).size).toBe(4)
     expect(
-      [...deletesOf(request, deletionOf(request, 'd-1', start, routing))].map(event => event.message.messageId),
+      [...deleteMessagesOf(request, deletionOf(request, 'd-1', start, routing))].map(event => event.message.messageId),
     ).toEqual(ids)
-    const [other] = deletesOf(request, deletionOf(request, 'd-2', start, routing))
+    const [other] = deleteMessagesOf(request, deletionOf(request, 'd-2', start, routing))
     expect(ids).not.toContain(other?.message.messageId)
   })
 })
 
-describe('marks', () => {
+describe('suppressions', () => {
   it('of every source', () => {
-    expect(marksOf(all, start)).toEqual([{ source: undefined, deletedAt: start, isSuppressed: false }])
+    expect(suppressionsOf(all, start)).toEqual([{ source: undefined, deletedAt: start, isSuppressed: false }])
   })
   it('of those that are named, and of the audiences', () => {
-    expect(marksOf({ ...all, sources: ['web', 'app'], suppress: true }, start)).toEqual(
+    expect(suppressionsOf({ ...all, sources: ['web', 'app'], suppress: true }, start)).toEqual(
       ['web', 'app', 'hookline.audiences'].map(source => ({ source, deletedAt: start, isSuppressed: true })),
     )
   })

@@ -45,7 +45,7 @@ const shown = (outcomes: readonly DeletionOutcome[], of = record): string => {
 const everywhere = (userId: string, result: DeletionOutcome['result']) =>
   ['web/crm', 'web/erp', 'app/crm'].map(place => outcome(place, userId, result))
 
-describe('the status is the sum', () => {
+describe('the status sums all destinations', () => {
   it('as it is answered', () => {
     expect(statusOf([outcome('app/crm', 'ann', 'delivered'), outcome('app/crm', 'bob', 'undelivered')])).toEqual({
       id: 'd-1',
@@ -85,10 +85,10 @@ describe('the status is the sum', () => {
   ])('%s', (_reason, outcomes, status) => {
     expect(statusOf(outcomes).status).toBe(status)
   })
-  it('with nobody to tell it is finished', () => {
+  it('is finished when there is no destination to notify', () => {
     expect(shown([], { ...record, sources: [{ id: 'tv', destinations: [] }] })).toBe('finished')
   })
-  it('names that look like places are told apart', () => {
+  it('distinguishes destination b.c of source a from destination c of source a.b', () => {
     const sources = [
       { id: 'a', destinations: ['b.c'] },
       { id: 'a.b', destinations: ['c'] },
@@ -100,7 +100,7 @@ describe('the status is the sum', () => {
 })
 
 describe('on the topic', () => {
-  it('a deletion stands under its id', () => {
+  it('a deletion is found by its id', () => {
     expect(decodeDeletion(deletionKey('d-1'), encodeDeletion(record))).toEqual({ kind: 'request', record })
   })
   it.each<[string, DeletionOutcome]>([

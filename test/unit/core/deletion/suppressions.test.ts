@@ -1,20 +1,20 @@
 import { describe, expect, it } from '@jest/globals'
 import {
+  allowLaterEvents,
   decodeSuppressions,
   encodeSuppressions,
-  lastingMarks,
-  type Mark,
-  markedAgain,
+  mergeSuppressions,
+  type Suppression,
   SuppressionIndex,
   stoppedBy,
-  unsuppressed,
+  unexpiredSuppressions,
 } from '../../../../src/core/deletion/suppressions.ts'
 import { durationMs, type EpochMs, epochMs } from '../../../../src/core/units.ts'
 import { start } from '../../../support/dispatcher/deliveries.ts'
 
 const lasts = durationMs(96 * 3_600_000)
 const hoursAfter = (hours: number): EpochMs => epochMs(start + hours * 3_600_000)
-const mark = (given: Partial<Mark> = {}): Mark => ({
+const mark = (given: Partial<Suppression> = {}): Suppression => ({
   source: undefined,
   deletedAt: start,
   isSuppressed: false,
@@ -23,7 +23,7 @@ const mark = (given: Partial<Mark> = {}): Mark => ({
 const event = { userId: 'ann', sourceId: 'web' }
 
 describe('does a mark stop an event', () => {
-  it.each<[string, readonly Mark[], EpochMs, string, string | undefined]>([
+  it.each<[string, readonly Suppression[], EpochMs, string, string | undefined]>([
     ['received before', [mark()], hoursAfter(-1), 'web', 'user_deleted'],
     ['received in the same millisecond', [mark()], start, 'web', 'user_deleted'],
     ['received later', [mark()], epochMs(start + 1), 'web', undefined],
@@ -43,14 +43,14 @@ describe('does a mark stop an event', () => {
     expect(stoppedBy(marks, { ...event, sourceId, receivedAt }, hoursAfter(2), lasts)).toBe(expected)
   })
 
-  it('the delete itself always goes out', () => {
+  it('never stop the delete itself', () => {
     const marks = [mark({ isSuppressed: true })]
     expect(stoppedBy(marks, { ...event, receivedAt: start, type: 'delete' }, start, lasts)).toBeUndefined()
     expect(stoppedBy(marks, { ...event, receivedAt: start, type: 'identify' }, start, lasts)).toBe('user_deleted')
   })
 })
 
-describe('marks without suppression are over when nothing received before can be delivered any more', () => {
+describe('entries without suppression expire when no event received before them can still be delivered', () => {
   it.each<[number, boolean, string | undefined]>([
     [96, false, 'user_deleted'],
     [96.001, false, undefined],
@@ -60,41 +60,41 @@ describe('marks without suppression are over when nothing received before can be
       stoppedBy([mark({ isSuppressed })], { ...event, receivedAt: hoursAfter(-1) }, hoursAfter(hours), lasts),
     ).toBe(expected)
   })
-  it('what is left of them stays', () => {
+  it('keeps the remaining entries', () => {
     const marks = [mark({ source: 'web' }), mark({ source: 'app', isSuppressed: true })]
-    expect(lastingMarks(marks, hoursAfter(97), lasts)).toEqual([marks[1]])
-    expect(lastingMarks([mark()], hoursAfter(97), lasts)).toBeUndefined()
+    expect(unexpiredSuppressions(marks, hoursAfter(97), lasts)).toEqual([marks[1]])
+    expect(unexpiredSuppressions([mark()], hoursAfter(97), lasts)).toBeUndefined()
   })
 })
 
 describe('one more deletion of the same user', () => {
   it('the later time holds, an earlier suppression stays', () => {
-    expect(markedAgain([mark({ isSuppressed: true })], [mark({ deletedAt: hoursAfter(1) })])).toEqual([
+    expect(mergeSuppressions([mark({ isSuppressed: true })], [mark({ deletedAt: hoursAfter(1) })])).toEqual([
       mark({ deletedAt: hoursAfter(1), isSuppressed: true }),
     ])
-    expect(markedAgain([mark({ deletedAt: hoursAfter(1) })], [mark({ isSuppressed: true })])).toEqual([
+    expect(mergeSuppressions([mark({ deletedAt: hoursAfter(1) })], [mark({ isSuppressed: true })])).toEqual([
       mark({ deletedAt: hoursAfter(1), isSuppressed: true }),
     ])
   })
   it('each source for itself', () => {
-    expect(markedAgain([mark({ source: 'web' })], [mark({ source: 'app' })])).toEqual([
+    expect(mergeSuppressions([mark({ source: 'web' })], [mark({ source: 'app' })])).toEqual([
       mark({ source: 'web' }),
       mark({ source: 'app' }),
     ])
   })
   it('the first', () => {
-    expect(markedAgain(undefined, [mark()])).toEqual([mark()])
+    expect(mergeSuppressions(undefined, [mark()])).toEqual([mark()])
   })
 })
 
 describe('a suppression that is lifted', () => {
   it('leaves the deletion', () => {
-    expect(unsuppressed([mark({ isSuppressed: true })])).toEqual([mark()])
+    expect(allowLaterEvents([mark({ isSuppressed: true })])).toEqual([mark()])
   })
 })
 
-describe('the marks of all users', () => {
-  it('are the last record of each', () => {
+describe('the suppressions of all users', () => {
+  it('are the last record of each user', () => {
     const index = new SuppressionIndex(lasts)
     index.apply('ann', [mark()])
     index.apply('bob', [mark({ isSuppressed: true })])
@@ -105,7 +105,7 @@ describe('the marks of all users', () => {
     expect(index.stops({ ...event, userId: 'bob', receivedAt: start }, hoursAfter(1))).toBe('user_deleted')
     expect(index.stops({ ...event, userId: undefined, receivedAt: start }, hoursAfter(1))).toBeUndefined()
   })
-  it('some of which are over', () => {
+  it('some of which have expired', () => {
     const index = new SuppressionIndex(lasts)
     index.apply('ann', [mark()])
     index.apply('bob', [mark({ source: 'web' }), mark({ source: 'app', isSuppressed: true })])
@@ -115,11 +115,13 @@ describe('the marks of all users', () => {
     expect(index.lasting(index.get('bob') ?? [], hoursAfter(97))).toEqual([mark({ source: 'app', isSuppressed: true })])
   })
 
-  describe('of two writers that did not know of each other', () => {
+  describe('records of two concurrent writers', () => {
     const suppressed = [mark({ isSuppressed: true })]
     const later = [mark({ deletedAt: hoursAfter(1) })]
     const both = [mark({ deletedAt: hoursAfter(1), isSuppressed: true })]
-    it.each<[string, readonly Mark[] | undefined, number | undefined, readonly Mark[], readonly string[]]>([
+    it.each<
+      [string, readonly Suppression[] | undefined, number | undefined, readonly Suppression[], readonly string[]]
+    >([
       ['hold both, until somebody writes them together', later, -1, both, ['ann']],
       ['a tombstone takes nothing away', undefined, -1, suppressed, ['ann']],
       ['the last one alone, when it was made of the one before', later, 5, later, []],
@@ -130,14 +132,14 @@ describe('the marks of all users', () => {
       index.apply('ann', marks, 6, madeOf)
       expect([index.get('ann'), [...index.outdated(start)]]).toEqual([expected, outdated])
     })
-    it('the correction holds alone: it was made of the record that holds', () => {
+    it('the correction alone counts, because it is based on the current record', () => {
       const index = new SuppressionIndex(lasts)
       index.apply('ann', suppressed, 5, -1)
       index.apply('ann', later, 6, -1)
       index.apply('ann', [mark()], 7, 5)
       expect([index.get('ann'), index.offsetOf('ann'), [...index.outdated(start)]]).toEqual([[mark()], 7, []])
     })
-    it('nothing is known of the record that it was made of: it holds', () => {
+    it('a record whose base is unknown counts', () => {
       const index = new SuppressionIndex(lasts)
       index.apply('ann', later, 6, 5)
       expect([index.get('ann'), [...index.outdated(start)]]).toEqual([later, []])

@@ -5,7 +5,7 @@ import {
   attemptFacts,
   decodeAttempt,
   encodeAttempt,
-  isMeant,
+  matchesAttemptFilter,
 } from '../../../../src/core/delivery/attempt-facts.ts'
 import type { Attempt, Decision } from '../../../../src/core/delivery/decide.ts'
 import { initialState } from '../../../../src/core/delivery/delivery-state.ts'
@@ -42,7 +42,7 @@ const facts = (decision: Decision, ...outcomes: Outcome[]): AttemptFacts =>
 
 const common = { destination: 'crm', source: 'web', messageId: 'm-1', type: 'track', attempt: 2, elapsedMs: 12 }
 
-describe('what is told of an attempt', () => {
+describe('the fields of an attempt', () => {
   it.each<[string, AttemptFacts, object]>([
     ['delivered', facts({ kind: 'delivered' }, 'delivered'), { decision: 'delivered', outcomes: { w0: 'delivered' } }],
     [
@@ -51,7 +51,7 @@ describe('what is told of an attempt', () => {
       { decision: 'retried', nextAttemptInMs: 10_000, outcomes: { w0: 'timeout', w1: 'http_4xx' } },
     ],
     [
-      'given up: why',
+      'dead-lettered: the reason',
       facts({ kind: 'dead_lettered', reason: 'tls_untrusted', carried }, 'tls_untrusted'),
       { decision: 'dead_lettered', reason: 'tls_untrusted', outcomes: { w0: 'tls_untrusted' } },
     ],
@@ -64,7 +64,7 @@ describe('what is told of an attempt', () => {
     expect(told).toEqual({ ...common, ...expected })
   })
 
-  it('nothing of users, URLs, headers or what the message says', () => {
+  it('contain no user, URL, header or message content', () => {
     expect(encodeAttempt(facts({ kind: 'delivered' }, 'delivered'), at)).not.toMatch(/somebody|secret|Order|total/)
   })
 })
@@ -72,12 +72,12 @@ describe('what is told of an attempt', () => {
 describe('a record of it', () => {
   const told = facts({ kind: 'dead_lettered', reason: 'http_4xx', carried }, 'http_4xx')
 
-  it('reads as it was written', () => {
+  it('are unchanged after writing and parsing', () => {
     expect(decodeAttempt(encodeAttempt(told, at))).toEqual({ ...told, at })
     expect(JSON.parse(encodeAttempt(told, at)).at).toBe('2026-03-01T00:00:00.000Z')
   })
 
-  it('of a later version is read too', () => {
+  it('of a later version are parsed too', () => {
     const later = encodeAttempt({ ...told, more: 1 } as AttemptFacts, at)
     expect(decodeAttempt(later)).toEqual({ ...told, at, more: 1 })
   })
@@ -113,6 +113,6 @@ describe('a filter', () => {
     [{ messageId: 'm-2' }, false],
     [{ destination: 'crm', messageId: 'm-2' }, false],
   ])('%j', (filter, expected) => {
-    expect(isMeant(seen, filter)).toBe(expected)
+    expect(matchesAttemptFilter(seen, filter)).toBe(expected)
   })
 })

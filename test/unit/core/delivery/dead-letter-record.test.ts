@@ -15,7 +15,7 @@ import {
 } from '../../../support/dispatcher/deliveries.ts'
 
 describe('a truncated dead letter', () => {
-  it('has a bound, whatever its record holds', () => {
+  it('has a maximum size, for any record', () => {
     const long = 'x'.repeat(500_000)
     const record = recordOf({ key: Buffer.from(long), value: Buffer.alloc(5_000_000), headers: { other: long } })
     const known = { destination: long, messageId: long, firstTrace: long }
@@ -25,7 +25,7 @@ describe('a truncated dead letter', () => {
     expect(headers).toMatchObject({ 'original-length': '5000000', 'origin-offset': '41' })
   })
 
-  it('is not replayed from its value', () => {
+  it('is not replayed from its truncated value', () => {
     const record = truncatedDeadLetter(recordOf({ value: Buffer.alloc(100_000) }), carriedOf(), 'retries_exhausted')
     const stored = recordOf({ ...record, topic: 'hookline.dead-letter' })
     const circumstances = {
@@ -40,7 +40,7 @@ describe('a truncated dead letter', () => {
   })
 })
 
-it('the key of a dead letter is another one when the events topic was created again', () => {
+it('the key differs when the events topic was created again', () => {
   const [before, after] = [start, epochMs(start + 86_400_000)].map(timestamp =>
     deadLetterRecord(recordOf({ offset: 0, timestamp }), undefined, 'undecodable').key?.toString(),
   )

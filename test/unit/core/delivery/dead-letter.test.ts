@@ -3,10 +3,10 @@ import {
   type DeadLetter,
   type DeadLetterFilter,
   deadLetterOutcomes,
+  LiveDeadLetters,
   matches,
   noDestination,
   parseDeadLetter,
-  StandingRecords,
 } from '../../../../src/core/delivery/dead-letter.ts'
 import { deadLetterRecord } from '../../../../src/core/delivery/dead-letter-record.ts'
 import type { LogRecord } from '../../../../src/core/ports.ts'
@@ -15,7 +15,7 @@ import { carriedOf, later, recordOf, start } from '../../../support/dispatcher/d
 const inTopic = (outgoing: ReturnType<typeof deadLetterRecord>, offset = 7): LogRecord =>
   recordOf({ ...outgoing, topic: 'hookline.dead-letter', partition: 0, offset, timestamp: later('1h') })
 
-describe('a dead letter is read from its record', () => {
+describe('a dead letter is parsed from its record', () => {
   const origin = { topic: 'hookline.events', partition: 3, offset: 41, timestamp: start }
 
   it('of a delivery', () => {
@@ -72,7 +72,7 @@ describe('a dead letter is read from its record', () => {
     ['a count beyond 2^53', { attempt: '9'.repeat(16) }, { attempts: undefined }],
     ['an origin without offset', { 'origin-topic': 't', 'origin-partition': '0' }, { origin: undefined }],
     [
-      'an origin without time: the record stands in',
+      'an origin without time',
       { 'origin-topic': 't', 'origin-partition': '0', 'origin-offset': '5' },
       { origin: { topic: 't', partition: 0, offset: 5, timestamp: start } },
     ],
@@ -110,14 +110,14 @@ describe('filters', () => {
     expect([matches(deadLetter, filter), matches(undecodable, filter)]).toEqual([ofDelivery, ofEvent])
   })
 
-  it('know every outcome that a dead letter can have, each once', () => {
+  it('contain every outcome of a dead letter once', () => {
     expect(deadLetterOutcomes).toEqual(expect.arrayContaining(['http_5xx', 'tls_untrusted', 'missing_event']))
     expect(new Set(deadLetterOutcomes).size).toBe(deadLetterOutcomes.length)
   })
 })
 
-describe('the last record of a key stands, unless it is null', () => {
-  /** `key=value`, `key` for a null; the key may have a partition in front: `1:key`. */
+describe('the last record of a key is live, unless it is a tombstone', () => {
+  /** Parses records: `key=value`, or `key` for a tombstone. `1:key` is in partition 1. */
   function recordsOf(text: string): LogRecord[] {
     return text
       .split(' ')
@@ -139,7 +139,7 @@ describe('the last record of a key stands, unless it is null', () => {
     ['keys are apart', 'a=1 b=2', ['1', '2']],
     ['an earlier one of the key is gone', 'a=1 b=2 a=3', ['2', '3']],
     ['replayed', 'a=1 b=2 a', ['2']],
-    ['replayed and given up again', 'a=1 a a=3', ['3']],
+    ['replayed and dead-lettered again', 'a=1 a a=3', ['3']],
     ['replayed, its record compacted away', 'a b=2', ['2']],
     ['written again and replayed', 'a=1 a=2 a', []],
     ['a null in another partition takes nothing back', '0:a=1 1:a', ['1']],
@@ -148,20 +148,20 @@ describe('the last record of a key stands, unless it is null', () => {
     ['nothing', '', []],
   ])('%s', (_name, text, expected) => {
     const records = recordsOf(text)
-    const standing = new StandingRecords()
+    const standing = new LiveDeadLetters()
     for (const record of records) standing.note(record)
     expect(records.filter(record => standing.has(record)).map(({ value }) => String(value))).toEqual(expected)
     expect(standing.size).toBe(expected.length)
   })
 
   it('tells keys apart that are no UTF-8', () => {
-    const standing = new StandingRecords()
+    const standing = new LiveDeadLetters()
     for (const [offset, byte] of [0xff, 0xfe].entries()) standing.note(recordOf({ offset, key: Buffer.from([byte]) }))
     expect(standing.size).toBe(2)
   })
 
   it('a record that came after the noting does not stand', () => {
-    const standing = new StandingRecords()
+    const standing = new LiveDeadLetters()
     const [noted, newer, other] = recordsOf('a=1 a=2 b=3') as [LogRecord, LogRecord, LogRecord]
     standing.note(noted)
     expect([noted, newer, other].map(record => standing.has(record))).toEqual([true, false, false])

@@ -45,14 +45,14 @@ describe('beforeAttempt: whether a delivery is due', () => {
     expect(due(given, paused)).toBe(expected)
   })
 
-  it('waiting for its time does not make it climb', () => {
+  it('waiting for the due time does not use a longer tier', () => {
     const carried = carriedOf({ attempt: 1, notBefore: later('70m', now), deferrals: 1, reason: 'http_429' })
     const decision = beforeAttempt(carried, false, defaultPolicy, now) as Decision
     expect(carriedAfter(decision)).toEqual({ ...carried, reason: 'not_before' })
   })
 })
 
-describe('defer: parked without an attempt', () => {
+describe('defer: no attempt is counted', () => {
   const now = later('1h')
   it.each<[string, Partial<DeliveryState>, Parameters<typeof defer>[1], string]>([
     ['at first', {}, 'lane_full', 'deferred lane_full 10s'],
@@ -65,14 +65,14 @@ describe('defer: parked without an attempt', () => {
     expect(summary(defer(carriedOf(given), cause, defaultPolicy, now))).toBe(expected)
   })
 
-  it('beside a probe it waits for the shortest tier and climbs no further', () => {
+  it('during a probe it waits for the shortest tier and counts no deferral', () => {
     const carried = carriedOf({ deferrals: 3 })
     const decision = defer(carried, 'breaker_open', defaultPolicy, now, { climbs: false })
     expect(summary(decision)).toBe('deferred breaker_open 10s')
     expect(carriedAfter(decision)).toEqual({ ...carried, reason: 'breaker_open' })
   })
 
-  it('leaves all but the count of deferrals and the reason as it was', () => {
+  it('changes only the count of deferrals and the reason', () => {
     const carried = carriedOf({ attempt: 2, deferrals: 1, outcomes: 'http_5xx', notBefore: later('59m') })
     expect(carriedAfter(defer(carried, 'lane_full', defaultPolicy, now))).toEqual({
       ...carried,
@@ -82,7 +82,7 @@ describe('defer: parked without an attempt', () => {
   })
 })
 
-describe('no record is given up without one attempt', () => {
+describe('no record is dead-lettered without an attempt', () => {
   it.each([
     ['in its window', {}, false],
     ['at the deadline, never attempted', { deadline: start }, true],

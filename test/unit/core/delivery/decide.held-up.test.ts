@@ -34,14 +34,14 @@ describe('a webhook left out because other destinations hold the permits', () =>
     expect(summary(heldUp(calls, carriedOf(carried)))).toBe(expected)
   })
 
-  it('uses up neither the schedule nor the tiers; what the others answered is remembered', () => {
+  it('uses up neither the schedule nor the tiers, and keeps the outcomes of the other webhooks', () => {
     expect(carriedAfter(heldUp('http_4xx http_429/20'))).toMatchObject({
       ...{ attempt: 1, deferrals: 3, reason: 'lane_full', notBefore: later('20s') },
       ...{ outcomes: 'http_4xx,http_429', refusedWebhooks: ['00000000'] },
     })
   })
 
-  it('a Retry-After beyond the window waits for its end', () => {
+  it('a Retry-After beyond the window waits for the end of the window', () => {
     const carried = carriedOf()
     expect(carriedAfter(heldUp('http_429/99999', carried)).notBefore).toBe(carried.deadline)
   })

@@ -37,7 +37,7 @@ describe('one webhook', () => {
   })
 })
 
-describe('five URLs, any one success (A4.1)', () => {
+describe('five webhooks, of which any one success counts', () => {
   it.each([
     ['http_5xx delivered', 0, 'delivered'],
     ['http_4xx tls_untrusted timeout dns delivered', 0, 'delivered'],
@@ -51,7 +51,7 @@ describe('five URLs, any one success (A4.1)', () => {
     expect(decideNow(calls, 1, leftOut)).toBe(expected)
   })
 
-  it('those that refused are remembered by their hash, in configuration order, and keep their place', () => {
+  it('stores rejecting webhooks by hash, in configuration order', () => {
     const first = carriedAfter(decide(attemptOf('http_5xx http_4xx timeout'), carriedOf(), defaultPolicy, start))
     expect(first).toMatchObject({ attempt: 1, outcomes: 'http_5xx,http_4xx,timeout', refusedWebhooks: ['11111111'] })
     const destination = destinationOf({ webhooks: [0, 1, 2].map(index => webhookOf(index)) })
@@ -73,13 +73,13 @@ describe('five URLs, any one success (A4.1)', () => {
     })
   })
 
-  it('one that was left out keeps its last outcome', () => {
+  it('a webhook that was left out keeps its last outcome', () => {
     const before = carriedOf({ attempt: 1, outcomes: 'dns,http_4xx,timeout', refusedWebhooks: ['11111111'] })
     const after = decide(attemptOf('0:reset', 2, 1), before, defaultPolicy, start)
     expect(carriedAfter(after)).toMatchObject({ outcomes: 'reset,http_4xx,timeout', refusedWebhooks: ['11111111'] })
   })
 
-  it('a live edit of the list that leaves only those that refused: a dead letter, without another attempt', () => {
+  it('a live edit that leaves only rejecting webhooks: dead-lettered without another attempt', () => {
     const before = carriedOf({ attempt: 2, outcomes: 'http_5xx,http_4xx', refusedWebhooks: ['11111111'] })
     const destination = destinationOf({ webhooks: [webhookOf(1)] })
     expect(webhooksToCall(destination.webhooks, before)).toEqual([])
@@ -88,7 +88,7 @@ describe('five URLs, any one success (A4.1)', () => {
     expect(carriedAfter(decision).attempt).toBe(2)
   })
 
-  it('live edits do not make the headers grow without end', () => {
+  it('live edits do not make the headers grow without limit', () => {
     let carried = carriedOf({ deadline: later('4h') })
     for (let number = 1; number <= 8; number++) {
       const calls = [0, 1, 2].map(index => ({
@@ -103,7 +103,7 @@ describe('five URLs, any one success (A4.1)', () => {
     expect(carried.outcomes.split(',')).toHaveLength(10)
   })
 
-  it('no calls at all on a delivery that nobody refused is a bug', () => {
+  it('throws for an attempt without requests on a delivery that no webhook rejected', () => {
     expect(() => decideNow('')).toThrow(TypeError)
   })
 })
@@ -120,7 +120,7 @@ describe('number and spacing of retries', () => {
     expect(decideNow('http_5xx', number)).toBe(expected)
   })
 
-  it('none are made with an empty schedule', () => {
+  it('no retries with an empty schedule', () => {
     expect(summary(decide(attemptOf('http_5xx'), carriedOf(), policyOf([]), start))).toBe(
       'dead_lettered retries_exhausted',
     )
@@ -164,13 +164,13 @@ describe('Retry-After', () => {
     expect(decideNow(calls)).toBe(expected)
   })
 
-  it('beyond the window is told apart from a schedule that is over', () => {
+  it('distinguishes a wait beyond the window from an exhausted schedule', () => {
     expect(decideNow('http_5xx/99999', 10)).toBe('dead_lettered retry_after_exceeds_window')
   })
 })
 
-describe('what a retry carries', () => {
-  it('everything but the attempt, its result and the time stays', () => {
+describe('the state of a retry', () => {
+  it('everything stays except the attempt number, the result and the time', () => {
     const before = carriedOf({ attempt: 1, deferrals: 3, round: 2, reason: 'breaker_open' })
     const decision = decide(attemptOf('http_4xx reset http_5xx', 2), before, defaultPolicy, later('90s'))
     expect(carriedAfter(decision)).toEqual({
@@ -183,14 +183,14 @@ describe('what a retry carries', () => {
     })
   })
 
-  it('waits for room only: says so', () => {
+  it('names a missing permit as the cause', () => {
     expect(carriedAfter(decide(attemptOf('http_4xx', 1, 1), carriedOf(), defaultPolicy, start)).reason).toBe(
       'lane_full',
     )
   })
 })
 
-it('short schedules retry in tiers of their own', () => {
+it('short schedules have their own tiers', () => {
   const policy = policyOf(durations('200ms 1s'))
   expect(summary(decide(attemptOf('timeout', 1), carriedOf(), policy, start))).toBe('retried after 200ms in 200ms')
   expect(summary(decide(attemptOf('timeout', 2), carriedOf(), policy, start))).toBe('retried after 1000ms in 1s')

@@ -40,7 +40,7 @@ const headers = {
   'message-id': 'message-1',
 }
 
-it('a delivery that is taken up for the first time has its whole window ahead and may start at once', () => {
+it('a new delivery has its whole window left and may start immediately', () => {
   expect(initialState(recordOf(), 'crm', 'message-1', start, duration('4h'))).toEqual({
     destination: 'crm',
     attempt: 0,
@@ -58,15 +58,15 @@ it('a delivery that is taken up for the first time has its whole window ahead an
 })
 
 describe('headers', () => {
-  it('are decimal text under public names', () => {
+  it('are decimal text under documented names', () => {
     expect(toHeaders(inThirdRound)).toEqual(headers)
   })
 
-  it('are read back, others ignored', () => {
+  it('are parsed again, and unknown ones are ignored', () => {
     expect(parseDeliveryState({ ...headers, traceparent: '00-ab-cd-01' })).toEqual(inThirdRound)
   })
 
-  it('stay under 1 KiB together, names included', () => {
+  it('have less than 1 KiB together, names included', () => {
     const longest = <T extends string>(values: readonly T[]): T =>
       values.reduce((best, value) => (value.length > best.length ? value : best))
     const worst: DeliveryState = {
@@ -77,7 +77,7 @@ describe('headers', () => {
       deadline: epochMs(Number.MAX_SAFE_INTEGER),
       notBefore: epochMs(Number.MAX_SAFE_INTEGER),
       reason: longest(deadLetterReasons),
-      // As many as a decision remembers.
+      // The maximum number of outcomes in a delivery state.
       outcomes: Array(10).fill(longest(refusedOutcomes)).join(','),
       refusedWebhooks: Array(10).fill('0badcafe'),
       origin: {
@@ -109,7 +109,7 @@ describe('headers', () => {
     },
   )
 
-  it('of an event without timestamp, which Kafka marks as -1, are whole', () => {
+  it('of an event without timestamp (-1 in Kafka) are complete', () => {
     const carried = parseDeliveryState({ ...headers, 'origin-timestamp': '-1' })
     expect(carried).toEqual({ ...inThirdRound, origin: { ...origin, timestamp: -1 } })
   })
@@ -130,19 +130,19 @@ describe('headers', () => {
 })
 
 describe('a retry record', () => {
-  it('is the event with its key and bytes, for any partition', () => {
+  it('has the key and bytes of the event, for any partition', () => {
     const record = recordOf()
     expect(retryRecord(record, inThirdRound)).toEqual({ key: record.key, value: record.value, headers })
   })
 
-  it("replaces our headers and keeps others'", () => {
+  it('replaces the headers of Hookline and keeps all others', () => {
     const record = recordOf({ headers: { ...headers, attempt: '1', 'null-value': '1', traceparent: '00-ab-cd-01' } })
     expect(retryRecord(record, inThirdRound).headers).toEqual({ ...headers, traceparent: '00-ab-cd-01' })
   })
 })
 
 describe('a dead letter', () => {
-  it('of a delivery: keyed by destination, origin and round, wherever the record stood last', () => {
+  it('of a delivery: keyed by destination, origin and round, whichever topic the record was on', () => {
     const record = recordOf({ topic: 'hookline.retry.1h', partition: 3, offset: 7, headers })
     expect(deadLetterRecord(record, inThirdRound, 'retries_exhausted')).toEqual({
       key: Buffer.from('crm/hookline.events/3/41/1795248000000/3'),
@@ -178,7 +178,7 @@ describe('a dead letter', () => {
       { destination: 'gone' },
     ],
   ] as const)('of a record that never became a delivery: %s', (reason, known, code, key, more) => {
-    // What foreign producers write into these headers is not ours.
+    // Headers of foreign producers are ignored on the events topic.
     const record = recordOf({ headers: { destination: 'forged', attempt: '9', 'origin-key': 'forged' } })
     expect(deadLetterRecord(record, known, reason, code)).toEqual({
       key: Buffer.from(key),
@@ -187,7 +187,7 @@ describe('a dead letter', () => {
     })
   })
 
-  it('of an event without value: empty and marked, since null would delete the dead letter', () => {
+  it('of an event without value: empty and marked, because null would be a tombstone', () => {
     const { value, headers: written } = deadLetterRecord(recordOf({ value: null }), undefined, 'undecodable')
     expect(value).toEqual(Buffer.alloc(0))
     expect(written['null-value']).toBe('1')
@@ -200,7 +200,7 @@ describe('a dead letter', () => {
 
   it.each<[string, Partial<LogRecord>]>([
     ['text', {}],
-    ['bytes that are no text', { key: Buffer.from([0, 127, 128, 255]), value: Buffer.from([255, 0]) }],
+    ['bytes that are not text', { key: Buffer.from([0, 127, 128, 255]), value: Buffer.from([255, 0]) }],
     ['without key', { key: null }],
     ['with an empty key and an empty value', { key: Buffer.alloc(0), value: Buffer.alloc(0) }],
     ['without value', { value: null }],

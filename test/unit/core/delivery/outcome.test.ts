@@ -9,7 +9,7 @@ import {
 } from '../../../../src/core/delivery/outcome.ts'
 import type { CallPhase } from '../../../../src/core/ports.ts'
 
-describe('an answer is judged by its status alone', () => {
+describe('depends on the response status alone', () => {
   it.each<[number, number, Outcome]>([
     [200, 299, 'delivered'],
     [300, 399, 'http_3xx'],
@@ -29,7 +29,7 @@ describe('an answer is judged by its status alone', () => {
   })
 })
 
-describe('a failure is judged by its phase, then its code', () => {
+describe('a failure is classified by its phase and its code', () => {
   it.each<[CallPhase, string, Outcome]>([
     ['address', 'ADDRESS_BLOCKED', 'blocked_address'],
     ['deadline', 'DEADLINE', 'timeout'],
@@ -63,7 +63,7 @@ describe('a failure is judged by its phase, then its code', () => {
   })
 })
 
-describe('the sets are closed and apart', () => {
+describe('the two sets have no common outcome', () => {
   it.each([...retryableOutcomes])('%s is retried', outcome => {
     expect([isRetryable(outcome), isRefused(outcome)]).toEqual([true, false])
   })

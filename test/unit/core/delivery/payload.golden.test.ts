@@ -11,7 +11,7 @@ describe('golden payloads', () => {
     expect(signerOf(goldenSecret)(Buffer.from(body))).toBe(goldenSignatures.get(name))
   })
 
-  it('cover every type, and every body has its signature', () => {
+  it('cover every type, and every body has a signature', () => {
     expect(new Set(goldenPayloads.map(({ message }) => message.type))).toEqual(new Set(messageTypes))
     expect([...goldenSignatures.keys()].sort()).toEqual(goldenPayloads.map(({ name }) => name))
   })

@@ -46,7 +46,7 @@ describe('a delivery whose source is no longer connected to its destination', ()
     expect(wayOf(event).kind).toBe('delivery')
   })
 
-  it('is replayed when that is asked for', () => {
+  it('is replayed on request', () => {
     expect(wayOf(eventOf({ sourceId: 'shop' }), true).kind).toBe('delivery')
   })
 })

@@ -4,7 +4,7 @@ import { deadLetterRecord } from '../../../../src/core/delivery/dead-letter-reco
 import { parseDeliveryState } from '../../../../src/core/delivery/delivery-state.ts'
 import { type DeadLetterReason, deadLetterReasons } from '../../../../src/core/delivery/outcome.ts'
 import {
-  firstStood,
+  firstOrigin,
   type ReplayTarget,
   replayedTombstone,
   replayTargetOf,
@@ -33,7 +33,7 @@ const destinations = [
 ]
 const routing = createRouting({ sources: [sourceOf('web')], destinations })
 const policyOf = (schedule: string) => ({ window: duration('4h'), tiers: tiersOf(durations(schedule)) })
-/** Two days after it was given up. */
+/** Two days after the dead-lettering. */
 const now = later('48h')
 
 const inTopic = (outgoing: OutgoingRecord): LogRecord =>
@@ -54,12 +54,12 @@ const spent = carriedOf({
   refusedWebhooks: ['0a1b2c3d'],
   round: 2,
 })
-/** For destination `id`, when it was a delivery. */
+/** A dead letter of a delivery to destination `id`. */
 const deliveryGivenUp = (reason: DeadLetterReason, id = 'crm', record = recordOf()): LogRecord =>
   inTopic(deadLetterRecord(record, { ...spent, destination: id }, reason))
 
 describe('a delivery goes to the first retry tier', () => {
-  it('with everything anew but its message, its destination and its origin', () => {
+  it('keeps only its message, its destination and its origin', () => {
     const event = recordOf({ key: Buffer.from([255, 0]), headers: { traceparent: '00-ab-cd-01' } })
     const way = wayOf(deliveryGivenUp('retries_exhausted', 'crm', event))
     if (way.kind !== 'delivery') throw new TypeError(way.kind)
@@ -96,12 +96,13 @@ describe('a delivery goes to the first retry tier', () => {
   })
 
   it.each(deadLetterReasons)('whatever it was given up for: %s', reason => {
-    // A parked copy may have become undecodable; on the events topic it would go to every other destination too.
+    // A replay to the events topic would reach every other destination too, even when its bytes
+    // became undecodable.
     expect(wayOf(deliveryGivenUp(reason)).kind).toBe('delivery')
   })
 })
 
-describe('an event that never became a delivery goes back to where it stood', () => {
+describe('an event that never became a delivery is replayed to its original topic', () => {
   const event = recordOf({ key: Buffer.from([255, 0]), headers: { traceparent: '00-ab-cd-01', destination: 'forged' } })
   const asItWas = {
     key: event.key,
@@ -115,7 +116,7 @@ describe('an event that never became a delivery goes back to where it stood', ()
     ['invalid_message', undefined, 'missing_event'],
     ['unknown_source', { messageId: 'm1' }, undefined],
     ['unknown_source', { messageId: 'm1', destination: 'crm' }, undefined],
-    // Whether it is connected and selected is still to be asked.
+    // Routing and selection of the destination are checked later.
     ['unknown_destination', { messageId: 'm1', destination: 'crm' }, undefined],
   ] as const)('as it was: %s %j', (reason, known, code) => {
     expect(wayOf(inTopic(deadLetterRecord(event, known, reason, code)))).toEqual({
@@ -125,19 +126,19 @@ describe('an event that never became a delivery goes back to where it stood', ()
     })
   })
 
-  it('null when it was null, without key when it had none', () => {
+  it('a null value stays null, and a missing key stays missing', () => {
     const nothing = recordOf({ key: null, value: null })
     expect(wayOf(inTopic(deadLetterRecord(nothing, undefined, 'undecodable')))).toMatchObject({
       copy: { key: null, value: null, headers: { 'replay-of': 'hookline.events/3/41/1795248000000' } },
     })
   })
 
-  it('again, with the place where it first stood', () => {
+  it('replayed again, with its original position', () => {
     const replayOf = 'hookline.events/3/41/1795248000000'
     const again = recordOf({ offset: 99, timestamp: later('48h'), headers: { 'replay-of': replayOf } })
     const way = wayOf(inTopic(deadLetterRecord(again, undefined, 'undecodable')))
     expect(way).toMatchObject({ kind: 'event', copy: { headers: { 'replay-of': replayOf } } })
-    if ('copy' in way) expect(firstStood(recordOf({ ...way.copy, partition: 3, offset: 150 }))).toEqual(spent.origin)
+    if ('copy' in way) expect(firstOrigin(recordOf({ ...way.copy, partition: 3, offset: 150 }))).toEqual(spent.origin)
   })
 })
 
@@ -149,9 +150,9 @@ describe('stays where it is', () => {
 
   it.each<[string, LogRecord, string]>([
     ['a delivery whose destination is gone', deliveryGivenUp('unknown_destination', 'gone'), 'unknown_destination'],
-    ['whatever it was given up for', deliveryGivenUp('http_4xx', 'gone'), 'unknown_destination'],
+    ['for any reason', deliveryGivenUp('http_4xx', 'gone'), 'unknown_destination'],
     [
-      'an event that names no destination of ours',
+      'an event that names an unknown destination',
       never({ destination: 'gone' }, 'unknown_destination'),
       'unknown_destination',
     ],
@@ -160,7 +161,7 @@ describe('stays where it is', () => {
     ['a foreign record', foreign({}), 'unreadable'],
     ['a foreign record that names a destination', foreign({ destination: 'crm', 'message-id': 'm1' }), 'unreadable'],
     [
-      'a reason that is none of ours',
+      'an unknown reason',
       foreign({ 'origin-topic': topics.events, 'origin-partition': '0', 'origin-offset': '5', reason: 'banana' }),
       'unreadable',
     ],
@@ -183,7 +184,7 @@ describe('stays where it is', () => {
     expect(wayOf(record)).toEqual({ kind: 'refused', reason })
   })
 
-  it('but not for a pause, which only makes it wait', () => {
+  it('but not for a pause, which only delays it', () => {
     expect(wayOf(deliveryGivenUp('retry_window_over', 'paused')).kind).toBe('delivery')
   })
 })
@@ -196,12 +197,12 @@ describe("an audience's event", () => {
   })
   const change = made({ kind: 'audience', id: 'First time shopper', version: 3 })
 
-  it('is not sent again: the audience says what holds now', () => {
+  it('is not sent again, because the audience has the current value', () => {
     const input = { kind: 'resend', audience: 'First time shopper', userId: 'u1', destination: 'crm' }
     expect(wayOf(deliveryGivenUp('http_4xx'), { event: change })).toEqual({ kind: 'resend', input })
   })
 
-  it('stays where its destination would not get it', () => {
+  it('is not replayed when its destination would not get it', () => {
     expect(wayOf(deliveryGivenUp('http_4xx', 'off'), { event: change })).toEqual({
       kind: 'refused',
       reason: 'disabled',
@@ -210,34 +211,34 @@ describe("an audience's event", () => {
 
   it.each<[string, EventOrigin | undefined]>([
     ['a delete', { kind: 'deletion', id: 'd-1', version: undefined }],
-    ['what somebody sent', undefined],
+    ['an event of another sender', undefined],
   ])('is not %s', (_, origin) => {
     expect(wayOf(deliveryGivenUp('http_4xx'), { event: made(origin) }).kind).toBe('delivery')
   })
 })
 
-it('is taken back by null under its own key, in its own partition', () => {
+it('is marked as replayed by a tombstone under its own key, in its own partition', () => {
   const record = deliveryGivenUp('http_4xx')
   expect(replayedTombstone(record)).toEqual({ key: record.key, value: null, headers: {}, partition: 7 })
 })
 
-describe('where an event first stood', () => {
-  it('is where its record stands', () => {
+describe('the original position of an event', () => {
+  it('is the position of its record', () => {
     const record = recordOf()
-    expect(firstStood(record)).toBe(record)
+    expect(firstOrigin(record)).toBe(record)
   })
 
-  it('is where the first one stood, for one that was put back', () => {
+  it('is the position of the first record, for a replayed copy', () => {
     const headers = { 'replay-of': 'hookline.events/11/70000000000/-1' }
     const stood = { topic: 'hookline.events', partition: 11, offset: 70_000_000_000, timestamp: -1 }
-    expect(firstStood(recordOf({ headers }))).toEqual(stood)
+    expect(firstOrigin(recordOf({ headers }))).toEqual(stood)
   })
 
   it.each(['', 'hookline.events/3/41', 'a b/3/41/0', 't/3/41/0/', `${'t'.repeat(250)}/3/41/0`, 't/3/41/1e3'])(
-    'is where its record stands when the header is none of ours: %j',
+    'is the position of its record when the header is invalid: %j',
     header => {
       const record = recordOf({ headers: { 'replay-of': header } })
-      expect(firstStood(record)).toBe(record)
+      expect(firstOrigin(record)).toBe(record)
     },
   )
 
@@ -245,6 +246,6 @@ describe('where an event first stood', () => {
     const copies = [55, 56].map(offset =>
       recordOf({ offset, headers: { 'replay-of': `hookline.events/3/41/${start}` } }),
     )
-    expect(new Set(copies.map(copy => JSON.stringify(firstStood(copy)))).size).toBe(1)
+    expect(new Set(copies.map(copy => JSON.stringify(firstOrigin(copy)))).size).toBe(1)
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { callsOf, signerOf } from '../../../../src/core/delivery/request.ts'
+import { requestsOf, signerOf } from '../../../../src/core/delivery/request.ts'
 import { refuseHeader, refuseHeaders } from '../../../../src/core/settings/check-headers.ts'
 import type { Destination, PayloadSettings, Webhook } from '../../../../src/core/settings/settings.ts'
 import { epochMs, Secret } from '../../../../src/core/units.ts'
@@ -9,7 +9,7 @@ const body = Buffer.from('{"test":2432232314}')
 const secrets = (...values: string[]) => values.map(value => new Secret(value))
 
 function headersOf(destination: Partial<Destination>, payload: Partial<PayloadSettings> = {}, webhook = webhookOf(0)) {
-  const [call] = callsOf({
+  const [call] = requestsOf({
     destination: destinationOf(destination),
     webhooks: [webhook],
     body,
@@ -31,19 +31,19 @@ const unsigned = {
 const signature = 'ad26407a853f90538bc61a26e204086232216304'
 
 describe('all request headers', () => {
-  it('without a shared secret (A5.5)', () => {
+  it('without a shared secret', () => {
     expect(headersOf({})).toEqual(unsigned)
   })
 
-  it('with a shared secret (A5.2)', () => {
+  it('with a shared secret', () => {
     expect(headersOf({ secrets: secrets('plain-ü') })).toEqual({ ...unsigned, 'X-Signature': signature })
   })
 
-  it('during a rotation the first secret makes X-Signature', () => {
+  it('during a rotation the first secret signs X-Signature', () => {
     expect(headersOf({ secrets: secrets('plain-ü', 'old') })?.['X-Signature']).toBe(signature)
   })
 
-  it('with another product token (A2.1)', () => {
+  it('with another product token', () => {
     expect(headersOf({}, { userAgent: 'Acme' })?.['User-Agent']).toBe('Acme/1.0')
   })
 
@@ -57,12 +57,12 @@ describe('all request headers', () => {
     expect(headersOf({}, {}, webhook)).toEqual({ ...unsigned, Authorization: 'Bearer t0ken', 'X-Tenant': '7' })
   })
 
-  it('a static header stands in place of ours, whatever its case', () => {
+  it('a static header replaces a default one, in any case', () => {
     const { Accept: _, ...others } = unsigned
     expect(headersOf({}, {}, webhookOf(0, { accept: 'text/plain' }))).toEqual({ ...others, accept: 'text/plain' })
   })
 
-  it('a reload that changes the product token is seen, though the webhook is the same object', () => {
+  it('uses a changed product token after a reload, although the webhook object is the same', () => {
     const webhook = webhookOf(0)
     headersOf({}, {}, webhook)
     expect(headersOf({}, { userAgent: 'Acme' }, webhook)?.['User-Agent']).toBe('Acme/1.0')
@@ -71,7 +71,7 @@ describe('all request headers', () => {
 
 it('every webhook gets the same body and signature with its own URL and headers', () => {
   const webhooks: readonly Webhook[] = [webhookOf(0, { 'X-Tenant': '0' }), webhookOf(1)]
-  const calls = callsOf({
+  const calls = requestsOf({
     destination: destinationOf({ secrets: secrets('plain-ü'), webhooks }),
     webhooks,
     body,
@@ -85,7 +85,7 @@ it('every webhook gets the same body and signature with its own URL and headers'
   ])
 })
 
-it('X-Signature takes a secret as it stands, also one in the form of Standard Webhooks', () => {
+it('X-Signature uses a secret as text, even in the form of Standard Webhooks', () => {
   const [secret] = secrets('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw')
   expect(signerOf(secret as Secret)(body)).toBe('11ab4430e3c2186af14f758717b5d01ff86c71d6')
 })
@@ -100,7 +100,7 @@ describe('Standard Webhooks', () => {
   it.each([
     ['a whsec_ secret signs by its decoded base64', ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'], byBase64],
     ['any other by its UTF-8 bytes', ['plain-ü'], byText],
-    ['also one that only looks like whsec_', ['whsec_not base64!'], byMalformed],
+    ['also a secret that only looks like whsec_', ['whsec_not base64!'], byMalformed],
     ['all sign during a rotation', ['plain-ü', 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'], `${byText} ${byBase64}`],
   ])('%s', (_, values, expected) => {
     expect(headersOf({ secrets: secrets(...values) }, on)).toMatchObject({
@@ -111,7 +111,7 @@ describe('Standard Webhooks', () => {
   })
 
   it("agrees with the standard's own example", () => {
-    const [call] = callsOf({
+    const [call] = requestsOf({
       destination: destinationOf({ secrets: secrets('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw') }),
       webhooks: [webhookOf(0)],
       body: Buffer.from('{"test": 2432232314}'),
@@ -171,10 +171,10 @@ describe('refuseHeader', () => {
     expect(refuseHeader(name, 'x')?.message).toContain('is not valid')
   })
 
-  it('refuses a name that objects cannot hold', () => {
+  it('rejects a name that objects cannot hold', () => {
     expect(refuseHeader('__proto__', 'x')).toEqual({
       message: 'a header of this name cannot be sent',
-      hint: 'take another name',
+      hint: 'use another name',
     })
   })
 
@@ -182,34 +182,34 @@ describe('refuseHeader', () => {
     'refuses the value %j without showing it',
     value => {
       const refusal = refuseHeader('X-Key', value)
-      expect(refusal?.message).toContain('the value of this header holds a line break or another character')
+      expect(refusal?.message).toContain('the value of this header contains a line break or another character')
       expect(JSON.stringify(refusal)).not.toContain('s3cret')
     },
   )
 
-  it('refuses a longer value', () => {
+  it('rejects a longer value', () => {
     expect(refuseHeader('X-Long', 'x'.repeat(4_097))?.message).toBe(
-      'the value of this header is 4097 bytes long, more than 4096',
+      'the value of this header is 4097 bytes long, the maximum is 4096',
     )
   })
 })
 
 describe('refuseHeaders', () => {
-  it('takes different names up to 8 KiB', () => {
+  it('accepts different names up to 8 KiB', () => {
     expect(refuseHeaders({ a: 'x'.repeat(4_095), b: 'x'.repeat(4_095) })).toBeUndefined()
     expect(refuseHeaders({})).toBeUndefined()
   })
 
-  it('refuses more', () => {
+  it('rejects more', () => {
     expect(refuseHeaders({ a: 'x'.repeat(4_095), b: 'x'.repeat(4_096) })?.message).toBe(
-      'the headers are 8193 bytes together, more than 8192',
+      'the headers have 8193 bytes together, the maximum is 8192',
     )
   })
 
-  it('refuses a name twice', () => {
+  it('rejects a repeated name', () => {
     expect(refuseHeaders({ 'X-Tenant': '1', 'x-tenant': '1' })).toEqual({
-      message: 'one header stands twice',
-      hint: 'leave one of them out: names ignore case',
+      message: 'two headers have the same name',
+      hint: 'remove one of them: names are case-insensitive',
     })
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { awaitedOf, createRouting, route, routeParked } from '../../../../src/core/delivery/route.ts'
+import { createRouting, reportedDestinations, route, routeRetry } from '../../../../src/core/delivery/route.ts'
 import type { Event } from '../../../../src/core/message/event.ts'
 import { audiencesSource, canarySource } from '../../../../src/core/message/own-event.ts'
 import type { JsonText } from '../../../../src/core/units.ts'
@@ -13,7 +13,7 @@ const routing = createRouting({
   destinations: [crm, off, lake],
 })
 
-/** Ids and drops, or the reason. */
+/** The destination ids and drops, or the rejection reason. */
 function summary(event: Event) {
   const routed = route(event, routing)
   if (routed.kind === 'dead_lettered') return routed.reason
@@ -46,11 +46,15 @@ describe('an event that names its destination', () => {
     ],
     ['of audiences: not when it is gone', { sourceId: audiencesSource, destinationId: 'gone' }, 'unknown_destination'],
     [
-      'a heartbeat: to the one that it names',
+      'a canary message: to the destination that it names',
       { sourceId: canarySource, destinationId: 'lake' },
       { to: ['lake'], drops: [] },
     ],
-    ['a heartbeat: not when it is gone', { sourceId: canarySource, destinationId: 'gone' }, 'unknown_destination'],
+    [
+      'a canary message: not when its destination is not configured',
+      { sourceId: canarySource, destinationId: 'gone' },
+      'unknown_destination',
+    ],
     ['of audiences: must name one', { sourceId: audiencesSource }, { to: [], drops: ['no_destination'] }],
     ['of another source: goes to that one only', { destinationId: 'lake' }, { to: ['lake'], drops: [] }],
     [
@@ -64,7 +68,7 @@ describe('an event that names its destination', () => {
   })
 })
 
-describe('a deletion: each destination of which is waited to hear ends somehow', () => {
+describe('a deletion: every awaited destination gets a result', () => {
   const awaiting = (destinations: readonly string[], sourceId = 'web') =>
     route(eventOf({ sourceId, origin: { kind: 'deletion', id: 'd-1', version: undefined, destinations } }), routing)
 
@@ -74,7 +78,7 @@ describe('a deletion: each destination of which is waited to hear ends somehow',
     ['one was switched off', ['off'], 'old', [], ['off disabled']],
     ['one was switched off, one is gone', ['off', 'crm'], 'old', [], ['off disabled', 'crm no_destination']],
     ['none is connected', ['crm', 'gone'], 'lonely', [], ['crm no_destination', 'gone no_destination']],
-    ['one was connected since: it is told too', [], 'ios', ['crm'], []],
+    ['a destination connected later gets it too', [], 'ios', ['crm'], []],
   ])('%s', (_, awaited, source, to, drops) => {
     expect(awaiting(awaited, source)).toMatchObject({
       kind: 'deliver',
@@ -82,17 +86,17 @@ describe('a deletion: each destination of which is waited to hear ends somehow',
       drops: drops.map(text => ({ destination: text.split(' ')[0], reason: text.split(' ')[1] })),
     })
   })
-  it('not beyond the one that a replay names', () => {
+  it('goes to no destination beyond the one that a replay names', () => {
     const origin = { kind: 'deletion' as const, id: 'd-1', version: undefined, destinations: ['crm', 'gone'] }
     expect(summary(eventOf({ sourceId: 'ios', destinationId: 'crm', origin }))).toEqual({ to: ['crm'], drops: [] })
   })
-  it('its source is gone: all of them', () => {
+  it('awaits all of its destinations when its source was removed', () => {
     const event = eventOf({
       origin: { kind: 'deletion', id: 'd-1', version: undefined, destinations: ['crm', 'gone'] },
     })
-    expect(awaitedOf(event)).toEqual(['crm', 'gone'])
-    expect(awaitedOf({ ...event, destinationId: 'crm' })).toEqual(['crm'])
-    expect(awaitedOf({ ...event, origin: undefined })).toEqual([])
+    expect(reportedDestinations(event)).toEqual(['crm', 'gone'])
+    expect(reportedDestinations({ ...event, destinationId: 'crm' })).toEqual(['crm'])
+    expect(reportedDestinations({ ...event, origin: undefined })).toEqual([])
   })
 })
 
@@ -143,16 +147,16 @@ describe('a waiting record', () => {
     ['is dropped while that is disabled', 'off', { kind: 'dropped', reason: 'disabled' }],
     ['is a dead letter when that is gone', 'gone', { kind: 'dead_lettered', reason: 'unknown_destination' }],
   ])('%s', (_, id, expected) => {
-    expect(routeParked(id, routing)).toEqual(expected)
+    expect(routeRetry(id, routing)).toEqual(expected)
   })
 
   it('is delivered although its source was removed', () => {
     const reloaded = createRouting({ sources: [], destinations: [crm] })
-    expect(routeParked('crm', reloaded)).toEqual({ kind: 'deliver', destination: crm })
+    expect(routeRetry('crm', reloaded)).toEqual({ kind: 'deliver', destination: crm })
   })
 })
 
-it('a routing does not change with the lists it was made of', () => {
+it('does not change when the lists behind it change', () => {
   const destinations = [crm]
   const made = createRouting({ sources: [sourceOf('ios')], destinations })
   destinations.push(lake)
@@ -160,21 +164,21 @@ it('a routing does not change with the lists it was made of', () => {
   expect(made.bySource.get('ios')).toEqual([crm])
 })
 
-describe('while a file of destinationsFrom cannot be read', () => {
+describe('while a file of destinationsFrom is unreadable', () => {
   const incomplete = createRouting({ sources: [sourceOf('web')], destinations: [], excluded: { files: 1, unnamed: 1 } })
   const held = { kind: 'deliver', destination: { id: 'lost', paused: true, isHeld: true, webhooks: [] } }
 
   it('a waiting record of an unknown destination waits on', () => {
-    expect(routeParked('lost', incomplete)).toMatchObject(held)
+    expect(routeRetry('lost', incomplete)).toMatchObject(held)
   })
 
-  it('an event for it by name waits', () => {
+  it('an event that names an unknown destination waits', () => {
     const routed = route(eventOf({ sourceId: 'web', destinationId: 'lost' }), incomplete)
     expect(routed).toMatchObject({ kind: 'deliver', destinations: [held.destination], drops: [] })
   })
 
-  it('it is unknown again when all files can be read', () => {
+  it('the destination counts as unknown when all files are readable again', () => {
     const whole = createRouting({ sources: [sourceOf('web')], destinations: [], excluded: { files: 1, unnamed: 0 } })
-    expect(routeParked('lost', whole)).toEqual({ kind: 'dead_lettered', reason: 'unknown_destination' })
+    expect(routeRetry('lost', whole)).toEqual({ kind: 'dead_lettered', reason: 'unknown_destination' })
   })
 })

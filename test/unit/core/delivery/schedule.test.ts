@@ -8,7 +8,7 @@ import { defaultSchedule, duration, durations } from '../../../support/dispatche
 
 const tiers = tiersOf(defaultSchedule)
 
-describe('tierFor: the largest tier not longer than the wait, else the smallest', () => {
+describe('tierFor: the longest tier within the wait, or else the shortest', () => {
   it.each([
     ['1h', '1h'],
     ['3h', '1h'],
@@ -21,16 +21,16 @@ describe('tierFor: the largest tier not longer than the wait, else the smallest'
     expect(formatDuration(tierFor(duration(wait), tiers))).toBe(tier)
   })
 
-  it('a wait that is over gets the smallest', () => {
+  it('a wait that has passed gets the shortest tier', () => {
     expect(tierFor(durationMs(-5), tiers)).toBe(10_000)
   })
 
-  it('no tier at all is a bug', () => {
+  it('throws without tiers', () => {
     expect(() => tierFor(duration('1s'), [])).toThrow(RangeError)
   })
 })
 
-describe('deferralTier: climbs, and does not sleep past the deadline where a shorter tier exists', () => {
+describe('deferralTier: uses longer tiers each time, and does not pass the deadline when a shorter tier exists', () => {
   it.each([
     [0, '4h', '10s'],
     [1, '4h', '30s'],
@@ -46,7 +46,7 @@ describe('deferralTier: climbs, and does not sleep past the deadline where a sho
     expect(formatDuration(deferralTier(deferrals, duration(remaining), tiers))).toBe(tier)
   })
 
-  it('takes a short tier that only the schedule brought', () => {
+  it('uses a short tier that only the schedule needs', () => {
     expect(deferralTier(9, duration('3s'), tiersOf(durations('2s')))).toBe(2_000)
   })
 })
@@ -114,8 +114,8 @@ describe('refuseSchedule (decisions.md "number and spacing of retries")', () => 
   })
 
   it.each([
-    ['a decreasing wait', '10s 1m 30s', '5s', '4h', 'schedule must never decrease: 30s comes after 1m'],
-    ['a wait of nothing', '0s 1m', '5s', '4h', 'every wait of schedule must be more than 0'],
+    ['a decreasing wait', '10s 1m 30s', '5s', '4h', 'schedule must not decrease: 30s comes after 1m'],
+    ['a wait of nothing', '0s 1m', '5s', '4h', 'schedule must not contain a wait of 0'],
     ['a longer timeout than A4.1 has', '', '5001ms', '4h', 'timeout must be more than 0 and at most 5s, not 5001ms'],
     ['no timeout', '', '0s', '4h', 'timeout must be more than 0 and at most 5s, not 0ms'],
     ['a longer window than A7 has', '', '5s', '14400001ms', 'window must be at most 4h, not 14400001ms'],
@@ -124,7 +124,7 @@ describe('refuseSchedule (decisions.md "number and spacing of retries")', () => 
       '10s 10s',
       '5s',
       '34s',
-      'schedule does not fit into window: 20s of waits and 3 attempts of up to 5s are 35s, window is 34s',
+      'schedule does not fit into window: 20s of waits and 3 attempts of up to 5s take 35s, but window is 34s',
     ],
   ])('refuses %s', (_, schedule, timeout, window, text) => {
     expect(refusal(schedule, timeout, window)).toBe(text)

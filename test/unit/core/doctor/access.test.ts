@@ -17,7 +17,7 @@ const asked = (services: readonly ServiceName[], change: Partial<AccessNeeds> = 
     ...change,
   }).map(({ to, name }) => `${to} ${name}`)
 
-describe('what has to be allowed', () => {
+describe('the required rights', () => {
   it.each<[string, string[], string[]]>([
     ['collector', asked(['collector']), ['read h.suppressions', 'write h.events', 'write h.rejected']],
     [
@@ -50,17 +50,17 @@ describe('what has to be allowed', () => {
     expect(needed).toEqual(expected)
   })
 
-  it('the topic of attempts only where it is written', () => {
+  it('the attempts topic only when it is written', () => {
     expect(asked(['dispatcher'], { hasAttempts: true })).toContain('write h.attempts')
     expect(asked(['collector', 'audiences'], { hasAttempts: true })).not.toContain('write h.attempts')
   })
 
-  it('the events topic where heartbeats are written to it', () => {
+  it('the events topic where canary messages are written to it', () => {
     expect(asked(['dispatcher'], { hasCanary: true })).toContain('write h.events')
     expect(asked(['audiences'], { hasCanary: true })).toEqual(asked(['audiences']))
   })
 
-  it('each once for all services together', () => {
+  it('each right once for all services together', () => {
     const all = asked(['collector', 'dispatcher', 'audiences'])
     expect(new Set(all).size).toBe(all.length)
     for (const service of ['collector', 'dispatcher', 'audiences'] as const)

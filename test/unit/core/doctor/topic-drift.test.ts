@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { topicDrift } from '../../../../src/core/doctor/topic-drift.ts'
 import type { TopicDescription } from '../../../../src/core/ports.ts'
 import type { ServiceName } from '../../../../src/core/settings/service-names.ts'
-import { receivedLasts, topicConfig, topicNames, topicSpecs, topicToCreate } from '../../../../src/core/topics.ts'
+import { maxDeliveryAge, topicConfig, topicNames, topicSpecs, topicToCreate } from '../../../../src/core/topics.ts'
 import { durationMs } from '../../../../src/core/units.ts'
 
 const window = durationMs(4 * 3_600_000)
@@ -23,8 +23,8 @@ const config = (over: Record<string, string>, of = 'acme.events') => ({
   config: { ...topicConfig(specsFor(3).find(({ name }) => name === of)!), ...over },
 })
 
-describe('what topics are needed', () => {
-  it('events, every tier of schedule and deferrals, dead letters, rejected messages, audiences, deletions', () => {
+describe('the required topics', () => {
+  it('events, every retry tier, dead letters, rejected messages, audiences, deletions', () => {
     expect(specsFor(3).map(({ name, cleanup }) => `${name} ${cleanup}`)).toEqual([
       'acme.events delete',
       'acme.retry.10s delete',
@@ -52,7 +52,7 @@ describe('what topics are needed', () => {
     })
   })
 
-  it('each service needs its own', () => {
+  it('each service needs its own topics', () => {
     const of = (service: ServiceName) =>
       specsFor(3).flatMap(({ name, usedBy }) => (usedBy.includes(service) ? [name] : []))
     const either = ['acme.audience-input', 'acme.suppressions', 'acme.deletions']
@@ -64,7 +64,7 @@ describe('what topics are needed', () => {
     )
   })
 
-  it('a new retry topic has as many partitions as the events topic has got', () => {
+  it('a new retry topic needs as many partitions as the events topic has', () => {
     const [events, retry] = specsFor(3)
     expect(topicToCreate(retry!, [{ ...events!, partitions: 24, config: {} }]).partitions).toBe(24)
     expect(topicToCreate(retry!, []).partitions).toBe(12)
@@ -97,7 +97,7 @@ describe('drift', () => {
     [
       'a retry topic that disagrees with the events topic',
       { 'acme.retry.1m': { partitions: 24 } },
-      ['error acme.retry.1m partitions: has 24 partitions, but acme.events has 12: they must agree'],
+      ['error acme.retry.1m partitions: has 24 partitions, but acme.events has 12: they must be equal'],
     ],
     [
       'a retry topic without events topic',
@@ -147,27 +147,34 @@ describe('drift', () => {
     [
       "producers' clocks",
       { 'acme.events': config({ 'message.timestamp.type': 'CreateTime' }) },
-      ["note acme.events timestamps: has message.timestamp.type CreateTime: producers' clocks count"],
+      [
+        "note acme.events timestamps: has message.timestamp.type CreateTime: retention and delays use producers' clocks",
+      ],
     ],
   ])('%s', (_name, changes, expected) => {
     expect(drifts(changes)).toEqual(expected)
   })
 
   it.each([
-    [1, ['note * replication: topics.replicationFactor is 1: for development, the loss of a broker loses deliveries']],
+    [
+      1,
+      [
+        'note * replication: topics.replicationFactor is 1, which is for development: the loss of a broker loses deliveries',
+      ],
+    ],
     [2, specsFor(2).map(({ name }) => `error ${name} replication: has replication factor 2, needs 3`)],
   ])('topics.replicationFactor %d', (replicationFactor, expected) => {
     expect(drifts({}, replicationFactor)).toEqual(expected)
   })
 
-  it('a config that the broker does not tell is taken for right, but for the policy', () => {
+  it('a setting that the broker does not report counts as correct, except for the cleanup policy', () => {
     expect(drifts({ 'acme.events': { config: {} }, 'acme.dead-letter': { config: {} } })).toEqual([
       'error acme.dead-letter cleanup: has cleanup.policy delete, needs compact,delete',
     ])
   })
 })
 
-describe('how long what was received may still be delivered', () => {
+describe('how long a received message can still be delivered', () => {
   const days = (count: number): string => String(count * 24 * 3_600_000)
   it.each<[string, Record<string, Record<string, string>>, number]>([
     ['as created: a dead letter, then its copy on the events topic, each a segment longer', {}, 30 + 7 + 7 + 7],
@@ -178,18 +185,18 @@ describe('how long what was received may still be delivered', () => {
     ['events kept for good', { 'acme.events': { 'retention.ms': '-1' } }, Number.POSITIVE_INFINITY],
   ])('%s', (_name, over, expected) => {
     const found = Object.entries(over).map(([name, config]) => ({ name, partitions: 1, replicationFactor: 1, config }))
-    expect(receivedLasts(topicNames('acme'), specsFor(3), found)).toBe(expected * 24 * 3_600_000)
+    expect(maxDeliveryAge(topicNames('acme'), specsFor(3), found)).toBe(expected * 24 * 3_600_000)
   })
 })
 
-describe('topics of copies take larger records than the events topic', () => {
+describe('topics with copies accept larger records than the events topic', () => {
   it.each([
     ['as they are created', {}, []],
     [
       'made by an earlier version',
       { 'acme.dead-letter': config({ 'max.message.bytes': '1048588' }, 'acme.dead-letter') },
       [
-        'note acme.dead-letter record_size: has max.message.bytes 1048588, needs 2097152: copies are longer than their records',
+        'note acme.dead-letter record_size: has max.message.bytes 1048588, needs 2097152: retry and dead-letter copies are longer than events',
       ],
     ],
     [
@@ -197,7 +204,7 @@ describe('topics of copies take larger records than the events topic', () => {
       { 'acme.events': config({ 'max.message.bytes': '5000000' }) },
       ['acme.retry.10s', 'acme.retry.30s', 'acme.retry.1m', 'acme.retry.5m', 'acme.dead-letter'].map(
         topic =>
-          `note ${topic} record_size: has max.message.bytes 2097152, needs 5065536: copies are longer than their records`,
+          `note ${topic} record_size: has max.message.bytes 2097152, needs 5065536: retry and dead-letter copies are longer than events`,
       ),
     ],
   ])('%s', (_, changes, expected) => {
@@ -205,14 +212,14 @@ describe('topics of copies take larger records than the events topic', () => {
   })
 })
 
-describe('compacted topics keep what a late record would remove', () => {
+describe('compacted topics need a minimum compaction lag', () => {
   it.each([
     ['audience-memberships', '0', '21600000'],
     ['suppressions', '3600000', '21600000'],
   ])('tells that %s was made by an earlier version', (name, is, needed) => {
     const topic = `acme.${name}`
     expect(drifts({ [topic]: config({ 'min.compaction.lag.ms': is }, topic) })).toEqual([
-      `note ${topic} compaction_lag: has min.compaction.lag.ms ${is}, needs ${needed}: a late record may remove a newer one before that is noticed`,
+      `note ${topic} compaction_lag: has min.compaction.lag.ms ${is}, needs ${needed}: a delayed write may replace a newer record, which compaction then removes`,
     ])
   })
 })

@@ -27,21 +27,21 @@ describe('a closed breaker', () => {
     expect(breaker.isOpen).toBe(opens)
   })
 
-  it('forgets what is older than a minute', () => {
+  it('forgets results older than a minute', () => {
     const breaker = new CircuitBreaker()
     for (let count = 0; count < 9; count++) breaker.ended(failure, 0)
     breaker.ended(failure, 60_000)
     expect(breaker.isOpen).toBe(false)
   })
 
-  it('remembers what is younger', () => {
+  it('keeps younger results', () => {
     const breaker = new CircuitBreaker()
     for (let count = 0; count < 9; count++) breaker.ended(failure, 4_999)
     breaker.ended(failure, 59_999)
     expect(breaker.isOpen).toBe(true)
   })
 
-  it('does not open on a success, even when earlier failures weigh', () => {
+  it('does not open on a success, even after many failures', () => {
     const breaker = new CircuitBreaker()
     for (let count = 0; count < 9; count++) breaker.ended(failure, 0)
     breaker.ended(success, 0)
@@ -50,7 +50,7 @@ describe('a closed breaker', () => {
 })
 
 describe('an open breaker', () => {
-  it('lets nothing through for 30 s, then one probe at a time', () => {
+  it('permits nothing for 30 s, then one probe at a time', () => {
     const breaker = broken()
     expect(breaker.refuses(29_999)).toBe(true)
     expect(breaker.refuses(30_000)).toBe(false)
@@ -59,7 +59,7 @@ describe('an open breaker', () => {
     expect(breaker.begins(30_001)).toBe(false)
   })
 
-  it('closes when the probe succeeds, with nothing counted', () => {
+  it('closes when the probe succeeds, with empty counts', () => {
     const breaker = broken()
     breaker.begins(30_000)
     breaker.ended(probe(false), 30_100)
@@ -68,7 +68,7 @@ describe('an open breaker', () => {
     expect(breaker.isOpen).toBe(false)
   })
 
-  it('stays open for 30 s more when the probe fails', () => {
+  it('stays open for another 30 s when the probe fails', () => {
     const breaker = broken()
     breaker.begins(30_000)
     breaker.ended(probe(true), 35_000)
@@ -76,7 +76,7 @@ describe('an open breaker', () => {
     expect(breaker.begins(65_000)).toBe(true)
   })
 
-  it('takes a failure that was under way when it opened for nothing new', () => {
+  it('ignores a failure of an attempt that started before it opened', () => {
     const breaker = broken()
     breaker.begins(30_000)
     breaker.ended(failure, 31_000)
@@ -85,7 +85,7 @@ describe('an open breaker', () => {
     expect(breaker.isOpen).toBe(false)
   })
 
-  it('closes on the success of an attempt that was under way when it opened', () => {
+  it('closes on the success of an attempt that started before it opened', () => {
     const breaker = broken()
     breaker.ended(success, 1_000)
     expect(breaker.isOpen).toBe(false)
@@ -100,7 +100,7 @@ describe('an open breaker', () => {
     expect(breaker.begins(30_100)).toBe(true)
   })
 
-  it('does not count attempts without calls', () => {
+  it('does not count attempts without requests', () => {
     const breaker = new CircuitBreaker()
     for (let count = 0; count < 100; count++) breaker.ended({ failed: false, wasProbe: false, isConclusive: false }, 0)
     for (let count = 0; count < 10; count++) breaker.ended(failure, 0)

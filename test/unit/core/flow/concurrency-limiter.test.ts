@@ -16,7 +16,7 @@ describe('ConcurrencyLimiter', () => {
 
   it.each([
     ['per webhook', { maxInFlight: 9, perWebhook: 1, perHost: 9 }, { a: false, b: true, other: true }],
-    ['per host, whatever the path', { maxInFlight: 9, perWebhook: 9, perHost: 1 }, { a: false, b: false, other: true }],
+    ['per host, for any path', { maxInFlight: 9, perWebhook: 9, perHost: 1 }, { a: false, b: false, other: true }],
   ])('caps calls %s', (_name, caps, permits) => {
     const limiter = new ConcurrencyLimiter(caps)
     const share = newShare()
@@ -27,7 +27,7 @@ describe('ConcurrencyLimiter', () => {
     expect(hasPermit(a)).toBe(true)
   })
 
-  it('caps the calls of the process', () => {
+  it('limits the requests of the process', () => {
     const limiter = new ConcurrencyLimiter({ maxInFlight: 2, perWebhook: 9, perHost: 9 })
     const share = newShare()
     limiter.acquire(newShare(), limiter.permitsOf(a, 'crm'))
@@ -73,7 +73,7 @@ describe('ConcurrencyLimiter', () => {
       return { limiter, rooms: ids.map(id => limiter.permitsOf(webhook(`https://one.example.com/${id}`), id)) }
     }
 
-    it('with nobody else: one takes all of it', () => {
+    it('alone: one destination gets all permits', () => {
       const { limiter, rooms } = setUp(['a'])
       expect(rooms.map(permits => taken(limiter, permits))).toEqual([128])
     })
@@ -103,12 +103,12 @@ describe('ConcurrencyLimiter', () => {
             limiter.acquire(newShare(), permits)
             held[index] = (held[index] ?? 0) + 1
           }
-      // The first one of all was alone for one call at most.
+      // Before the others arrived, the first destination was alone for at most one request.
       expect(Math.max(...held)).toBe(each)
       expect(limiter.hasPermit(rooms[count] as Permits)).toBe(true)
     })
 
-    it('all webhooks of one destination count together', () => {
+    it('counts all webhooks of one destination together', () => {
       const { limiter } = setUp([])
       const paths = ['1', '2', '3', '4', '5'].map(path =>
         limiter.permitsOf(webhook(`https://one.example.com/${path}`), 'a'),
@@ -119,7 +119,7 @@ describe('ConcurrencyLimiter', () => {
       expect(count).toBe(42)
     })
 
-    it('one attempt never takes more than the limit, though its webhooks are at one host', () => {
+    it('one attempt never uses more permits than the limit, even with all webhooks on one host', () => {
       const { limiter } = setUp([], { perHost: 3 })
       const webhooks = ['1', '2', '3', '4', '5'].map(path => ({
         permits: limiter.permitsOf(webhook(`https://one.example.com/${path}`), 'a'),
@@ -150,14 +150,14 @@ describe('ConcurrencyLimiter', () => {
       expect([found.webhooks.length, found.isHeldUpByOthers]).toEqual([called, isHeldUpByOthers])
     })
 
-    it('who has less than a share and finds no permits is held up by others', () => {
+    it('a destination below its share without free permits is held up by others', () => {
       const { limiter, rooms } = setUp(['a', 'b'], { perHost: 4 })
       const [a, b] = rooms as [Permits, Permits]
       for (let call = 0; call < 4; call++) limiter.acquire(newShare(), a)
       expect([limiter.isHeldByOthers(a), limiter.isHeldByOthers(b)]).toEqual([false, true])
     })
 
-    describe('in a crowd: ten slow destinations, six quick ones, eight permits', () => {
+    describe('crowded: ten slow destinations, six fast ones, eight permits', () => {
       const crowd = (slowMs: number, quickMs: number) => {
         const ids = Array.from({ length: 16 }, (_, index) => `${index < 10 ? 'slow' : 'quick'}-${index}`)
         const { limiter, rooms } = setUp(ids, { perHost: 8 })
@@ -191,7 +191,7 @@ describe('ConcurrencyLimiter', () => {
         expect(limiter.hasPermit(quick[5] as Permits)).toBe(ofQuick + expected < 8)
       })
 
-      it('one that turns slow while its call is in progress counts as slow from then on', () => {
+      it('a destination that becomes slow during a request counts as slow immediately', () => {
         const { limiter, slow, quick } = crowd(4_800, 5)
         const [turned] = quick as [Permits]
         limiter.acquire(newShare(), turned)
@@ -204,7 +204,7 @@ describe('ConcurrencyLimiter', () => {
       })
     })
 
-    it('a webhook that two destinations call is shared as a host is', () => {
+    it('a webhook of two destinations is shared like a host', () => {
       const { limiter } = setUp([], { perWebhook: 9, perHost: 1_000 })
       const [first, second] = ['a', 'b'].map(id => limiter.permitsOf(a, id)) as [Permits, Permits]
       expect([taken(limiter, first), taken(limiter, second)]).toEqual([8, 1])

@@ -2,13 +2,13 @@ import { describe, expect, it } from '@jest/globals'
 import { DestinationQueue } from '../../../../src/core/flow/destination-queue.ts'
 
 describe('DestinationQueue', () => {
-  it('gives items in the order in which they came', () => {
+  it('returns items in order of arrival', () => {
     const lane = new DestinationQueue<string>()
     for (const item of ['a', 'b', 'c']) lane.push(item)
     expect([lane.take(), lane.take(), lane.take(), lane.take()]).toEqual(['a', 'b', 'c', undefined])
   })
 
-  it('gives the next item of a key only when the one before has ended', () => {
+  it('returns the next item of a key only after the previous one has ended', () => {
     const lane = new DestinationQueue<string>()
     lane.push('a1', 'a')
     lane.push('a2', 'a')
@@ -28,14 +28,14 @@ describe('DestinationQueue', () => {
     expect(lane.take()).toBe('a2')
   })
 
-  it('holds nobody back behind an item without a key', () => {
+  it('an item without a key blocks no other', () => {
     const lane = new DestinationQueue<string>()
     lane.push('retry')
     lane.push('a1', 'a')
     expect([lane.take(), lane.take()]).toEqual(['retry', 'a1'])
   })
 
-  it('gives what was put back next, and its key stays under way', () => {
+  it('returns a requeued item next, and its key stays in progress', () => {
     const lane = new DestinationQueue<string>()
     lane.push('a1', 'a')
     lane.push('a2', 'a')

@@ -4,7 +4,7 @@ import { InFlight } from '../../../../src/core/flow/in-flight.ts'
 const settle = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
 
 describe('operations in flight', () => {
-  it('are as many as allowed, and the next begins when one ends', async () => {
+  it('are limited, and the next starts when one ends', async () => {
     const inFlight = new InFlight(2)
     const begun: number[] = []
     for (const each of [1, 2, 3, 4, 5]) void inFlight.begin().then(() => begun.push(each))

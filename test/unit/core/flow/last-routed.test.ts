@@ -6,7 +6,7 @@ const destinations = ['a', 'b', 'c', 'd'] as const
 const routed = fc.array(fc.record({ offset: fc.nat({ max: 12 }), destination: fc.constantFrom(...destinations) }))
 
 describe('LastRouted', () => {
-  it('knows what a list of all that was routed knows, in whatever order it was', () => {
+  it('agrees with a list of all routed events, in any order', () => {
     fc.assert(
       fc.property(routed, fc.nat({ max: 13 }), fc.constantFrom(...destinations, 'never routed'), (all, from, asked) => {
         const last = new LastRouted()

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { type CallTime, PermitTime } from '../../../../src/core/flow/permit-time.ts'
 
 describe('PermitTime', () => {
-  /** Rounds of one call each; returns which of the destinations are slow. */
+  /** Runs rounds with one request per destination. Returns which destinations count as slow. */
   function slowOf(callMs: readonly number[], rounds = 5): readonly boolean[] {
     const permitTime = new PermitTime()
     const times = callMs.map((): CallTime => ({ meanMs: undefined, isSlow: false }))
@@ -14,8 +14,8 @@ describe('PermitTime', () => {
   it.each([
     ['what takes 100 ms at most is never slow', [100, 5, 1], [false, false, false]],
     ['where all take long all are slow', [4_800, 4_800], [true, true]],
-    ['one that takes an eighth of what permits are held for is not', [4_800, 4_800, 560], [true, true, false]],
-    ['one that takes more is', [4_800, 4_800, 800], [true, true, true]],
+    ['a destination with an eighth of the permit time is not', [4_800, 4_800, 560], [true, true, false]],
+    ['a destination with more is', [4_800, 4_800, 800], [true, true, true]],
     [
       'quick ones do not make what is typical shorter',
       [4_800, ...Array(20).fill(200)],
@@ -25,7 +25,7 @@ describe('PermitTime', () => {
     expect(slowOf(callMs)).toEqual(expected)
   })
 
-  it('one slow call makes a quick destination slow for some calls', () => {
+  it('one slow request makes a fast destination slow for some requests', () => {
     const permitTime = new PermitTime()
     const [slow, quick]: CallTime[] = [
       { meanMs: undefined, isSlow: false },
@@ -41,7 +41,7 @@ describe('PermitTime', () => {
     expect(isSlow).toEqual([true, true, true, false])
   })
 
-  it('forgets what is older than two minutes', () => {
+  it('forgets times older than two minutes', () => {
     const permitTime = new PermitTime()
     const time: CallTime = { meanMs: undefined, isSlow: false }
     const typical = [0, 60_000, 120_000, 300_000].map(now => {

@@ -14,7 +14,7 @@ describe('prefetchLimits', () => {
     [240, 512, 25, { records: 50, bytes: mebibyte / 2, span: 20_000, dueSoon: 41 }],
     [2_160, 512, 25, { records: 50, bytes: mebibyte / 2, span: 20_000, dueSoon: 10 }],
   ])(
-    'of %i partitions with %i calls at once: %i records while nothing is stalled',
+    'of %i partitions with %i concurrent requests: %i records while nothing is stalled',
     (partitions, maxInFlight, records, limits) => {
       expect(prefetchLimits(partitions, maxInFlight)).toEqual({
         normal: { ...limits, records },
@@ -23,7 +23,7 @@ describe('prefetchLimits', () => {
     },
   )
 
-  it('leave a record for each call and another one, and bound what a process holds open', () => {
+  it('leave one record per request and one more, and limit the records of a process', () => {
     for (const maxInFlight of [1, 512, 4_096])
       for (let partitions = 5; partitions <= 40; partitions++) {
         const { normal, stalled } = prefetchLimits(partitions, maxInFlight)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { RateLimiter } from '../../../../src/core/flow/rate-limiter.ts'
 
-describe('100 a second, of which one second may be saved', () => {
+describe('100 per second, with a burst of one second', () => {
   it.each<[string, readonly [spent: number, at: number][], number, number]>([
     ['fresh', [], 0, 0],
     ['some of it spent', [[99, 0]], 0, 0],
@@ -38,7 +38,7 @@ describe('100 a second, of which one second may be saved', () => {
   })
 })
 
-/** How many turns were taken up to a time, asking whenever the next one was promised. */
+/** Counts the permits until a time, with a request at each time that the limiter promised. */
 function turnsUntil(limiter: RateLimiter, from: number, to: number, perSecond: number): number {
   let count = 0
   for (let now = from; now < to; ) {
@@ -54,7 +54,7 @@ function turnsUntil(limiter: RateLimiter, from: number, to: number, perSecond: n
 
 const paced = (): RateLimiter => new RateLimiter(100, -100)
 
-describe('turns of which 100 ms may be made up for', () => {
+describe('permits with a burst of 100 ms', () => {
   it.each([
     [1, 10],
     [500, 5_000],
@@ -66,7 +66,7 @@ describe('turns of which 100 ms may be made up for', () => {
     expect(count).toBeLessThanOrEqual(expected + perSecond / 10 + 1)
   })
 
-  it('is even: the next turn comes one period after the last', () => {
+  it('is even: the next permit comes one period after the last', () => {
     const limiter = paced()
     turnsUntil(limiter, 0, 1_000, 100)
     expect(limiter.msToWait(1_000)).toBe(0)
@@ -76,13 +76,13 @@ describe('turns of which 100 ms may be made up for', () => {
     expect(limiter.msToWait(1_010)).toBe(0)
   })
 
-  it('after a halt no flood follows', () => {
+  it('no burst follows a pause', () => {
     const limiter = paced()
     turnsUntil(limiter, 0, 1_000, 100)
     expect(turnsUntil(limiter, 60_000, 61_000, 100)).toBeLessThanOrEqual(111)
   })
 
-  it('a new rate holds from the next turn on', () => {
+  it('a new rate applies from the next permit on', () => {
     const limiter = paced()
     turnsUntil(limiter, 0, 1_000, 1)
     const count = turnsUntil(limiter, 1_900, 2_900, 100)
@@ -91,7 +91,7 @@ describe('turns of which 100 ms may be made up for', () => {
   })
 })
 
-it('says in whole seconds when a number may be spent without a debt', () => {
+it('returns the wait in whole seconds until a number can be spent', () => {
   const limiter = new RateLimiter(10_000, -10_000)
   limiter.spend(10, 1, 0)
   expect(limiter.secondsToWaitFor(1, 1, 0)).toBe(1)

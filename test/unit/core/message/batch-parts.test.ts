@@ -2,7 +2,7 @@ import { describe, expect, it, jest } from '@jest/globals'
 import { readBatch, writeKeyIn } from '../../../../src/core/message/batch.ts'
 import { normaliseSome } from '../../../../src/core/message/batch-messages.ts'
 import type { CallType } from '../../../../src/core/message/message.ts'
-import { maxTextLength } from '../../../../src/core/message/parts.ts'
+import { maxTextLength } from '../../../../src/core/message/message-parts.ts'
 import { receivedAt, take, taken } from '../../../support/collector/batches.ts'
 
 const page = (fields: object = {}): object => ({ type: 'page', userId: 'u', ...fields })
@@ -13,7 +13,7 @@ describe('writeKeyIn', () => {
     ['of one message', ' { "type" : "page" , "writeKey" : "k" } ', 'k'],
     ['with escapes in name and value', '{"writeK\\u0065y":"k\\u0041"}', 'kA'],
     ['the last of two', '{"writeKey":"a","writeKey":"b"}', 'b'],
-    ['the last of two, which is no string', '{"writeKey":"a","writeKey":1}', undefined],
+    ['the last of two, which is not a string', '{"writeKey":"a","writeKey":1}', undefined],
     ['not the one of an inner object', '{"context":{"writeKey":"k"}}', undefined],
     ['not in __proto__', '{"__proto__":{"writeKey":"k"}}', undefined],
     ['an empty one is none', '{"writeKey":""}', undefined],
@@ -28,7 +28,7 @@ describe('writeKeyIn', () => {
   })
 })
 
-describe('what is too long is not parsed', () => {
+describe('does not parse a message that is too long', () => {
   const space = ' '.repeat(maxTextLength)
   const long = (fields: string): string => `{"type":"page","userId":"u",${fields}"x":${space}1}`
   it.each<[string, string, CallType | undefined, object]>([
@@ -53,7 +53,7 @@ describe('what is too long is not parsed', () => {
     expect(longest).toBeLessThan(100)
   })
 
-  it('a message of that length is, whatever its text is made of', () => {
+  it('parses a message of that length, with any content', () => {
     const message = '{"type":"page","userId":"u"}'
     const escaped = [...'x'.repeat(32_700)].map(() => '\\u0078').join('')
     expect(taken(`[${message}${' '.repeat(maxTextLength - message.length)}]`).messages).toHaveLength(1)
@@ -75,7 +75,7 @@ describe('what is too long is not parsed', () => {
     expect(take(body, type)).toMatchObject({ kind: 'refused', code })
   })
 
-  it('what says nothing of a batch says nothing', () => {
+  it('ignores batch fields that have only white space', () => {
     const beside = `"context":[${space}],"sentAt":"${space}","writeKey":[${space}]`
     expect(readBatch(`{"batch":[],${beside}}`, undefined)).toMatchObject({
       context: undefined,
@@ -84,13 +84,13 @@ describe('what is too long is not parsed', () => {
     })
   })
 
-  it('the write key of a long message is found', () => {
+  it('finds the write key of a long message', () => {
     expect(readBatch(long('"writeKey":"k",'), 'page')).toMatchObject({ kind: 'batch', writeKey: 'k' })
   })
 })
 
-describe('long work is done in parts', () => {
-  it('of some tens of kilobytes, at least one message each', () => {
+describe('splits long work into parts', () => {
+  it('have some tens of kilobytes, and at least one message each', () => {
     const batch = readBatch(
       JSON.stringify({ batch: Array(5).fill(page({ properties: { a: 'x'.repeat(30_000) } })) }),
       undefined,
@@ -104,7 +104,7 @@ describe('long work is done in parts', () => {
     ])
   })
 
-  it('what the batch adds to each message is work, too', () => {
+  it('include the fields that the batch adds to each message', () => {
     const context = { a: 'x'.repeat(30_000) }
     const batch = readBatch(JSON.stringify({ context, batch: [page(), page(), page(), page()] }), undefined)
     if (batch.kind === 'refused') throw new Error(batch.message)

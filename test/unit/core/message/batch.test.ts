@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals'
-import { mostElements, mostMessages, readBatch } from '../../../../src/core/message/batch.ts'
+import { maxElements, maxMessages, readBatch } from '../../../../src/core/message/batch.ts'
 import type { CallType, Message } from '../../../../src/core/message/message.ts'
 import { type Normalised, receivedAt, take, taken } from '../../../support/collector/batches.ts'
 
-/** The one message that a body holds. */
+/** The only message of a body. */
 function only(body: unknown, type?: CallType): Message {
   const { messages, rejected } = taken(body, type)
   expect(rejected).toEqual([])
@@ -17,7 +17,7 @@ const ids = ({ messages }: Normalised): readonly string[] => messages.map(({ mes
 describe('forms of a body', () => {
   it.each<[string, unknown, CallType | undefined]>([
     ['a batch', { batch: [page()] }, undefined],
-    ['with members that nobody knows', { batch: [page()], sequence: 1, _metadata: {}, timestamp: 'x' }, undefined],
+    ['with unknown members', { batch: [page()], sequence: 1, _metadata: {}, timestamp: 'x' }, undefined],
     ['a list of messages', [page()], undefined],
     ['one message where a batch is meant', page(), undefined],
     ['one message of the type of the path', { userId: 'u' }, 'page'],
@@ -27,7 +27,7 @@ describe('forms of a body', () => {
     expect(only(body, type)).toMatchObject({ type: 'page', userId: 'u', messageId: 'new-1', timestamp: receivedAt })
   })
 
-  it('an empty batch is nothing', () => {
+  it('accepts an empty batch', () => {
     expect(taken({ batch: [] })).toEqual({ messages: [], rejected: [], droppedKeys: 0 })
   })
 
@@ -38,7 +38,7 @@ describe('forms of a body', () => {
     ['text', 'invalid_body', '"batch"', undefined],
     ['null', 'invalid_body', 'null', undefined],
     ['neither batch nor type', 'invalid_body', { messages: [] }, undefined],
-    ['a batch that is no list', 'invalid_body', { batch: { 0: page() } }, undefined],
+    ['a batch that is not a list', 'invalid_body', { batch: { 0: page() } }, undefined],
     ['a list where the path says one message', 'invalid_body', [page()], 'page'],
     ['a number where the path says one message', 'invalid_body', '1', 'page'],
   ])('refused: %s', (_, code, body, type) => {
@@ -50,7 +50,7 @@ describe('forms of a body', () => {
     })
   })
 
-  it('what is wrong with the JSON is said without repeating any of it', () => {
+  it('describes JSON errors without repeating the text', () => {
     expect(take('{"secret":"s3cret",}')).toMatchObject({ message: expect.not.stringContaining('s3cret') })
   })
 })
@@ -83,7 +83,7 @@ describe('ids', () => {
     expect(only(body, type).userId).toBe(big)
   })
 
-  it('only beside the others of its batch, whatever stands between them', () => {
+  it('the number of another message of the batch is not used', () => {
     const text = `{"batch":[{"type":"page","userId":"],[{"},{"type":"page","messageId":1.50,"userId":9007199254740993},{"type":"page","userId":"\\\\"}]}`
     expect(taken(text).messages.map(({ userId, messageId }) => [userId, messageId])).toEqual([
       ['],[{', 'new-1'],
@@ -92,15 +92,15 @@ describe('ids', () => {
     ])
   })
 
-  it('what the sender gave stays, what it did not is assigned', () => {
+  it('keeps given fields, and assigns missing ones', () => {
     expect(ids(taken({ batch: [page({ messageId: 'mine' }), page(), page({ messageId: null })] }))).toEqual([
       ...['mine', 'new-1', 'new-2'],
     ])
   })
 })
 
-describe('what the batch says for all', () => {
-  it('context and integrations are merged into each message, which hides what it says itself', () => {
+describe('the fields of the batch', () => {
+  it('context and integrations are merged into each message; the fields of the message win', () => {
     const body = {
       context: { library: { name: 'go' }, ip: '1.1.1.1' },
       integrations: { All: false, Webhooks: true },
@@ -112,7 +112,7 @@ describe('what the batch says for all', () => {
     ])
   })
 
-  it('sentAt counts for messages that have none themselves', () => {
+  it('sentAt applies to messages without their own', () => {
     const timestamp = '2026-11-21T13:59:00.000Z'
     const times = taken({
       sentAt: '2026-11-21T14:00:00.000Z',
@@ -121,7 +121,7 @@ describe('what the batch says for all', () => {
     expect(times).toEqual(['2026-11-21T11:59:00.000Z', '2026-11-21T13:59:00.000Z'])
   })
 
-  it('a message alone is no batch: its context is its own', () => {
+  it('a single message is not a batch: its context is its own', () => {
     expect(only(page({ context: { ip: 'x' }, sentAt: 'never' })).context).toBe('{"ip":"x"}')
   })
 
@@ -140,7 +140,7 @@ describe('what the batch says for all', () => {
     else expect(outcome).toMatchObject({ kind: 'refused', code })
   })
 
-  it('together with the number of messages: a small body must not become a large one', () => {
+  it('limits the context together with the number of messages, so that a small body stays small', () => {
     const batch = (size: number): unknown => take({ batch: Array(size).fill(page()), context: filling(32_766) })
     expect(batch(256)).toMatchObject({ rejected: [], messages: { length: 256 } })
     expect(batch(257)).toMatchObject({ kind: 'refused', code: 'payload_too_large' })
@@ -155,8 +155,8 @@ describe('what the batch says for all', () => {
   })
 })
 
-describe('each message is judged by itself', () => {
-  it('the good ones are taken in their order, the others told by position, id and reason', () => {
+describe('each message is validated alone', () => {
+  it('accepts the valid messages in order, and lists the others by position, id and reason', () => {
     const outcome = taken({
       batch: [
         ...[page({ messageId: 'a' }), { type: 'page', messageId: 'b' }, 'page', page({ messageId: 'd' })],
@@ -172,16 +172,16 @@ describe('each message is judged by itself', () => {
     ])
   })
 
-  it('what was left out of those that are taken is counted', () => {
+  it('counts the removed fields of accepted messages', () => {
     const text = '{"batch":[{"type":"page","userId":"u","__proto__":1,"properties":{"__proto__":2}},{"__proto__":3}]}'
     expect(taken(text)).toMatchObject({ droppedKeys: 2, messages: [{ properties: '{}' }] })
   })
 
-  it(`of more than ${mostMessages} the surplus is rejected one by one`, () => {
+  it(`of more than ${maxMessages} the surplus is rejected one by one`, () => {
     const outcome = taken({
-      batch: Array.from({ length: mostMessages + 2 }, (_, index) => page({ messageId: `m${index}` })),
+      batch: Array.from({ length: maxMessages + 2 }, (_, index) => page({ messageId: `m${index}` })),
     })
-    expect(outcome.messages).toHaveLength(mostMessages)
+    expect(outcome.messages).toHaveLength(maxMessages)
     expect(outcome.rejected).toMatchObject([
       { index: 2_500, messageId: 'm2500', code: 'too_many_messages' },
       { index: 2_501, messageId: 'm2501', code: 'too_many_messages' },
@@ -189,9 +189,9 @@ describe('each message is judged by itself', () => {
   })
 
   it.each([
-    ['of one that is JSON', `[${'0,'.repeat(mostElements)}0]`],
-    ['of one that is cut', `[${'0,'.repeat(mostElements)}]`],
-  ])(`a body with more than ${mostElements} is refused, %s`, (_, body) => {
+    ['of one that is JSON', `[${'0,'.repeat(maxElements)}0]`],
+    ['of one that is cut', `[${'0,'.repeat(maxElements)}]`],
+  ])(`a body with more than ${maxElements} is refused, %s`, (_, body) => {
     expect(take(body)).toMatchObject({ kind: 'refused', code: 'payload_too_large' })
     expect(taken(body.replace('0,', ''))).toMatchObject({ messages: [] })
   })

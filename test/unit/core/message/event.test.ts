@@ -30,12 +30,12 @@ describe('headOf', () => {
     message: { ...blank, ...said, userId: 'u' },
   })
 
-  it('of what an SDK sent: nothing that the message says', () => {
+  it('of an SDK message: no message content', () => {
     const message = { type: 'page', userId: 'u', traits: undefined }
     expect(headOf(eventOf(undefined))).toStrictEqual({ ...known, message })
   })
 
-  it('of one of ours: the traits too, for its end is reported with them', () => {
+  it('of an audience change: also the traits, for the report of its result', () => {
     const origin: EventOrigin = { kind: 'audience', id: 'a', version: 2 }
     const message = { type: 'page', userId: 'u', traits: '{"in":true}' }
     expect(headOf(eventOf(origin))).toStrictEqual({ ...known, origin, message })
@@ -43,7 +43,7 @@ describe('headOf', () => {
 })
 
 describe('partitionFor', () => {
-  // murmur2('21') = -973932308, of which Java's toPositive takes the lower 31 bits: 1173551340.
+  // murmur2('21') is -973932308. Java's toPositive keeps its lower 31 bits: 1173551340.
   it.each([
     ['21', 12, 0],
     ['21', 7, 1_173_551_340 % 7],
@@ -56,7 +56,7 @@ describe('partitionFor', () => {
 
 describe('normaliseEvent', () => {
   const receivedAt = epochMs(Date.parse('2026-11-21T12:00:00.000Z'))
-  /** What a foreign producer may write: any field absent, any text for a part. */
+  /** An event of a foreign producer: any field can be absent, and the parts can be any text. */
   const foreign = (message: object, fields: object = {}): Event => ({
     sourceId: 's1',
     destinationId: undefined,
@@ -69,7 +69,7 @@ describe('normaliseEvent', () => {
   const idOfRecord = (): string => 'events-3-1234'
   const take = (event: Event) => normaliseEvent(event, idOfRecord)
 
-  it('makes the event one that our own writers could have written', () => {
+  it('makes the event valid, as the writers of Hookline do', () => {
     const event = foreign(
       {
         type: 'track',
@@ -105,7 +105,7 @@ describe('normaliseEvent', () => {
     })
   })
 
-  it('the event handed in is left as it is', () => {
+  it('does not change its input', () => {
     const event = foreign({ properties: '{ }', timestamp: 1 })
     const before = structuredClone(event)
     take(event)

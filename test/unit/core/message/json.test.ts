@@ -47,12 +47,12 @@ describe('parseJson', () => {
     expect(parseJson(text)).toEqual({ kind: 'rejected', code: 'invalid_json', message })
   })
 
-  it('survives 100,000 levels beside a numeric id', () => {
+  it('accepts 100,000 levels next to a numeric id', () => {
     const parsed = parseJson(`{"userId":5,"properties":${nested(100_000)}}`)
     expect(parsed).toMatchObject({ kind: 'parsed', value: { userId: '5' } })
   })
 
-  it('names the field that held the text', () => {
+  it('names the field of the invalid text', () => {
     expect(parseField('{', 'traits')).toMatchObject({
       code: 'invalid_json',
       message: expect.stringMatching(/^traits is not JSON: /),
@@ -60,7 +60,7 @@ describe('parseJson', () => {
   })
 })
 
-describe('canonicalJson: a fixed point (A5.4)', () => {
+describe('canonicalJson: changes nothing when applied twice', () => {
   it.each([
     ['white space', ' { "a" : [ 1 , 2 ] } ', '{"a":[1,2]}'],
     ['duplicate keys: the last value, the first place', '{"a":1,"b":2,"a":3}', '{"a":3,"b":2}'],
@@ -113,7 +113,7 @@ describe('canonicalJson: rejections', () => {
       expect(canonicalJson(JSON.parse(text), 'properties')).toEqual({
         kind: 'rejected',
         code: 'non_finite_number',
-        message: 'properties holds a number beyond ±1.8e308: send a string instead.',
+        message: 'properties contains a number beyond ±1.8e308: send a string instead.',
       })
     },
   )
@@ -135,15 +135,15 @@ describe('canonicalJson: rejections', () => {
     expect(canonicalOf(nested(100_000))).toMatchObject({ code: 'too_deep' })
   })
 
-  it('a cycle ends as too deep', () => {
+  it('rejects a cycle as too deep', () => {
     const cycle: unknown[] = []
     cycle.push(cycle)
     expect(canonicalJson(cycle)).toMatchObject({ code: 'too_deep' })
   })
 
-  it('shows no more than the beginning of a long field name', () => {
+  it('shows only the beginning of a long field name', () => {
     expect(canonicalJson(Number.NaN, 'k'.repeat(10_000))).toMatchObject({
-      message: expect.stringMatching(/^k{60}… holds/),
+      message: expect.stringMatching(/^k{60}… contains/),
     })
   })
 })

@@ -10,7 +10,7 @@ const reception: Reception = {
   sentAt: undefined,
   newId: () => 'new-id',
 }
-/** A track call with everything that it needs, and `fields`. */
+/** A valid track call, with `fields` added. */
 const track = (fields: object = {}) => ({ type: 'track', event: 'Opened', userId: 'u1', ...fields })
 const take = (input: unknown, around: Partial<Reception> = {}) => normalise(input, { ...reception, ...around })
 
@@ -22,7 +22,7 @@ function taken(input: unknown, around: Partial<Reception> = {}): Message {
 const timeOf = (input: unknown, around: Partial<Reception> = {}): string =>
   toIsoTimestamp(taken(input, around).timestamp)
 
-it('every field has its place, whatever the message says', () => {
+it('puts every field in its place, for any message', () => {
   const whole: Message = {
     type: 'track',
     messageId: 'm1',
@@ -50,7 +50,7 @@ it('every field has its place, whatever the message says', () => {
   expect(Object.keys(taken({ type: 'page', userId: 'u1' }))).toEqual(Object.keys(whole))
 })
 
-describe('what a call must have', () => {
+describe('the required fields of a call', () => {
   const texts = {
     missing_id: "You must pass either an 'anonymousId' or 'userId'.",
     missing_event: "You must pass 'event'.",
@@ -73,7 +73,7 @@ describe('what a call must have', () => {
     ['an empty id', { type: 'page', userId: '', anonymousId: null }, 'missing_id'],
     ['an id of another type', { type: 'page', userId: true, anonymousId: ['a'] }, 'missing_id'],
     ['an empty event', track({ event: '' }), 'missing_event'],
-    ['an event that is no text', track({ event: 5 }), 'missing_event'],
+    ['an event that is not text', track({ event: 5 }), 'missing_event'],
     ['no type', { userId: 'u' }, 'unknown_type'],
     ['an unknown type', { type: 'Track', userId: 'u' }, 'unknown_type'],
     ['delete, which only deletion requests make', { type: 'delete', userId: 'u' }, 'unknown_type'],
@@ -118,12 +118,12 @@ describe('ids', () => {
     expect(taken(parsed.value)).toMatchObject(expected)
   })
 
-  it('a number that nobody parsed from text has the digits JSON gives it', () => {
+  it('a number that was not parsed from text has its JSON digits', () => {
     expect(taken({ type: 'page', userId: 42 }).userId).toBe('42')
     expect(taken({ type: 'page', userId: -0 }).userId).toBe('0')
   })
 
-  it('one that is not finite is rejected', () => {
+  it('rejects a number that is not finite', () => {
     expect(take({ type: 'page', userId: Number.POSITIVE_INFINITY })).toMatchObject({ code: 'non_finite_number' })
   })
 })
@@ -132,7 +132,7 @@ describe('timestamp', () => {
   const timestamp = '2026-11-21T13:59:00.000Z'
   const fast = '2026-11-21T14:00:00.000Z'
   it.each([
-    ['none: when it was received, whatever the clock says', { sentAt: fast }, undefined, '2026-11-21T12:00:00.000Z'],
+    ['none: the time of receipt, for any clock', { sentAt: fast }, undefined, '2026-11-21T12:00:00.000Z'],
     ['null is none', { timestamp: null }, undefined, '2026-11-21T12:00:00.000Z'],
     ['as it is', { timestamp }, undefined, timestamp],
     ['only originalTimestamp (RudderStack)', { originalTimestamp: timestamp }, undefined, timestamp],
@@ -142,7 +142,7 @@ describe('timestamp', () => {
     ["corrected by the batch's sentAt", { timestamp }, fast, '2026-11-21T11:59:00.000Z'],
     ['originalTimestamp is corrected too', { originalTimestamp: timestamp }, fast, '2026-11-21T11:59:00.000Z'],
     [
-      "a sentAt that is no time leaves it to the batch's",
+      'an invalid sentAt: the sentAt of the batch counts',
       { timestamp, sentAt: 'now' },
       fast,
       '2026-11-21T11:59:00.000Z',
@@ -163,7 +163,7 @@ describe('timestamp', () => {
     expect(take(track(fields))).toEqual({
       kind: 'rejected',
       code: 'invalid_timestamp',
-      message: expect.stringContaining(`'${field}' is no time. Send `),
+      message: expect.stringContaining(`'${field}' is not a valid time. Send `),
     })
   })
 })

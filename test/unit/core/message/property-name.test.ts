@@ -33,7 +33,7 @@ describe('snake_case', () => {
     expect(propertyOf(name)).toBeUndefined()
   })
 
-  it('is a fixed point: a property names itself', () => {
+  it('returns a property name unchanged', () => {
     for (const name of ['First time shopper', 'last30Days', 'ABCUsers', 'Käufer'])
       expect(propertyOf(propertyOf(name) ?? '')).toBe(propertyOf(name))
   })

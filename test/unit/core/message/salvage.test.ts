@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { readBatch } from '../../../../src/core/message/batch.ts'
 import { take, taken } from '../../../support/collector/batches.ts'
 
-describe('broken JSON in one message costs that message', () => {
+describe('broken JSON in one message affects only that message', () => {
   const good = '{"type":"page","userId":"u"}'
   it.each([
     ['NaN (Python)', '{"type":"page","userId":"u","properties":{"a":NaN}}'],
@@ -20,7 +20,7 @@ describe('broken JSON in one message costs that message', () => {
     expect(taken(`[${bad},${good}]`)).toMatchObject({ rejected: [{ index: 0 }], messages: [{ userId: 'u' }] })
   })
 
-  it('what is rejected can be shown as it came, with its ids as written', () => {
+  it('shows a rejected message unchanged, with its original ids', () => {
     const batch = readBatch(`[ ${good} , {"userId": 1.0 } , NaN ]`, undefined)
     if (batch.kind === 'refused') throw new Error(batch.message)
     expect([0, 1, 2].map(index => batch.elements.text(index).trim())).toEqual([good, '{"userId": 1.0 }', 'NaN'])
@@ -47,12 +47,12 @@ describe('hostile bodies', () => {
       { rejected: [{ code: 'too_deep' }] },
     ],
     [
-      'deep nesting in one that is cut',
+      'deep nesting in a truncated message',
       `[NaN,{"type":"page","userId":"u","a":${'{"a":'.repeat(deep / 4)}1${'}'.repeat(deep / 4)}}]`,
       { rejected: [{ code: 'invalid_json' }, { code: 'too_deep' }] },
     ],
     [
-      'deep nesting in one that is too long',
+      'deep nesting in a message that is too long',
       `[NaN,{"type":"page","userId":"u","a":${'{"a":'.repeat(deep)}1${'}'.repeat(deep)}}]`,
       { rejected: [{ code: 'invalid_json' }, { code: 'message_too_large' }] },
     ],

@@ -48,7 +48,7 @@ describe('parseTimestamp reads', () => {
   })
 })
 
-describe('parseTimestamp refuses', () => {
+describe('parseTimestamp rejects', () => {
   it.each([
     ['30 February, which V8 takes for 1 March', '2012-02-30T00:00:00.000Z'],
     ['29 February of another year', '2013-02-29'],
@@ -123,7 +123,7 @@ describe('correctSkew', () => {
     expect(toIsoTimestamp(corrected)).toBe(`2026-11-21T${expected}Z`)
   })
 
-  it('a historical import stays exact', () => {
+  it('keeps the times of a historical import', () => {
     const timestamp = parseTimestamp('2012-12-02T00:30:08.276Z')!
     expect(correctSkew({ timestamp, sentAt: at('10:00:00.000'), receivedAt: received })).toBe(timestamp)
   })

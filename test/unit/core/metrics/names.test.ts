@@ -2,11 +2,11 @@ import { describe, expect, it } from '@jest/globals'
 import { metricSpecs } from '../../../../src/core/metrics/metrics.ts'
 import type { LabelSet } from '../../../../src/core/metrics/spec.ts'
 
-/* The rules of Prometheus' naming guide, for our own metrics. */
+/* Checks Hookline's metrics against the rules of Prometheus' naming guide. */
 
 const own = Object.values(metricSpecs)
 
-/** Which ending a unit asks for; counters have `_total` behind it. */
+/** The required suffix of each unit. Counters have `_total` after it. */
 const endings: Record<string, RegExp> = {
   seconds: /(?<!_timestamp)_seconds(_total)?$/,
   bytes: /_bytes(_total|_limit)?$/,
@@ -21,23 +21,23 @@ describe('names', () => {
     expect(name).not.toMatch(/milli|_ms\b|minutes|hours|percent/)
     expect(help).toMatch(/^[A-Z0-9].*[^.]\.$/)
     for (const label of Object.keys(labels)) expect(label).toMatch(/^[a-z]+$/)
-    // Reserved for what Prometheus puts there itself.
+    // Reserved labels that Prometheus sets itself.
     expect(Object.keys(labels)).not.toEqual(expect.arrayContaining(['job', 'instance', 'le', 'quantile']))
     expect(buckets.length > 0).toBe(kind === 'histogram')
     expect(buckets).toEqual([...buckets].sort((a, b) => a - b))
   })
 
-  // An exemplar costs memory in each bucket of each series.
+  // Only listed metrics may have exemplars, because each bucket of each series stores one.
   it.each(own.filter(spec => 'exemplar' in spec).map(spec => [spec.name, spec] as const))(
     '%s, which leads to traces, is a histogram without labels',
     (_, { kind, labels }) => expect({ kind, labels }).toEqual({ kind: 'histogram', labels: {} }),
   )
 
-  it('are given once', () => {
+  it('are unique', () => {
     expect(new Set(own.map(({ name }) => name)).size).toBe(own.length)
   })
 
-  it('a label that two metrics have is of one kind', () => {
+  it('a label has the same kind of values in all metrics', () => {
     const open = own.flatMap(({ labels }) =>
       Object.entries(labels as LabelSet).filter(([, values]) => 'folds' in values),
     )

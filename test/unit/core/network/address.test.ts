@@ -10,7 +10,7 @@ import {
 
 const kindOf = (ip: string, allow: readonly string[] = []) => classifyAddress(ip, parseAllow(allow)).kind
 
-/** The first and the last address of a range, and their neighbours where these are public. */
+/** The first and the last address of each range, and their neighbours where these are public. */
 const edges: readonly (readonly [range: string, first: string, last: string, outside: readonly string[]])[] = [
   ['this network, 0.0.0.0/8', '0.0.0.0', '0.255.255.255', ['1.0.0.0']],
   ['private, 10.0.0.0/8', '10.0.0.0', '10.255.255.255', ['9.255.255.255', '11.0.0.0']],
@@ -80,7 +80,7 @@ describe('ranges', () => {
   )
 })
 
-describe('a v4 address inside a v6 one is judged as that v4', () => {
+describe('an IPv4 address inside an IPv6 one is judged like the IPv4 address', () => {
   it.each([
     ['mapped', '::ffff:10.0.0.1', '::ffff:8.8.8.8'],
     ['mapped, in hex', '::ffff:a00:1', '::ffff:808:808'],
@@ -98,7 +98,7 @@ describe('a v4 address inside a v6 one is judged as that v4', () => {
   })
 })
 
-describe('metadata services can never be allowed', () => {
+describe('metadata services cannot be allowed', () => {
   it.each([
     '169.254.169.254',
     '169.254.170.2',
@@ -129,7 +129,7 @@ describe('metadata services can never be allowed', () => {
     const verdict = classifyAddress(ip, parseAllow(['0.0.0.0/0', '::/0', '169.254.169.254', 'fd00:ec2::254/128']))
     expect(verdict).toMatchObject({ kind: 'forbidden', allowable: false })
     expect(explainForbidden(ip, verdict as never)).toMatch(
-      /^address \S+ is refused \(.+ of .+\): network\.allow cannot open it$/,
+      /^address \S+ is not allowed \(.+ of .+\): network\.allow cannot permit it$/,
     )
   })
 
@@ -139,7 +139,7 @@ describe('metadata services can never be allowed', () => {
   })
 })
 
-describe('what is no plain address is forbidden, whatever is allowed', () => {
+describe('forbids everything that is not a plain address, even with all addresses allowed', () => {
   it.each([
     '',
     'localhost',
@@ -196,13 +196,13 @@ describe('network.allow', () => {
     ['nothing', ''],
   ])('%s is no block: %s', (_name, text) => {
     expect(parseCidr(text)).toBeUndefined()
-    expect(() => parseAllow(['::1', text])).toThrow(new RangeError(`network.allow[1]: "${text}" is no CIDR block`))
+    expect(() => parseAllow(['::1', text])).toThrow(new RangeError(`network.allow[1]: "${text}" is not a CIDR block`))
   })
 
-  it('is named in the line for operators', () => {
+  it('is named in the log line for operators', () => {
     const verdict = classifyAddress('10.0.0.1', [])
     expect(verdict.kind === 'forbidden' && explainForbidden('10.0.0.1', verdict)).toBe(
-      'address 10.0.0.1 is refused (private, 10.0.0.0/8): add it to network.allow if it is meant',
+      'address 10.0.0.1 is not allowed (private, 10.0.0.0/8): to permit it, add it to network.allow',
     )
   })
 })
@@ -231,7 +231,7 @@ describe('portAllowed', () => {
   it.each([0, 1, 22, 25, 79, 81, 442, 444, 1023])('%i is closed', port =>
     expect(portAllowed(port, undefined)).toBe(false),
   )
-  it('network.ports says it all', () => {
+  it('network.ports replaces the default', () => {
     expect([25, 443, 8080].filter(port => portAllowed(port, [25, 443]))).toEqual([25, 443])
     expect(portAllowed(443, [])).toBe(false)
   })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { clientNetworkOf } from '../../../../src/core/network/client-network.ts'
 
-describe('the network by which a client is counted', () => {
+describe('the network that identifies a client', () => {
   it.each([
     ['192.0.2.1', '192.0.2.1'],
     ['::ffff:192.0.2.1', '192.0.2.1'],

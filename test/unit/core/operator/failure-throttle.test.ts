@@ -6,7 +6,7 @@ function failing(throttle: FailureThrottle, address: string, times: number, now 
 }
 
 describe('one address', () => {
-  it('has ten wrong keys, then one in ten seconds', () => {
+  it('permits ten wrong keys, then one per ten seconds', () => {
     const throttle = new FailureThrottle(0)
     failing(throttle, '192.0.2.1', 9)
     expect(throttle.secondsToWait('192.0.2.1', 0)).toBe(0)
@@ -37,7 +37,7 @@ describe('all addresses together', () => {
     for (let index = 0; index < 100; index++) throttle.failed(`192.0.2.${index}`, 0)
   }
 
-  it('have a hundred wrong keys, then one a second', () => {
+  it('permits a hundred wrong keys of all addresses, then one per second', () => {
     const throttle = new FailureThrottle(0)
     many(throttle)
     expect(throttle.secondsToWait('198.51.100.1', 0)).toBe(1)
@@ -45,14 +45,14 @@ describe('all addresses together', () => {
     expect(throttle.secondsToWait('198.51.100.1', 1_000)).toBe(0)
   })
 
-  it('keep nobody out who has sent a right key before', () => {
+  it('admit a client that has used a valid key before', () => {
     const throttle = new FailureThrottle(0)
     throttle.succeeded('198.51.100.1', 0)
     many(throttle)
     expect(throttle.secondsToWait('198.51.100.1', 0)).toBe(0)
   })
 
-  it('are remembered up to a thousand', () => {
+  it('remembers up to a thousand addresses', () => {
     const throttle = new FailureThrottle(0)
     failing(throttle, '192.0.2.1', 20)
     for (let index = 0; index < 1_000; index++) throttle.succeeded(`10.0.${index >> 8}.${index & 255}`, 0)

@@ -19,6 +19,6 @@ it.each([
   expect(find(given)).toEqual(key)
 })
 
-it('without keys nobody is found', () => {
+it('finds no operator without keys', () => {
   expect(createFindOperatorKey([])('')).toBeUndefined()
 })

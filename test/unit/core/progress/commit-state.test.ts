@@ -12,11 +12,11 @@ it.each([
   expect(parseDoneAhead(100, text)).toEqual(new Set(done))
 })
 
-it('leaves out what is below the commit or too far ahead', () => {
+it('omits offsets below the commit or too far ahead', () => {
   expect(parseDoneAhead(100, doneAheadText(100, [99, 101, 24_099, 24_100]))).toEqual(new Set([101, 24_099]))
 })
 
-it('is never longer than the broker takes', () => {
+it('is never longer than the limit of the broker', () => {
   const all = Array.from({ length: 30_000 }, (_, index) => 2 ** 50 + index)
   const text = doneAheadText(2 ** 50, all)
   expect(text).toHaveLength(4_003)

@@ -103,13 +103,13 @@ describe('OffsetTracker', () => {
     expect(() => bug(tracker)).toThrow(RangeError)
   })
 
-  it('takes nothing from a gap that was passed over', () => {
+  it('ignores offsets of a skipped gap', () => {
     const tracker = new OffsetTracker(10)
     tracker.advance(15)
-    expect(() => tracker.add(14)).toThrow('offset 14 added after 14')
+    expect(() => tracker.add(14)).toThrow('offset 14 was added after offset 14')
   })
 
-  it('keeps its order when the ring grows around its end', () => {
+  it('keeps its order when the ring buffer grows across its end', () => {
     const tracker = new OffsetTracker(0)
     for (let offset = 0; offset < 60; offset++) tracker.add(offset)
     for (let offset = 0; offset < 50; offset++) tracker.done(offset)

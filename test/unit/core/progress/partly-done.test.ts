@@ -8,7 +8,7 @@ const asMap = (records: readonly PartlyDone[]) => new Map(records.map(([offset, 
 const parsed = (committed: number, text: string) =>
   new Map([...parsePartlyDone(committed, text)].map(([offset, done]) => [offset, [...done].sort()]))
 
-describe('destinations that are done, in the metadata of a commit', () => {
+describe('done destinations in the metadata of a commit', () => {
   it.each([
     { name: 'none', records: [], text: '' },
     { name: 'one', records: [[100, ['crm']]], text: /^p1:/ },
@@ -17,7 +17,7 @@ describe('destinations that are done, in the metadata of a commit', () => {
     expect(made.text).toMatch(text)
   })
 
-  it('come back as they were, whatever is done', () => {
+  it('are restored unchanged, for any done records', () => {
     const record = fc.tuple(
       fc.integer({ min: 0, max: 23_999 }),
       fc.uniqueArray(fc.constantFrom('crm', 'erp', 'a.long_name-of-a-destination', 'b', 'c'), { minLength: 1 }),
@@ -37,7 +37,7 @@ describe('destinations that are done, in the metadata of a commit', () => {
     )
   })
 
-  it('of a thousand records and three destinations at random fit beside a full bitmap', () => {
+  it('of a thousand records and three random destinations fit next to a full bitmap', () => {
     const names = ['crm', 'erp', 'billing']
     const records = Array.from({ length: 1_000 }, (_, index): PartlyDone => {
       const which = 1 + ((index * 2_654_435_761) % 6)
@@ -48,7 +48,7 @@ describe('destinations that are done, in the metadata of a commit', () => {
     expect(parseCommit(0, text).partlyDone.size).toBe(1_000)
   })
 
-  it('without room tells of the first records, and says of which it does not', () => {
+  it('with too little space, keeps the first records and reports the first dropped one', () => {
     const records = Array.from({ length: 500 }, (_, index): PartlyDone => [index, [`destination-${index}`]])
     const { text, uncovered } = commitText(0, { done: [], partlyDone: records, received: 24_000 })
     expect(text.length).toBeLessThanOrEqual(4_096)

@@ -19,4 +19,4 @@ it.each<[string, string, string | undefined]>([
   expect(nearestName(typed, names)).toBe(nearest)
 })
 
-it('has no name to offer', () => expect(nearestName('webhooks', [])).toBeUndefined())
+it('suggests no name', () => expect(nearestName('webhooks', [])).toBeUndefined())

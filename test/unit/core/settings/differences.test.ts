@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { changeBetween, withLiveOf } from '../../../../src/core/settings/differences.ts'
+import { changeBetween, withLiveSettings } from '../../../../src/core/settings/differences.ts'
 import { draftFrom, settingsFrom } from '../../../../src/core/settings/draft.ts'
 import type { Settings } from '../../../../src/core/settings/settings.ts'
 
@@ -64,12 +64,12 @@ describe('changeBetween', () => {
   })
 })
 
-it('a second operator key during a rotation takes effect without a restart', () => {
+it('applies a second operator key without a restart', () => {
   const change = changeBetween(settings(operatorOf('old')), settings(operatorOf('new', 'old')))
   expect(change).toEqual({ live: ['operator'], needRestart: [] })
 })
 
-it('withLiveOf takes what is live and keeps the rest', () => {
+it('withLiveSettings takes what is live and keeps the rest', () => {
   const [before, after] = [settings(), settings({ payload: { userAgent: 'A' }, delivery: { ordering: 'none' } })]
-  expect(withLiveOf(before, after)).toEqual({ ...before, payload: after.payload })
+  expect(withLiveSettings(before, after)).toEqual({ ...before, payload: after.payload })
 })

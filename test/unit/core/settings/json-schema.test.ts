@@ -11,7 +11,7 @@ const validate = new ajv.Ajv2020({ strict: true, strictTypes: false }).compile(c
 
 type Node = { [key: string]: unknown; properties?: Record<string, Node>; items?: Node }
 
-/** Every key with the schema of its value. */
+/** Every key with its schema. */
 function keysOf(node: Node, path = ''): [string, Node][] {
   const own = Object.entries(node.properties ?? {}).flatMap(([key, value]): [string, Node][] => [
     [`${path}${key}`, value],
@@ -57,11 +57,11 @@ describe('the JSON Schema', () => {
     expect(validate(parse(found?.text ?? ''))).toBe(false)
   })
 
-  it('has no sample key and no loopback allowance as a default', () => {
+  it('has no sample key and no loopback permission as a default', () => {
     const defaults = keysOf(configurationJsonSchema() as Node).map(([, node]) =>
       JSON.stringify(node['default'] ?? null),
     )
-    // The operator API listens on this host only, unless the configuration says more.
+    // By default the operator API listens only on this host.
     const own = ['"127.0.0.1:8090"', '"key"']
     expect(defaults.filter(each => /127\.0\.0\.1|::1|localhost|key|secret/i.test(each))).toEqual(own)
   })

@@ -3,7 +3,7 @@ import { namedFiles } from '../../../../src/core/settings/files.ts'
 import { formatPath } from '../../../../src/core/settings/problem.ts'
 import { isNeeded, ownerOf, type ServiceName } from '../../../../src/core/settings/service-names.ts'
 
-/** Every place where the configuration names a file. */
+/** A configuration with every key that names a file. */
 const everywhere = namedFiles({
   kafka: {
     brokers: ['a:1'],
@@ -45,7 +45,7 @@ const table: readonly [owner: ServiceName | undefined, paths: readonly string[]]
   ['audiences', []],
 ]
 
-describe('which service needs which file', () => {
+describe('the files that each service needs', () => {
   it.each(table)('%s', (owner, paths) => {
     const found = everywhere.filter(path => ownerOf(path) === owner).map(formatPath)
     expect(found.sort()).toEqual([...paths].sort())

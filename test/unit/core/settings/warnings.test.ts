@@ -10,11 +10,12 @@ const base = {
   destinations: [crm],
 }
 const plain = [{ url: 'https://a.example' }, { url: 'HTTP://b.example' }, { id: 'c', url: 'http://c.example' }]
-const unsigned = 'destination crm: unsigned over http:// (webhook 1, c), receivers cannot tell who calls'
+const unsigned =
+  'destination crm: requests are unsigned and sent over http:// (webhook 1, c), receivers cannot verify the sender'
 
-const easyToGuess = 'has fewer than 16 characters and is easy to guess; make a longer random one'
+const easyToGuess = 'has fewer than 16 characters and is easy to guess; use a longer random one'
 const deprecated =
-  "collector.operatorKey: the operator API on the collector's listener is deprecated, the next minor version removes it; use operator.keys, whose listener is operator.listen"
+  "collector.operatorKey: the operator API on the collector's listener is deprecated, the next minor version removes it; use operator.keys and operator.listen"
 
 it.each<[string, object, string[]]>([
   ['nothing to say', {}, []],
@@ -23,12 +24,15 @@ it.each<[string, object, string[]]>([
   [
     'not enabled',
     { destinations: [{ ...crm, enabled: false, paused: true }] },
-    ['source web: no enabled destination gets its messages', 'destination crm: is not enabled, its events are dropped'],
+    [
+      'source web: no enabled destination receives its messages',
+      'destination crm: is disabled, its events are dropped',
+    ],
   ],
   [
     'paused',
     { destinations: [{ ...crm, paused: true }] },
-    ['destination crm: is paused, its events wait until their retry window is over'],
+    ['destination crm: is paused, its events wait until their retry window ends'],
   ],
   [
     'a secret with white space around it',
@@ -38,7 +42,7 @@ it.each<[string, object, string[]]>([
   [
     'a webhook that asks for traces, without any',
     { destinations: [{ ...crm, webhooks: [{ ...crm.webhooks[0], id: 'a', traceHeaders: true }] }] },
-    ['destination crm: has traceHeaders (webhook a), but there are no traces'],
+    ['destination crm: has traceHeaders (webhook a), but traces is not set'],
   ],
   [
     'the same with traces',
@@ -72,17 +76,17 @@ it.each<[string, object, string[]]>([
   [
     'everything allowed',
     { network: { allow: ['10.0.0.0/8', '0.0.0.0/0'] } },
-    ['network: 0.0.0.0/0 allows every private address'],
+    ['network.allow: 0.0.0.0/0 allows every private address'],
   ],
   [
     'a password in plain text',
     { kafka: { brokers: ['a:9092'], sasl: { mechanism: 'plain', username: 'u', password: 'p' } } },
-    ['kafka: the password goes to the brokers without TLS'],
+    ['kafka: the password is sent to the brokers without TLS, set kafka.tls'],
   ],
   [
     'a password of the registry in plain text',
     { registry: { url: 'http://registry:8081', username: 'u', password: 'p' } },
-    ['registry: the password goes over http://, use https://'],
+    ['registry: the password is sent over http://, use https://'],
   ],
   ['the same over https', { registry: { url: 'https://registry:8081', username: 'u', password: 'p' } }, []],
   [
@@ -100,7 +104,7 @@ it.each<[string, object, string[]]>([
         },
       ],
     },
-    ['destination crm: the Authorization header goes over http:// (webhook 1), use https://'],
+    ['destination crm: the Authorization header is sent over http:// (webhook 1), use https://'],
   ],
   [
     'one shared secret at two destinations',
@@ -111,7 +115,7 @@ it.each<[string, object, string[]]>([
         { ...crm, id: 'mail', sharedSecret: ['d-secret-of-sixteen', 'b-secret-of-sixteen'] },
       ],
     },
-    ['destination mail: has a shared secret of destination crm, give each its own'],
+    ['destination mail: has the same shared secret as destination crm, use different ones'],
   ],
   [
     'the same over TLS',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import {
-  keptTraceIdOf,
   parseTraceparent,
+  sampledTraceIdOf,
   traceContextIn,
   traceHeaders,
   traceIdOf,
@@ -14,7 +14,7 @@ const good = `00-${traceId}-${spanId}-01`
 
 describe('traceparent (W3C Trace Context, 3.2)', () => {
   it.each([
-    ['kept by whoever began it', good, { traceId, spanId, isSampled: true }],
+    ['sampled by its first process', good, { traceId, spanId, isSampled: true }],
     ['not kept', `00-${traceId}-${spanId}-00`, { traceId, spanId, isSampled: false }],
     ['flags of later versions beside', `00-${traceId}-${spanId}-03`, { traceId, spanId, isSampled: true }],
     ['such flags alone', `00-${traceId}-${spanId}-fe`, { traceId, spanId, isSampled: false }],
@@ -27,7 +27,7 @@ describe('traceparent (W3C Trace Context, 3.2)', () => {
     ['nothing', ''],
     ['the version that there is not', `ff-${traceId}-${spanId}-01`],
     ['version 00 that says more', `${good}-what`],
-    ['a later version that goes on without a dash', `01-${traceId}-${spanId}-01what`],
+    ['a later version without a dash before its additional fields', `01-${traceId}-${spanId}-01what`],
     ['no trace', `00-${'0'.repeat(32)}-${spanId}-01`],
     ['no span', `00-${traceId}-${'0'.repeat(16)}-01`],
     ['capitals', good.toUpperCase()],
@@ -40,7 +40,7 @@ describe('traceparent (W3C Trace Context, 3.2)', () => {
   ])('does not count: %s', (_, text) => expect(parseTraceparent(text)).toBeUndefined())
 })
 
-describe('the place that headers name', () => {
+describe('the trace context of headers', () => {
   const other = { baggage: 'user=somebody', b3: `${traceId}-${spanId}-1`, cookie: 'a=b' }
 
   it.each<[string, Record<string, string | string[]>, object | undefined]>([
@@ -85,6 +85,6 @@ describe('the place that headers name', () => {
     ['is not kept', '00', undefined],
     ['has other flags, but is not kept', '02', undefined],
   ])('an exemplar has the id of a trace that %s', (_, flags, id) => {
-    expect(keptTraceIdOf({ traceparent: traceparent('a', flags) })).toBe(id)
+    expect(sampledTraceIdOf({ traceparent: traceparent('a', flags) })).toBe(id)
   })
 })

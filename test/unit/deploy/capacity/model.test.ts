@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { commandHelp, loadOptions, readLoad } from '../../../../deploy/tools/capacity/arguments.ts'
 import { type Coefficients, coefficientsFrom, deliveryMicros } from '../../../../deploy/tools/capacity/coefficients.ts'
-import { type Load, type Plan, planFor, usualChoices } from '../../../../deploy/tools/capacity/model.ts'
+import { defaultAssumptions, type Load, type Plan, planFor } from '../../../../deploy/tools/capacity/model.ts'
 import { capacityBlocks } from '../../../../deploy/tools/capacity/page.ts'
 import type { Entry, Value } from '../../../tools/bench/publication/entries.ts'
 
@@ -12,7 +12,15 @@ const coefficients: Coefficients = {
     { answerMs: 200, micros: 96 },
   ],
   memory: { base: 150, eachCall: 0.05 },
-  ...{ park: 40, eventBytes: 1_000, parkedBytes: 1_500, collect: 50, collectorMb: 200, memberBytes: 100, restore: 5 },
+  ...{
+    retryWriteMicros: 40,
+    eventBytes: 1_000,
+    retryRecordBytes: 1_500,
+    collect: 50,
+    collectorMb: 200,
+    memberBytes: 100,
+    restore: 5,
+  },
 }
 
 describe('CPU a delivery', () => {
@@ -33,12 +41,12 @@ describe('the plan', () => {
     ...{ eventsPerSecond: 10_000, destinations: 2, answerMs: 20, members: 0 },
     outage: { share: 0, hours: 0 },
   }
-  const of = (change: Partial<Load>, choices = usualChoices): Plan =>
+  const of = (change: Partial<Load>, choices = defaultAssumptions): Plan =>
     planFor({ ...load, ...change }, coefficients, choices)
 
   it.each<[string, unknown, unknown]>([
     ['deliveries', of({}).deliveriesPerSecond, 20_000],
-    ['calls under way, by Little', of({}).calls, 400],
+    ['requests in progress, by Little’s law', of({}).calls, 400],
     ['1.2 cores at 60 % are two processes', of({}).dispatchers, { processes: 2, cores: 1.2, mb: 175.6, inFlight: 512 }],
     ['twice the load', of({ eventsPerSecond: 20_000 }).dispatchers.processes, 4],
     ['of little there are two', of({ eventsPerSecond: 1 }).dispatchers.processes, 2],
@@ -49,35 +57,35 @@ describe('the plan', () => {
     ],
     ['and then processes', of({ answerMs: 5_000 }).dispatchers.processes, Math.ceil(100_000 / 2_048)],
     ['collectors', of({}).collectors, { processes: 2, cores: 0.5, mb: 200 }],
-    ['nobody in an audience', of({}).audiences, { processes: 0, mb: 0, restoreSeconds: 0 }],
+    ['an audience without members', of({}).audiences, { processes: 0, mb: 0, restoreSeconds: 0 }],
     ['members beside each other', of({ members: 1e6 }).audiences, { processes: 2, mb: 50, restoreSeconds: 2.5 }],
     ['members that do not fit', of({ members: 5e7 }).audiences.processes, 5],
     ['partitions for two processes', of({}).partitions, 12],
     ['partitions for 17', of({ eventsPerSecond: 85_000 }).partitions, 36],
     ['bytes, replicated and kept', of({}).brokers, { inMb: 30, diskTb: 18.144, count: 3 }],
-    ['one replica', of({}, { ...usualChoices, replicas: 1 }).brokers.inMb, 10],
+    ['one replica', of({}, { ...defaultAssumptions, replicas: 1 }).brokers.inMb, 10],
     ['brokers by what they take in', of({ eventsPerSecond: 200_000 }).brokers.count, 6],
   ])('%s', (_, got, expected) => expect(got).toEqual(close(expected)))
 
-  it('an outage takes cores, bytes and so processes of its own', () => {
+  it('an outage needs additional cores, bytes and processes', () => {
     const calm = of({ eventsPerSecond: 100_000 })
     const ill = of({ eventsPerSecond: 100_000, outage: { share: 0.5, hours: 1 } })
-    expect(ill.outage.cores).toBeCloseTo((ill.outage.mostParkedPerSecond * 40) / 1e6)
-    expect(ill.outage.inMb).toBeCloseTo((ill.outage.mostParkedPerSecond * 1_500 * 3) / 1e6)
+    expect(ill.outage.cores).toBeCloseTo((ill.outage.maxRetryRecordsPerSecond * 40) / 1e6)
+    expect(ill.outage.inMb).toBeCloseTo((ill.outage.maxRetryRecordsPerSecond * 1_500 * 3) / 1e6)
     expect(ill.outage.amplification).toBeCloseTo(ill.outage.parked / (100_000 * 3_600))
     expect(ill.dispatchers.processes).toBe(Math.ceil((calm.dispatchers.cores + ill.outage.cores) / 0.6))
     expect(ill.brokers.count).toBeGreaterThan(calm.brokers.count)
   })
 })
 
-/** Numbers to nine digits, as sums of fractions come out. */
+/** Compares numbers to nine digits, because sums of fractions are inexact. */
 const close = (value: unknown): unknown => {
   if (typeof value === 'number') return expect.closeTo(value)
   if (Array.isArray(value)) return value.map(close)
   return Object.fromEntries(Object.entries(value as object).map(([key, each]) => [key, close(each)]))
 }
 
-describe('coefficients from what is published', () => {
+describe('coefficients from published results', () => {
   const value = (what: string, measured: number | null, reference?: number): Value => ({
     ...{ what, measured, verdict: '' },
     ...(reference !== undefined && { reference: { name: 'x', measured: reference, unit: '' } }),
@@ -99,7 +107,7 @@ describe('coefficients from what is published', () => {
     entry('audiences', 'hookline, 1000000 members', value('restored', 200_000), value('memory of a member', 116)),
   ]
 
-  it('are the figures themselves, or what follows from them', () =>
+  it('equal the published figures or follow from them', () =>
     expect(coefficientsFrom(entries, 'undici')).toEqual(
       close({
         delivery: [
@@ -109,9 +117,9 @@ describe('coefficients from what is published', () => {
         ],
         memory: { base: 174.4, eachCall: 0.05 },
         ...{
-          park: 64,
+          retryWriteMicros: 64,
           eventBytes: 987,
-          parkedBytes: 1_500,
+          retryRecordBytes: 1_500,
           collect: 57,
           collectorMb: 216,
           memberBytes: 116,
@@ -132,11 +140,11 @@ describe('coefficients from what is published', () => {
     const name = 'retries: hookline undici, 1 of 3 parked: park and release, of a bare delivery'
     expect(() => coefficientsFrom(published, 'undici')).toThrow(name)
     expect(capacityBlocks(published).get('cases')).toContain(
-      `Cannot be worked out: not published, or without a number: ${name}`,
+      `This table cannot be computed: figures that are not published or not a number: ${name}`,
     )
   })
 
-  it('of all there are tables without gaps', () => {
+  it('the tables of all figures have no gaps', () => {
     const got = entries.map(each => ({ ...each, variant: each.variant.replace('undici', 'got') }))
     const text = [...capacityBlocks([...entries, ...got.slice(0, 4)]).values()].join('\n')
     expect(text).toContain('| **dispatchers** | **2** |')
@@ -145,13 +153,13 @@ describe('coefficients from what is published', () => {
 })
 
 describe('the command', () => {
-  it('asks for a load, and for what is usual otherwise', () =>
+  it('has an option for each load, with the defaults', () =>
     expect(readLoad({ events: '20000', transport: 'got', 'outage-share': '0.5', replicas: '2' })).toEqual({
       load: {
         ...{ eventsPerSecond: 20_000, destinations: 1, answerMs: 200, members: 0 },
         outage: { share: 0.5, hours: 1 },
       },
-      choices: { ...usualChoices, replicas: 2 },
+      choices: { ...defaultAssumptions, replicas: 2 },
       transport: 'got',
     }))
 

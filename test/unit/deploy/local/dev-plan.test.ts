@@ -19,7 +19,7 @@ const changed = (parts: {
 })
 const credentials = { username: new Secret('u'), password: new Secret('p') }
 
-describe('planDev starts things where the configuration says', () => {
+describe('planDev starts services at the addresses of the configuration', () => {
   it.each<[string, Planable, Record<string, string>, number | undefined, number | undefined]>([
     ['both', local, {}, 9092, 8081],
     ['the first of several brokers', changed({ kafka: { brokers: ['localhost:9093', 'b:1'] } }), {}, 9093, 8081],
@@ -43,9 +43,9 @@ describe('planDev starts things where the configuration says', () => {
     expect(planned.kind === 'planned' && planned.plan.replicationFactor).toBe(expected)
   })
 
-  const here = '127.0.0.1 or localhost, the only place where we listen'
-  const cluster = 'to use an existing cluster set KAFKA_BROKERS'
-  const other = 'to use an existing registry set SCHEMA_REGISTRY_URL'
+  const here = '127.0.0.1 or localhost, where local servers listen'
+  const cluster = 'to use an existing cluster, set KAFKA_BROKERS'
+  const other = 'to use an existing registry, set SCHEMA_REGISTRY_URL'
   it.each<[string, Planable, string]>([
     [
       'a broker elsewhere',
@@ -55,12 +55,12 @@ describe('planDev starts things where the configuration says', () => {
     [
       'TLS',
       changed({ kafka: { tls: { ca: undefined, cert: undefined, key: undefined } } }),
-      `kafka.tls: the local Kafka speaks plain text; ${cluster}`,
+      `kafka.tls: the local Kafka does not support TLS; ${cluster}`,
     ],
     [
       'SASL',
       changed({ kafka: { sasl: { mechanism: 'plain', ...credentials } } }),
-      `kafka.sasl: the local Kafka knows no users; ${cluster}`,
+      `kafka.sasl: the local Kafka does not support SASL; ${cluster}`,
     ],
     [
       'a registry elsewhere',
@@ -70,24 +70,24 @@ describe('planDev starts things where the configuration says', () => {
     [
       'HTTPS',
       changed({ registry: { url: 'https://127.0.0.1:8081/apis/ccompat/v7' } }),
-      `registry.url: the local registry speaks plain HTTP; ${other}`,
+      `registry.url: the local registry does not support HTTPS; ${other}`,
     ],
     [
       'another path',
       changed({ registry: { url: 'http://127.0.0.1:8081' } }),
-      `registry.url: the local registry answers under /apis/ccompat/v7; ${other}`,
+      `registry.url: the local registry is at path /apis/ccompat/v7; ${other}`,
     ],
   ])('refuses %s', (_, settings, problem) => {
     expect(planDev(settings, {})).toEqual({ kind: 'refused', problems: [problem] })
   })
 
-  it('tells of everything at once', () => {
+  it('reports all problems together', () => {
     const elsewhere = changed({ kafka: { brokers: ['k:1'] }, registry: { url: 'https://r' } })
     const planned = planDev(elsewhere, {})
     expect(planned.kind === 'refused' && planned.problems).toHaveLength(2)
   })
 
-  it('refuses nothing of what the environment beats', () => {
+  it('accepts settings that the environment overrides', () => {
     const elsewhere = changed({ kafka: { brokers: ['k:1'], sasl: { mechanism: 'plain', ...credentials } } })
     expect(planDev(elsewhere, { KAFKA_BROKERS: 'b:9092' }).kind).toBe('planned')
   })
@@ -100,8 +100,12 @@ describe('callerDirectory', () => {
     ['make itself, with variables', { MAKEFLAGS: ' -- CONFIG=w.yaml', CALLER_PWD: here }, '/repo'],
     ['the shell when make was sent to the project with -C', { MAKEFLAGS: 'w', CALLER_PWD: here }, here],
     ['the shell, with more flags', { MAKEFLAGS: 'kw -- CONFIG=a.yaml', CALLER_PWD: here }, here],
-    ['make itself when the shell stands nowhere', { MAKEFLAGS: 'w', CALLER_PWD: '/no/such/directory' }, '/repo'],
-    ['make itself when there is no shell', { MAKEFLAGS: 'w' }, '/repo'],
+    [
+      'the directory of make when that of the shell is unknown',
+      { MAKEFLAGS: 'w', CALLER_PWD: '/no/such/directory' },
+      '/repo',
+    ],
+    ['the directory of make without a shell', { MAKEFLAGS: 'w' }, '/repo'],
   ])('is that of %s', (_, env, expected) => {
     expect(callerDirectory(env, '/repo')).toBe(expected)
   })

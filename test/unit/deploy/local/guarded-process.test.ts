@@ -14,7 +14,7 @@ afterEach(() => rm(dir, { recursive: true }))
 
 const shell = (script: string) => startGuarded({ command: '/bin/sh', args: ['-c', script], output: { file: log } })
 
-/** A process tells by its log that it is where the test wants it. */
+/** Waits until the process has logged this text. */
 async function logged(text: string): Promise<void> {
   while (!(await readFile(log, 'utf8')).includes(text)) await new Promise(setImmediate)
 }
@@ -28,7 +28,7 @@ describe('a guarded process', () => {
     expect(await shell(script).ended).toBe(how)
   })
 
-  it('tells that it could not be started, and stopping it is no trouble', async () => {
+  it('reports a failed start, and can be stopped then', async () => {
     const child = startGuarded({ command: join(dir, 'nothing'), args: [], output: { file: log } })
     expect(await child.ended).toContain('ENOENT')
     await child.stop()
@@ -41,20 +41,20 @@ describe('a guarded process', () => {
     expect(await child.ended).toBe('signal SIGTERM')
   })
 
-  it('is killed when it does not end at the asking', async () => {
+  it('is killed when it does not end after SIGTERM', async () => {
     const child = shell('trap "" TERM; echo up; while :; do sleep 0.05; done')
     await logged('up')
     await child.stop(50)
     expect(await child.ended).toBe('signal SIGKILL')
   })
 
-  it('leads a process group of its own, which a ctrl-C at ours does not reach', async () => {
+  it('leads its own process group, which ctrl-C does not reach', async () => {
     const child = shell('ps -o pgid= -p $$')
     await child.ended
     expect(Number(await readFile(log, 'utf8'))).toBe(child.pid)
   })
 
-  it('has both streams in its log, from the beginning at each start', async () => {
+  it('writes both streams to its log, which each start truncates', async () => {
     await shell('echo old').ended
     await shell('echo out; echo err >&2').ended
     expect(await readFile(log, 'utf8')).toBe('out\nerr\n')
@@ -62,12 +62,12 @@ describe('a guarded process', () => {
 })
 
 describe('tailOf', () => {
-  it('is the end of a log', async () => {
+  it('is the end of the log', async () => {
     await shell('printf "1\\n2\\n3\\n"').ended
     expect(await tailOf(log, 2)).toBe('2\n3')
   })
 
-  it('is nothing where there is no log', async () => {
+  it('is empty without a log', async () => {
     expect(await tailOf(join(dir, 'nothing'))).toBe('')
   })
 })

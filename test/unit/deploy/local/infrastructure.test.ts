@@ -13,22 +13,22 @@ describe('findOrStartKafka', () => {
     await kafka.stop()
   })
 
-  it('HOOKLINE_KAFKA leaves only one way, and the error is about that one', async () => {
+  it('HOOKLINE_KAFKA leaves one source, and the error is about that source', async () => {
     const start = findOrStartKafka({ env: { HOOKLINE_KAFKA: 'environment' }, log: silent })
     await expect(start).rejects.toThrow(
-      'There is no Kafka. One of these is enough:\n  - KAFKA_BROKERS: not set. Set it to a cluster',
+      'Kafka is not available. Use one of these options:\n  - KAFKA_BROKERS: not set. Set it to the brokers',
     )
   })
 
-  it('refuses a HOOKLINE_KAFKA that is no way', async () => {
+  it('rejects an unknown value of HOOKLINE_KAFKA', async () => {
     await expect(findOrStartKafka({ env: { HOOKLINE_KAFKA: 'docker' } })).rejects.toThrow(
-      'HOOKLINE_KAFKA is docker; it may be environment, container, jars',
+      "HOOKLINE_KAFKA: unknown value 'docker' (one of environment, container, jars)",
     )
   })
 })
 
 describe('findOrStartRegistry', () => {
-  it('takes SCHEMA_REGISTRY_URL before anything else', async () => {
+  it('prefers SCHEMA_REGISTRY_URL', async () => {
     const env = { SCHEMA_REGISTRY_URL: 'http://registry:8081' }
     expect((await findOrStartRegistry({ env, log: silent })).url).toBe('http://registry:8081')
   })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { findJava, javaVersion } from '../../../../deploy/tools/local/java.ts'
 
-describe('javaVersion reads what `java -version` prints', () => {
+describe('javaVersion parses the output of `java -version`', () => {
   it.each([
     ['openjdk version "17.0.15" 2025-04-15\nOpenJDK Runtime Environment …', 17],
     ['openjdk version "25" 2025-09-16', 25],
@@ -40,14 +40,14 @@ describe('findJava', () => {
     expect(search).toMatchObject({ kind: 'found', java: { version: 21, command: join(home, 'bin', 'java') } })
   })
 
-  it('takes the one on the PATH when that of JAVA_HOME is too old', async () => {
+  it('uses the program on the PATH when that of JAVA_HOME is too old', async () => {
     const home = await fakeJava('home', '11.0.1')
     const onPath = await fakeJava('path', '17.0.1')
     const search = await findJava({ JAVA_HOME: home, PATH: join(onPath, 'bin') })
     expect(search).toMatchObject({ kind: 'found', java: { version: 17, command: 'java' } })
   })
 
-  it('says what it found when nothing is new enough', async () => {
+  it('lists the versions that are too old', async () => {
     const onPath = await fakeJava('path', '1.8.0_381')
     expect(await findJava({ PATH: join(onPath, 'bin') })).toEqual({
       kind: 'missing',
@@ -55,11 +55,11 @@ describe('findJava', () => {
     })
   })
 
-  it('says that there is none', async () => {
+  it('reports that there is none', async () => {
     expect(await findJava({ PATH: dir })).toEqual({ kind: 'missing', why: 'no Java' })
   })
 
-  it('tells two builds of one version apart: a class archive fits one build', async () => {
+  it('distinguishes two builds of one version, because a class archive fits one build', async () => {
     const [one, other] = [await fakeJava('one', '17.0.1'), await fakeJava('other', '17.0.2')]
     const prints = await Promise.all([one, other].map(home => findJava({ PATH: join(home, 'bin') })))
     const [first, second] = prints.map(search => search.kind === 'found' && search.java.fingerprint)

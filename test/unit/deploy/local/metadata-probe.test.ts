@@ -21,7 +21,7 @@ const int32 = (value: number): Buffer => {
 }
 const text = (value: string): Buffer => Buffer.concat([int32(value.length).subarray(2), Buffer.from(value)])
 
-/** Metadata v4 as a broker answers; the correlation id is the request's. */
+/** A Metadata v4 response of a broker, with the request's correlation id. */
 function answer(correlation: Buffer): Buffer {
   const nullText = Buffer.from([0xff, 0xff])
   const first = [int32(1), text('a.example.com'), int32(9092), nullText]
@@ -40,11 +40,11 @@ function answer(correlation: Buffer): Buffer {
 }
 const correlationOf = (request: Buffer): Buffer => request.subarray(8, 12)
 
-/** Milliseconds. */
+/** Timeout in milliseconds that no test reaches. */
 const plenty = 60_000
 
 describe('clusterMetadata', () => {
-  it('asks with Metadata version 4 and reads cluster and brokers, however the answer is cut', async () => {
+  it('requests Metadata version 4 and parses cluster and brokers, for any chunks of the response', async () => {
     const requests: Buffer[] = []
     const port = await listen((socket, request) => {
       requests.push(request)
@@ -62,7 +62,7 @@ describe('clusterMetadata', () => {
   })
 
   it.each<[string, (socket: Socket, request: Buffer) => void, RegExp, number]>([
-    ['the answer to another question', socket => socket.write(answer(int32(99))), /not that of a Kafka broker/, plenty],
+    ['the answer to another question', socket => socket.write(answer(int32(99))), /not from a Kafka broker/, plenty],
     [
       'an answer that is cut short',
       (socket, request) => socket.write(Buffer.concat([int32(8), correlationOf(request), int32(0)])),
@@ -70,7 +70,7 @@ describe('clusterMetadata', () => {
       plenty,
     ],
     ['a closed connection', socket => socket.end(), /closed the connection/, plenty],
-    ['silence', () => {}, /did not answer within 50 ms/, 50],
+    ['silence', () => {}, /did not respond within 50 ms/, 50],
   ])('rejects %s', async (_, onRequest, message, timeoutMs) => {
     await expect(clusterMetadata('127.0.0.1', await listen(onRequest), timeoutMs)).rejects.toThrow(message)
   })

@@ -4,8 +4,8 @@ import { describe, expect, it } from '@jest/globals'
 import { assertFree, freePorts, isFree } from '../../../../deploy/tools/local/ports.ts'
 
 describe('a port of the loopback interface', () => {
-  it('is free when nobody listens there', async () => {
-    // Of those that no outgoing connection is given.
+  it('is free when no process listens on it', async () => {
+    // A port outside the range of outgoing connections.
     const port = await freePorts(1)
     const server = createServer().listen(port, '127.0.0.1')
     await once(server, 'listening')
@@ -19,7 +19,7 @@ describe('a port of the loopback interface', () => {
     await assertFree(port, 'Kafka')
   })
 
-  it('is found free together with its neighbours', async () => {
+  it('is found together with free neighbours', async () => {
     const first = await freePorts(3)
     expect(await Promise.all([first, first + 1, first + 2].map(isFree))).toEqual([true, true, true])
   })

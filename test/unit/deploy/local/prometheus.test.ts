@@ -6,7 +6,7 @@ import { findPrometheus } from '../../../../deploy/tools/local/prometheus.ts'
 
 const quiet = (): void => {}
 
-describe('where Prometheus comes from', () => {
+describe('the sources of Prometheus', () => {
   it('the directory that PROMETHEUS_HOME names', async () => {
     const home = await mkdtemp(join(tmpdir(), 'hookline-test-'))
     try {
@@ -20,13 +20,13 @@ describe('where Prometheus comes from', () => {
     }
   })
 
-  it('where nothing is to be had it is said what is missing, and how to get it', async () => {
+  it('names what is missing and the remedy when there is no source', async () => {
     const empty = await mkdtemp(join(tmpdir(), 'hookline-test-'))
     try {
       const nothing = { PROMETHEUS_HOME: empty, PATH: empty, XDG_CACHE_HOME: empty }
       await expect(findPrometheus(nothing, quiet)).rejects.toThrow(
         [
-          'There is no Prometheus. One of these is enough:',
+          'Prometheus is not available. Use one of these options:',
           `  - PROMETHEUS_HOME: ${empty} has no prometheus and promtool. Set it to a directory with both.`,
           '  - the PATH: no prometheus and promtool. Install Prometheus (macOS: brew install prometheus).',
           '  - the package of Debian or Ubuntu: no apt-get. On Debian and Ubuntu: apt-get install prometheus.',

@@ -26,17 +26,17 @@ describe('serverProperties', () => {
     })
   })
 
-  it('asks no internal topic for more replicas than one broker can hold', () => {
+  it('sets the replicas of internal topics to what one broker can store', () => {
     const factors = Object.entries(properties).filter(([key]) => /replication\.factor$|min\.isr$|insync/.test(key))
     expect(factors).toHaveLength(7)
     expect(factors.filter(([, value]) => value !== '1')).toEqual([])
   })
 
-  it('never makes a topic by itself', () => {
+  it('never creates a topic automatically', () => {
     expect(properties['auto.create.topics.enable']).toBe('false')
   })
 
-  it('lets the caller have the last word, each key once', () => {
+  it('lets the options of the caller win, with each key once', () => {
     const text = serverProperties({
       logDir: '/d',
       port: 1,
@@ -47,20 +47,20 @@ describe('serverProperties', () => {
     expect(parsed(text)['x.y']).toBe('z')
   })
 
-  it('keeps a backslash a backslash', () => {
+  it('escapes a backslash', () => {
     expect(parsed(serverProperties({ logDir: 'C:\\kafka', port: 1, controllerPort: 2 }))['log.dirs']).toBe(
       'C:\\\\kafka',
     )
   })
 })
 
-it('asEnvironment names properties as Kafka images read them', () => {
+it('asEnvironment names properties like the Kafka images', () => {
   expect(asEnvironment({ 'group.min.session.timeout.ms': '500' })).toEqual({
     KAFKA_GROUP_MIN_SESSION_TIMEOUT_MS: '500',
   })
 })
 
-it('metaProperties makes the directory a node of the cluster, with an id of its own', () => {
+it('metaProperties make the directory a node of the cluster, with its own id', () => {
   const [one, other] = [parsed(metaProperties('cluster')), parsed(metaProperties('cluster'))]
   expect(one).toEqual({
     version: '1',
@@ -71,7 +71,7 @@ it('metaProperties makes the directory a node of the cluster, with an id of its 
   expect(other['directory.id']).not.toBe(one['directory.id'])
 })
 
-it('newId never looks like an option of the command line', () => {
+it('newId never looks like a command line option', () => {
   const ids = Array.from({ length: 2_000 }, newId)
   expect(ids.filter(id => !/^[A-Za-z0-9_][\w-]{21}$/.test(id))).toEqual([])
 })

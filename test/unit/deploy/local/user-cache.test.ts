@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
 import { cacheDirectory, makeOnce, withLock } from '../../../../deploy/tools/local/user-cache.ts'
 
-/** Above what any system hands out. */
+/** A process id above every system's maximum. */
 const noSuchPid = 2 ** 30
 
 describe('cacheDirectory', () => {
@@ -27,7 +27,7 @@ describe('makeOnce', () => {
   })
   afterEach(() => rm(dir, { recursive: true }))
 
-  it('makes a thing at the first call only, however many call at once', async () => {
+  it('creates an entry once, for any number of concurrent calls', async () => {
     let made = 0
     const make = async (temporary: string): Promise<void> => {
       made += 1
@@ -41,7 +41,7 @@ describe('makeOnce', () => {
     expect(await readFile(join(path, 'a.jar'), 'utf8')).toBe('jar')
   })
 
-  it('shows nothing of a thing that failed half way, and makes it at the next call', async () => {
+  it('hides an entry whose creation failed, and creates it at the next call', async () => {
     const fail = async (temporary: string): Promise<void> => {
       await writeFile(temporary, 'half')
       throw new Error('no network')
@@ -52,7 +52,7 @@ describe('makeOnce', () => {
     expect(await readFile(path, 'utf8')).toBe('whole')
   })
 
-  it('keeps the one that another process put there first', async () => {
+  it('keeps the entry that another process created first', async () => {
     await makeOnce(path, async temporary => {
       await mkdir(temporary)
       await writeFile(join(temporary, 'a'), 'ours')
@@ -63,7 +63,7 @@ describe('makeOnce', () => {
     expect(await readdir(dir)).toEqual(['jars'])
   })
 
-  it('removes what a killed process left, and nothing of one that lives', async () => {
+  it('removes the files of a killed process, and no others', async () => {
     await writeFile(`${path}.${noSuchPid}.0a.tmp`, '')
     await writeFile(`${path}.${process.pid}.0b.tmp`, '')
     await writeFile(`${path}-other.${noSuchPid}.0c.tmp`, '')
@@ -83,7 +83,7 @@ describe('withLock', () => {
   })
   afterEach(() => rm(join(lock, '..'), { recursive: true }))
 
-  it('lets one in at a time, and goes on after one that failed', async () => {
+  it('admits one caller at a time, and the next one after a failure', async () => {
     let inside = 0
     const order: number[] = []
     const work = (id: number) => async (): Promise<void> => {

@@ -29,20 +29,20 @@ describe('firstOpenWay', () => {
     expect(lines).toEqual([line])
   })
 
-  it('lists each way, what it lacks and how to get it when none is open', async () => {
+  it('lists each source, what it lacks and the remedy when none is available', async () => {
     const ways = [closed('KAFKA_BROKERS', 'not set', 'Set it'), closed('Docker', 'no daemon answers', 'Start it')]
     const failure = await firstOpenWay('Kafka', ways, () => {}).catch(error => error)
     expect(failure).toBeInstanceOf(NothingAvailable)
     expect(failure.message).toBe(
       [
-        'There is no Kafka. One of these is enough:',
+        'Kafka is not available. Use one of these options:',
         '  - KAFKA_BROKERS: not set. Set it',
         '  - Docker: no daemon answers. Start it',
       ].join('\n'),
     )
   })
 
-  it('does not hide a way that is open and breaks behind the next one', async () => {
+  it('reports the error of an available source instead of trying the next one', async () => {
     await expect(firstOpenWay('Kafka', [broken('A'), open('B')], () => {})).rejects.toThrow('A broke')
   })
 })

@@ -17,15 +17,15 @@ describe('alerts', () => {
     for (const text of [annotations?.['summary'], annotations?.['description']]) expect(text).toMatch(/[.?]$/)
     expect(annotations?.['runbook_url']).toBe(`docs/runbooks/${name}.md`)
     expect(breachesIn(expr)).toEqual([])
-    // Whoever is told must see which installation: only what is absent has no labels.
+    // An alert must name its installation. Only `absent` has no labels.
     if (!expr.startsWith('absent')) expect(expr.includes('job') || recordedWith(expr, 'job')).toBe(true)
   })
 
-  it('have names of their own', () => {
+  it('have unique names', () => {
     expect(new Set(names).size).toBe(names.length)
   })
 
-  it('say in annotations only what their series have', () => {
+  it('use only labels of their series in annotations', () => {
     for (const { expr, annotations } of alerts)
       for (const [, label = ''] of Object.values(annotations ?? {})
         .join(' ')
@@ -33,7 +33,7 @@ describe('alerts', () => {
         expect(expr.includes(label) || expr.startsWith('(nodejs') || recordedWith(expr, label)).toBe(true)
   })
 
-  it('have each a file of tests, and no test is of an alert that is not', () => {
+  it('have one test file each, and no others exist', () => {
     expect(testedAlerts.toSorted()).toEqual(names.toSorted())
   })
 })
@@ -51,7 +51,7 @@ describe('recording rules', () => {
   })
 })
 
-describe('a breach of the contract is seen', () => {
+describe('a breach of the contract is detected', () => {
   it.each([
     { expr: 'hookline_nothing_total', breach: 'no metric hookline_nothing_total' },
     { expr: 'hookline_deliveries_total{source="web"}', breach: 'hookline_deliveries_total has no source' },
@@ -72,12 +72,12 @@ describe('a breach of the contract is seen', () => {
 })
 
 describe('runbooks', () => {
-  it('are there for each alert, and for no other', () => {
+  it('exist for each alert, and for no other', () => {
     const pages = readdirSync(runbooks).filter(file => file !== 'README.md')
     expect(pages.map(file => file.replace(/\.md$/, '')).toSorted()).toEqual(names.toSorted())
   })
 
-  it.each(names)('%s has its four parts', name => {
+  it.each(names)('%s has its five parts', name => {
     const text = readFileSync(join(runbooks, `${name}.md`), 'utf8')
     expect(text.split('\n').filter(line => line.startsWith('#'))).toEqual([
       `# ${name}`,
@@ -85,12 +85,13 @@ describe('runbooks', () => {
       '## Impact',
       '## Diagnosis',
       '## Mitigation',
+      '## Resolution',
     ])
     for (const [, part = ''] of text.matchAll(/^## .*\n([\s\S]*?)(?=^## |$(?![\s\S]))/gm))
       expect(part.trim().length).toBeGreaterThan(20)
   })
 
-  it('the list has each alert under its severity', () => {
+  it('list each alert with its severity', () => {
     const text = readFileSync(join(runbooks, 'README.md'), 'utf8')
     const [pages = '', tickets = ''] = text.slice(text.indexOf('## Pages')).split('## Tickets')
     for (const alert of alerts)

@@ -6,7 +6,7 @@ const names = (harness: AudiencesHarness): string[] =>
   harness.sent().map(({ destination, userId, value }) => `${destination} ${userId} ${value}`)
 
 describe('syncs', () => {
-  it('the first tells everyone, a later one only the difference', async () => {
+  it('the first writes an identify for every member, a later one only for the differences', async () => {
     const harness = await AudiencesHarness.started()
     harness.write(observed('ann', 1), observed('bob', 1), ended(1))
     await harness.advance(1)
@@ -20,16 +20,16 @@ describe('syncs', () => {
     expect(harness.count('audienceEmitted{crm}')).toBe(4)
   })
 
-  it('one that comes too late is told of in the log', async () => {
+  it('logs a late one', async () => {
     const harness = await AudiencesHarness.started()
     harness.write(observed('ann', 2), ended(2), observed('bob', 1), ended(1))
     await harness.advance(1)
     expect(harness.lines.filter(({ level }) => level === 'warn')).toMatchObject([
-      { level: 'warn', fields: { result: 'sync_closed', mode: 'full' }, line: expect.stringMatching(/newer one/) },
+      { level: 'warn', fields: { result: 'sync_closed', mode: 'full' }, line: expect.stringMatching(/newer sync/) },
     ])
   })
 
-  it('memberships stand in the partition of their input, identify messages in that of their user', async () => {
+  it('memberships are in the partition of their input, identify messages in that of their user', async () => {
     const harness = await AudiencesHarness.started({ partitions: 5 })
     const users = ['ann', 'bob', 'cem', 'dee', 'eve']
     harness.write(...users.map(user => observed(user, 1)))
@@ -48,7 +48,7 @@ describe('syncs', () => {
     expect(new Set(users.flatMap(user => partitionOf(audienceInput, user))).size).toBeGreaterThan(1)
   })
 
-  it('each identify is written before its state, and a mark after everything before it', async () => {
+  it('each identify is written before its state, and a watermark after everything before it', async () => {
     const harness = await AudiencesHarness.started({ fate: () => 'silent' })
     harness.write(observed('ann', 1), ended(1))
     await harness.advance(1)
@@ -59,7 +59,7 @@ describe('syncs', () => {
     expect(keys.lastIndexOf(1)).toBe(keys.length - 1)
   })
 
-  it('one of an audience that is not configured, or that concerns a deleted user, is counted and changes nothing', async () => {
+  it('one of an unknown audience or a deleted user is counted and changes nothing', async () => {
     const harness = await AudiencesHarness.started()
     harness.marks.apply('ann', [{ source: undefined, deletedAt: harness.clock.now(), isSuppressed: true }])
     harness.write(observed('ann', 1), { ...observed('bob', 1), audience: 'Unknown' } as never)
@@ -69,7 +69,7 @@ describe('syncs', () => {
     expect(harness.committed()).toBe(2)
   })
 
-  it('who gets an audience is taken from the configuration of the moment', async () => {
+  it('the current configuration decides which destinations get an audience', async () => {
     const harness = await AudiencesHarness.started()
     harness.write(observed('ann', 1), ended(1))
     await harness.advance(1)
@@ -81,7 +81,7 @@ describe('syncs', () => {
 })
 
 describe('the rate of identify messages', () => {
-  it('is the one that is configured now', async () => {
+  it('follows the current configuration', async () => {
     const harness = await AudiencesHarness.started({ emitPerSecond: 10 })
     harness.write(...Array.from({ length: 60 }, (_, index) => observed(`user-${index}`, 1)))
     await harness.advance(1_000)
@@ -95,11 +95,11 @@ describe('the rate of identify messages', () => {
     expect(harness.sent().length).toBeLessThanOrEqual(33)
     await harness.advance(5_000)
     expect(harness.sent()).toHaveLength(60)
-    // Only the check of the memberships log waits.
+    // Only the timer of the periodic log check is left.
     expect(harness.clock.timers).toBe(1)
   })
 
-  it('of more users than may be open at once: all of them, with what is open bounded', async () => {
+  it('applies to all users, with a limit for changes in progress', async () => {
     const harness = await AudiencesHarness.started({ emitPerSecond: 1_000_000 })
     harness.write(...Array.from({ length: 2_500 }, (_, index) => observed(`user-${index}`, 1)), ended(1))
     await harness.advance(1)
@@ -111,12 +111,12 @@ describe('the rate of identify messages', () => {
   })
 })
 
-describe('inputs that cannot be read', () => {
+describe('inputs that cannot be decoded', () => {
   it.each<[string, Buffer | null]>([
-    ['bytes that are no input', Buffer.from('no input')],
+    ['bytes that are not an input', Buffer.from('no input')],
     ['no value', null],
-    ['a schema that nobody has', Buffer.from('schema:404:{}')],
-  ])('%s: to the dead-letter topic; what follows goes on', async (_name, value) => {
+    ['a schema that the registry does not know', Buffer.from('schema:404:{}')],
+  ])('%s: dead-lettered, and later inputs are handled', async (_name, value) => {
     const harness = await AudiencesHarness.started()
     const { audienceInput, deadLetter } = harness.topics
     harness.log.write(audienceInput, value, 'ann', { trace: 't' })
@@ -140,7 +140,7 @@ describe('inputs that cannot be read', () => {
     expect(harness.lines.filter(({ level }) => level === 'warn')).toHaveLength(1)
   })
 
-  it('a schema that is not known yet holds the partition up until it is', async () => {
+  it('a schema that is not known yet pauses the partition until it is', async () => {
     const harness = await AudiencesHarness.started()
     harness.inputs.registryIsDown = true
     const value = `schema:7:${JSON.stringify(observed('ann', 1))}`
@@ -154,9 +154,9 @@ describe('inputs that cannot be read', () => {
   })
 })
 
-describe('a topic that takes nothing', () => {
+describe('a topic that is not writable', () => {
   it.each(['events', 'memberships', 'deadLetter'] as const)(
-    '%s: inputs wait for it; readiness and a metric say so; it goes on by itself',
+    '%s: inputs wait, readiness and a metric report it, and inputs continue when it is writable again',
     async name => {
       const harness = await AudiencesHarness.started()
       const topic = harness.topics[name]

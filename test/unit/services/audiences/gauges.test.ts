@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { AudiencesHarness } from '../../../support/audience/harness.ts'
 import { ended, observed } from '../../../support/audience/partition-harness.ts'
 
-/** What the metrics of the group say now, by metric and its other labels. */
+/** The current metrics of the group, by metric and its other labels. */
 function shown(harness: AudiencesHarness): Record<string, number> {
   harness.service.refreshGauges()
   const own = [...harness.counts].filter(([key]) => key.includes('{audiences'))
@@ -10,7 +10,7 @@ function shown(harness: AudiencesHarness): Record<string, number> {
 }
 
 describe("the group's metrics", () => {
-  it('count inputs as those of the dispatcher count events', async () => {
+  it('count inputs as the dispatcher counts events', async () => {
     const harness = await AudiencesHarness.started({ partitions: 2, fate: () => 'silent' })
     harness.write(observed('ann', 1), observed('bob', 1), ended(1))
     await harness.advance(1)
@@ -26,7 +26,7 @@ describe("the group's metrics", () => {
     expect(shown(harness)).toMatchObject({ recordsConsumed: 5, 'recordsFinished done': 5 })
   })
 
-  it('what is not done when its partition goes is handed back', async () => {
+  it('count inputs as handed back when they are not done at a revocation', async () => {
     const harness = await AudiencesHarness.started({ partitions: 2 })
     harness.log.unwritable.add(harness.topics.events)
     harness.write(observed('ann', 1))

@@ -5,7 +5,10 @@ import { audience, ended, observed } from '../../../support/audience/partition-h
 
 const keyOf = (userId: string) => membershipKey({ audience, userId, destination: 'crm' })
 
-/** Ann is in and acknowledged; the record of the change while it was under way is the stale one. */
+/**
+ * Ann is a member and acknowledged. The stale record is the one of the change while it was in
+ * progress.
+ */
 async function acknowledged() {
   const harness = await AudiencesHarness.started()
   harness.write(observed('ann', 0), ended(0))
@@ -15,7 +18,7 @@ async function acknowledged() {
   const [stale, newest] = [written.at(0), written.at(-1)]
   if (stale === undefined || newest === undefined) throw new Error('nothing was written')
   expect(inFlightIn(harness, stale.value)).not.toBeNull()
-  /** The process that lost the partition: its request arrives now. */
+  /** A late request of the process that lost the partition arrives now. */
   const arriveLate = () => harness.log.writeTo(0, harness.topics.memberships, stale.value, {}, keyOf('ann'))
   return { harness, newest, arriveLate }
 }
@@ -28,7 +31,7 @@ const lastOf = (harness: AudiencesHarness, userId: string) =>
   String(harness.log.records(harness.topics.memberships).findLast(({ key }) => String(key) === keyOf(userId))?.value)
 
 describe('a state of an earlier owner that arrives late', () => {
-  it('before a restart: the newer state holds, and is written again', async () => {
+  it('before a restart is replaced by the newer state', async () => {
     const { harness, newest, arriveLate } = await acknowledged()
     arriveLate()
     harness.consumer.rebalance()
@@ -37,7 +40,7 @@ describe('a state of an earlier owner that arrives late', () => {
     expect(harness.count('audienceStaleStates{}')).toBe(1)
   })
 
-  it('while another process owns the partition: the next write shows it, and the newer state is written again', async () => {
+  it('while another process owns the partition is found at the next write, and replaced by the newer state', async () => {
     const { harness, newest, arriveLate } = await acknowledged()
     arriveLate()
     harness.write(observed('bob', 1, 'true', 'partial'))
@@ -45,14 +48,14 @@ describe('a state of an earlier owner that arrives late', () => {
     expect(lastOf(harness, 'ann')).toEqual(String(newest.value))
   })
 
-  it('while its owner writes nothing: the check of the log finds it within ten minutes', async () => {
+  it('while the owner writes nothing is found by the log check within ten minutes', async () => {
     const { harness, newest, arriveLate } = await acknowledged()
     arriveLate()
     await harness.advance(10 * 60_000)
     expect(lastOf(harness, 'ann')).toEqual(String(newest.value))
   })
 
-  it('and compaction has left only that of the newer state: a restart takes what was written again', async () => {
+  it('is not restored after compaction: the newer state was written again', async () => {
     const { harness, arriveLate } = await acknowledged()
     arriveLate()
     await harness.advance(10 * 60_000)
@@ -67,7 +70,7 @@ describe('a state of an earlier owner that arrives late', () => {
   })
 })
 
-it('a log that only its owner writes to is read once, at the start', async () => {
+it('a memberships topic that only its owner writes to is read once, at the start', async () => {
   const harness = await AudiencesHarness.started()
   await harness.advance(1_000)
   const { reader } = harness

@@ -6,26 +6,26 @@ import { audience, ended, observed } from '../../../support/audience/partition-h
 import { type RecordedSpan, RecordedSpans } from '../../../support/telemetry/recorded-spans.ts'
 import { traceparent } from '../../../support/telemetry/traceparent.ts'
 
-const ours = { traceparent: traceparent('a'), tracestate: 'vendor=1' }
+const requestTrace = { traceparent: traceparent('a'), tracestate: 'vendor=1' }
 
-/** A service with traces, that takes these inputs. */
-async function traced(inputs: readonly AudienceInput[], headers: RecordHeaders = {}, sample = 1) {
+/** An audiences service with tracing that handles these inputs. */
+async function traced(inputs: readonly AudienceInput[], requestHeaders: RecordHeaders = {}, sample = 1) {
   const spans = new RecordedSpans(sample)
   const harness = await AudiencesHarness.started({ tracer: spans.tracer })
   harness.destinations = ['crm', 'erp']
-  harness.headers = headers
+  harness.headers = requestHeaders
   harness.write(...inputs)
   await harness.advance(0)
-  const told = harness.log.records(harness.topics.events).map(record => record.headers)
-  return { harness, spans, told, inputs: spans.of('consumer'), identifies: spans.of('producer') }
+  const headers = harness.log.records(harness.topics.events).map(record => record.headers)
+  return { harness, spans, headers, inputs: spans.of('consumer'), identifies: spans.of('producer') }
 }
 
 const named = ({ traceId, spanId }: RecordedSpan) =>
   expect.objectContaining({ traceparent: `00-${traceId}-${spanId}-01` })
 
 describe('an observation', () => {
-  it('begins a trace linked to the request that wrote it; its identifies are a part of it, and name themselves to those who deliver', async () => {
-    const { inputs, identifies, told } = await traced([observed('ada', 1)], ours, 0)
+  it('begins a trace linked to its request; its identify messages are in that trace, and carry its context', async () => {
+    const { inputs, identifies, headers } = await traced([observed('ada', 1)], requestTrace, 0)
     const [input] = inputs as [RecordedSpan]
     expect(inputs).toHaveLength(1)
     expect(input).toMatchObject({
@@ -42,10 +42,10 @@ describe('an observation', () => {
     expect(
       identifies.map(({ name, parent, traceId, facts }) => [name, parent, traceId, facts['hookline.destination']]),
     ).toEqual(['crm', 'erp'].map(id => ['send hookline.events', input.spanId, input.traceId, id]))
-    expect(told).toEqual(identifies.map(named))
+    expect(headers).toEqual(identifies.map(named))
   })
 
-  it('that changes nothing is no span', async () => {
+  it('has no span when it changes nothing', async () => {
     const { harness, spans } = await traced([observed('ada', 1)])
     const before = spans.all.length
     harness.write(observed('ada', 1))
@@ -53,22 +53,22 @@ describe('an observation', () => {
     expect(spans.all.slice(before)).toEqual([])
   })
 
-  it('of a trace that is not kept is none either, and those who deliver are told so', async () => {
-    const { spans, told } = await traced([observed('ada', 1)], { traceparent: traceparent('b', '00') })
+  it('has no span when its request is not sampled, and passes that decision on', async () => {
+    const { spans, headers } = await traced([observed('ada', 1)], { traceparent: traceparent('b', '00') })
     expect(spans.all).toEqual([])
-    expect(told).toEqual([{ traceparent: traceparent('b', '00') }, { traceparent: traceparent('b', '00') }])
+    expect(headers).toEqual([{ traceparent: traceparent('b', '00') }, { traceparent: traceparent('b', '00') }])
   })
 
-  it('says nothing of the user', async () => {
+  it('has no data of the user in its span', async () => {
     const { spans } = await traced([observed('somebody', 1)])
     expect(JSON.stringify(spans.all)).not.toContain('somebody')
   })
 })
 
-it('what the end of a list tells are traces of their own, linked to it', async () => {
+it('identify messages of the end of a sync have traces of their own, linked to it', async () => {
   const { harness, spans } = await traced([observed('ada', 1), observed('bob', 1)])
   const before = spans.all.length
-  harness.headers = ours
+  harness.headers = requestTrace
   harness.write(ended(2))
   await harness.advance(0)
   const later = spans.all.slice(before)
@@ -80,14 +80,14 @@ it('what the end of a list tells are traces of their own, linked to it', async (
   expect(new Set([...identifies, end].map(({ traceId }) => traceId)).size).toBe(5)
 })
 
-it('reports of how a delivery ended are no spans', async () => {
+it('delivery reports have no spans', async () => {
   const { harness, inputs } = await traced([observed('ada', 1)])
   await harness.advance(1_000)
   expect(harness.count('audienceInputs{outcome,changed}')).toBe(2)
   expect(inputs.map(({ facts }) => facts['hookline.input'])).toEqual(['observed'])
 })
 
-it('what another process goes on with says so', async () => {
+it('a span ends with partition_lost when another process continues', async () => {
   const spans = new RecordedSpans()
   const harness = await AudiencesHarness.started({ tracer: spans.tracer })
   harness.log.unwritable.add(harness.topics.events)
@@ -102,9 +102,9 @@ it('what another process goes on with says so', async () => {
   ])
 })
 
-it('without traces an identify has no headers', async () => {
+it('an identify has no headers without tracing', async () => {
   const harness = await AudiencesHarness.started()
-  harness.headers = ours
+  harness.headers = requestTrace
   harness.write(observed('ada', 1))
   await harness.advance(0)
   expect(harness.log.records(harness.topics.events).map(({ headers }) => headers)).toEqual([{}])

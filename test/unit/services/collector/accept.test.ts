@@ -8,8 +8,8 @@ const page = (messageId: string, fields: object = {}): object => ({ type: 'page'
 const bad = (messageId: string): object => ({ type: 'page', messageId })
 const accepted = { kind: 'accepted', rejected: [] }
 
-describe('what is accepted', () => {
-  it('becomes events of its source, keyed by the user, as our own writers make them', async () => {
+describe('an accepted message', () => {
+  it('becomes an event of its source, keyed by the user', async () => {
     const collector = new CollectorHarness()
     expect(await collector.answered({ batch: [page('a'), page('b', { userId: null, anonymousId: 'n' })] })).toEqual(
       accepted,
@@ -25,14 +25,15 @@ describe('what is accepted', () => {
     ])
     const keys = collector.producer.records(collector.topics.events).map(({ key }) => key)
     expect(keys).toEqual([Buffer.from('u'), Buffer.from('n')])
-    // The partition is the producer's to find, from the key: what every client that agrees with Java's does.
+    // The producer selects the partition from the key, as every client does that is compatible with
+    // Java's.
     expect(collector.producer.records(collector.topics.events).every(({ partition }) => partition === undefined)).toBe(
       true,
     )
     expect(collector.count('collectorMessages{web,accepted}')).toBe(2)
   })
 
-  it('gets an id where it has none, each its own', async () => {
+  it('gets a unique id when it has none', async () => {
     const collector = new CollectorHarness()
     await collector.answered({
       batch: [
@@ -43,7 +44,7 @@ describe('what is accepted', () => {
     expect(new Set(collector.events().map(({ message }) => message.messageId)).size).toBe(2)
   })
 
-  it('is not accepted before Kafka has the last of it', async () => {
+  it('is accepted only after Kafka has acknowledged the whole request', async () => {
     const collector = new CollectorHarness()
     const box = collector.request({ batch: [page('a'), page('b'), page('c')] })
     await collector.settle()
@@ -57,21 +58,21 @@ describe('what is accepted', () => {
     expect(collector.count('collectorStoreSeconds{}')).toBe(1)
   })
 
-  it('nothing at all is accepted at once', async () => {
+  it('is accepted immediately when the batch is empty', async () => {
     const collector = new CollectorHarness()
     expect(await collector.answered({ batch: [] })).toEqual(accepted)
     expect(collector.producer.records(collector.topics.events)).toEqual([])
   })
 
-  it('__proto__ keys that were left out are counted', async () => {
+  it('counts removed __proto__ keys', async () => {
     const collector = new CollectorHarness()
     await collector.answered('{"batch":[{"type":"page","userId":"u","properties":{"__proto__":1}}]}')
     expect(collector.count('droppedKeys{}')).toBe(1)
   })
 })
 
-describe('what is rejected', () => {
-  it('does not keep the others from being taken, and goes to its own topic as it came', async () => {
+describe('a rejected message', () => {
+  it('does not affect the other messages, and is written to the rejected topic unchanged', async () => {
     const collector = new CollectorHarness()
     const answer = await collector.answered(
       `{"batch":[${JSON.stringify(page('a'))}, {"type":"page","x":NaN} ,{"type": "page"}]}`,
@@ -91,7 +92,7 @@ describe('what is rejected', () => {
     expect(collector.count('collectorMessages{web,rejected}')).toBe(2)
   })
 
-  it('is told at once when nothing else is there; nobody waits for its topic', async () => {
+  it('is reported immediately when it is alone: no response waits for the rejected topic', async () => {
     const collector = new CollectorHarness()
     const box = collector.request({ batch: [bad('a')] })
     await collector.settle()
@@ -99,7 +100,7 @@ describe('what is rejected', () => {
     expect(collector.producer.waiting).toHaveLength(1)
   })
 
-  it('is let go, and counted, when its topic does not take it', async () => {
+  it('is dropped and counted when the rejected topic does not store it', async () => {
     const collector = new CollectorHarness()
     const box = collector.request({ batch: [bad('a'), bad('b')] })
     await collector.settle()
@@ -112,7 +113,7 @@ describe('what is rejected', () => {
     expect(collector.readyFailures()).toEqual([])
   })
 
-  it('is not written down while its request is to be sent again', async () => {
+  it('is not written when its request fails and must be repeated', async () => {
     const collector = new CollectorHarness()
     const box = collector.request({ batch: [page('a'), bad('b')] })
     await collector.settle()
@@ -125,7 +126,7 @@ describe('what is rejected', () => {
 })
 
 describe('X-Strict-Mode', () => {
-  it('takes nothing of a batch of which one message is rejected', async () => {
+  it('rejects a whole batch with one rejected message', async () => {
     const collector = new CollectorHarness()
     const answer = await collector.answered({ batch: [page('a'), bad('b')] }, { strict: true })
     expect(answer).toMatchObject({
@@ -137,7 +138,7 @@ describe('X-Strict-Mode', () => {
     expect(collector.rejects()).toMatchObject([{ messageId: 'b' }])
   })
 
-  it('changes nothing for a batch that is good', async () => {
+  it('accepts a valid batch', async () => {
     const collector = new CollectorHarness()
     expect(await collector.answered({ batch: [page('a')] }, { strict: true })).toEqual(accepted)
   })
@@ -146,7 +147,7 @@ describe('X-Strict-Mode', () => {
 describe('write key', () => {
   it.each<[string, Partial<TrackingRequest>, object, string]>([
     ['in a header', { headerKey: 'app-key' }, {}, 'app'],
-    ['in a header, which beats the body', { headerKey: 'app-key' }, { writeKey: '***' }, 'app'],
+    ['in a header, which precedes the body', { headerKey: 'app-key' }, { writeKey: '***' }, 'app'],
     ['in the body', { headerKey: undefined, queryKey: 'no' }, { writeKey: 'app-key' }, 'app'],
     ['in the query', { headerKey: undefined, queryKey: 'app-key' }, {}, 'app'],
   ])('%s', async (_, given, body, source) => {
@@ -159,14 +160,14 @@ describe('write key', () => {
     ['unknown, in a header', { headerKey: 'no' }, { writeKey: 'web-key', batch: [] }],
     ['unknown, in the body', { headerKey: undefined, queryKey: 'web-key' }, { writeKey: 'no', batch: [] }],
     ['none', { headerKey: undefined }, { batch: [page('a')] }],
-    ['unknown: the body is not looked at', { headerKey: 'no' }, 'no JSON'],
+    ['unknown, without reading the body', { headerKey: 'no' }, 'no JSON'],
   ])('refused: %s', async (_, given, body) => {
     const collector = new CollectorHarness()
     expect(await collector.answered(body, given)).toMatchObject({ kind: 'refused', code: 'invalid_write_key' })
     expect(collector.producer.waiting).toEqual([])
   })
 
-  it('of a changed configuration counts at once', async () => {
+  it('of a changed configuration applies immediately', async () => {
     const collector = new CollectorHarness()
     expect([collector.service.isWriteKey('web-key'), collector.service.isWriteKey('new-key')]).toEqual([true, false])
     collector.sources = createSourceKeys([{ id: 'new', writeKeys: [new Secret('new-key')] }])
@@ -177,7 +178,7 @@ describe('write key', () => {
 })
 
 describe('rate of a source', () => {
-  it('beyond it a source is told when to come back, and no other source is', async () => {
+  it('refuses only the source that exceeds it, with Retry-After', async () => {
     const collector = new CollectorHarness({ ratePerSource: 10 })
     const batch = { batch: Array.from({ length: 40 }, (_, index) => page(`m${index}`)) }
     expect(await collector.answered(batch)).toEqual(accepted)
@@ -189,20 +190,20 @@ describe('rate of a source', () => {
     expect(await collector.answered(batch)).toEqual(accepted)
   })
 
-  it('a key in the body counts too', async () => {
+  it('applies to a key in the body', async () => {
     const collector = new CollectorHarness({ ratePerSource: 1 })
     const body = { writeKey: 'web-key', batch: [page('a')] }
     expect(await collector.answered(body, { headerKey: undefined })).toEqual(accepted)
     expect(await collector.answered(body, { headerKey: undefined })).toMatchObject({ code: 'rate_limited' })
   })
 
-  it('rejected messages count: they cost as much', async () => {
+  it('counts rejected messages', async () => {
     const collector = new CollectorHarness({ ratePerSource: 2 })
     await collector.answered({ batch: [bad('a'), bad('b')] })
     expect(await collector.answered({ batch: [] })).toMatchObject({ code: 'rate_limited' })
   })
 
-  it('without one there is no limit', async () => {
+  it('is unlimited by default', async () => {
     const collector = new CollectorHarness()
     for (let index = 0; index < 20; index++)
       expect(await collector.answered({ batch: Array(2_500).fill(1) })).toMatchObject({ kind: 'accepted' })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import type { Mark } from '../../../../src/core/deletion/suppressions.ts'
+import type { Suppression } from '../../../../src/core/deletion/suppressions.ts'
 import { epochMs } from '../../../../src/core/units.ts'
 import { CollectorHarness } from '../../../support/collector/harness.ts'
 
@@ -9,15 +9,15 @@ const accepted = { kind: 'accepted', rejected: [] }
 /** Ada was deleted a minute ago. */
 function deleted({ isSuppressed = true, source }: { isSuppressed?: boolean; source?: string } = {}): CollectorHarness {
   const collector = new CollectorHarness()
-  const mark: Mark = { source, deletedAt: epochMs(collector.clock.now() - 60_000), isSuppressed }
+  const mark: Suppression = { source, deletedAt: epochMs(collector.clock.now() - 60_000), isSuppressed }
   collector.marks.apply('ada', [mark])
   return collector
 }
 
 const ids = (collector: CollectorHarness) => collector.events().map(({ message }) => message.messageId)
 
-describe('of a suppressed user', () => {
-  it('nothing is taken, and the sender is told as if it was; others in the batch are taken', async () => {
+describe('messages of a suppressed user', () => {
+  it('are not stored, with a success response; others in the batch are stored', async () => {
     const collector = deleted()
     expect(await collector.answered({ batch: [page('a'), page('b', 'bob'), page('c')] })).toEqual(accepted)
     expect(ids(collector)).toEqual(['b'])
@@ -25,7 +25,7 @@ describe('of a suppressed user', () => {
     expect(collector.count('collectorMessages{web,accepted}')).toBe(1)
   })
 
-  it('a batch without anybody else is accepted at once, whether Kafka is there or not', async () => {
+  it('are accepted immediately when alone in a batch, also without Kafka', async () => {
     const collector = deleted()
     const box = collector.request({ batch: [page('a')] })
     await collector.settle()
@@ -33,7 +33,7 @@ describe('of a suppressed user', () => {
     expect(collector.producer.records(collector.topics.events)).toEqual([])
   })
 
-  it('a message that is rejected is rejected still, and strict mode says so', async () => {
+  it('are still rejected when invalid, also in strict mode', async () => {
     const collector = deleted()
     const batch = { batch: [page('a'), { type: 'page' }] }
     expect(await collector.answered(batch)).toMatchObject({ kind: 'accepted', rejected: [{ index: 1 }] })
@@ -41,7 +41,7 @@ describe('of a suppressed user', () => {
     expect(collector.count('collectorMessages{web,suppressed}')).toBe(1)
   })
 
-  it('what is not stored for others is not counted: all of it comes again', async () => {
+  it('are not counted when the rest of the batch is not stored', async () => {
     const collector = deleted()
     const box = collector.request({ batch: [page('a'), page('b', 'bob')] })
     await collector.settle()
@@ -59,12 +59,12 @@ describe('the text of a rejected message', () => {
   }
   it.each<[string, string, string]>([
     ['rejected for another reason', 'missing_event', '{"type":"track","userId":"ada","messageId":"m"}'],
-    ['with an escape in it', 'missing_event', '{"type":"track","user\\u0049d":"\\u0061da","messageId":"m"}'],
-    ['that is no JSON', 'invalid_json', '{"type":"page","messageId":"m","userId":"ada","x":NaN}'],
-    ['that is no JSON, and whose user id cannot be read', 'invalid_json', '{"type":"page","userId":ada}'],
-    ['that is no object, but has an event in it', 'not_an_object', '[{"type":"page","userId":"ada"}]'],
+    ['with an escape sequence', 'missing_event', '{"type":"track","user\\u0049d":"\\u0061da","messageId":"m"}'],
+    ['that is not JSON', 'invalid_json', '{"type":"page","messageId":"m","userId":"ada","x":NaN}'],
+    ['that is not JSON and has no readable user id', 'invalid_json', '{"type":"page","userId":ada}'],
+    ['that is an array with an event', 'not_an_object', '[{"type":"page","userId":"ada"}]'],
     ['that is too long', 'message_too_large', `{"type":"page","userId":"ada","x":"${'x'.repeat(300_000)}"}`],
-  ])('of a suppressed user is not kept: %s', async (_, code, text) => {
+  ])('is not kept when of a suppressed user: %s', async (_, code, text) => {
     const [rejected, ...others] = await rejectedOf(deleted(), text)
     expect(others).toEqual([])
     expect(rejected).toMatchObject({ source: 'web', code, index: 0 })
@@ -72,22 +72,22 @@ describe('the text of a rejected message', () => {
   })
 
   it.each<[string, () => CollectorHarness, string]>([
-    ['of somebody else', deleted, '{"type":"track","userId":"bob"}'],
-    ['of somebody else, which is no JSON', deleted, '{"userId":"bob","x":NaN}'],
-    ['of nobody', deleted, '{"type":"track"}'],
-    ['of a user who was only deleted', () => deleted({ isSuppressed: false }), '{"type":"track","userId":"ada"}'],
-    ['of another source than the suppressed one', () => deleted({ source: 'app' }), '{"type":"track","userId":"ada"}'],
-    ['that cannot be read while nobody is suppressed', () => new CollectorHarness(), '{"userId":ada}'],
+    ['of another user', deleted, '{"type":"track","userId":"bob"}'],
+    ['of another user, not JSON', deleted, '{"userId":"bob","x":NaN}'],
+    ['of no user', deleted, '{"type":"track"}'],
+    ['of a user who is only deleted', () => deleted({ isSuppressed: false }), '{"type":"track","userId":"ada"}'],
+    ['of a source without the suppression', () => deleted({ source: 'app' }), '{"type":"track","userId":"ada"}'],
+    ['that cannot be read, without suppressed users', () => new CollectorHarness(), '{"userId":ada}'],
   ])('is kept: %s', async (_, given, text) => {
     expect(await rejectedOf(given(), text)).toMatchObject([{ text }])
   })
 })
 
-describe('is taken', () => {
+describe('the collector accepts', () => {
   it.each([
-    ['what a user sends who was only deleted', () => deleted({ isSuppressed: false }), {}],
-    ['what comes by another source than the suppressed one', () => deleted({ source: 'app' }), {}],
-    ['what names no user', () => deleted(), { userId: undefined, anonymousId: 'ada' }],
+    ['a message of a user who is only deleted', () => deleted({ isSuppressed: false }), {}],
+    ['a message of a source without the suppression', () => deleted({ source: 'app' }), {}],
+    ['a message without a user', () => deleted(), { userId: undefined, anonymousId: 'ada' }],
   ])('%s', async (_, given, fields) => {
     const collector = given()
     await collector.answered({ batch: [{ ...page('a'), ...fields }] })

@@ -7,7 +7,7 @@ const batch = { batch: ['u1', 'u2'].map(userId => ({ type: 'track', userId, even
 const trace = { traceparent: traceparent('a'), tracestate: 'vendor=1' }
 
 describe('an append', () => {
-  it('is a part of its request, and all records of the request name it', async () => {
+  it('is a child span of its request, and all records carry its context', async () => {
     const spans = new RecordedSpans(0)
     const harness = new CollectorHarness({ tracer: spans.tracer })
     await harness.answered(batch, { trace })
@@ -27,16 +27,16 @@ describe('an append', () => {
   })
 
   it.each([
-    ['leads to the trace of its request', '01', 1],
-    ['leads to no trace that is not kept', '00', 0],
-  ])('%s, by an exemplar of its time', async (_, flags, kept) => {
+    ['points to the trace of its request', '01', 1],
+    ['does not point to an unsampled trace', '00', 0],
+  ])('%s by an exemplar', async (_, flags, kept) => {
     const harness = new CollectorHarness({ tracer: new RecordedSpans(0).tracer })
     await harness.answered(batch, { trace: { traceparent: traceparent('a', flags) } })
     expect(harness.count('collectorStoreSeconds{}')).toBe(1)
     expect(harness.count(`collectorStoreSeconds{} # ${'a'.repeat(32)}`)).toBe(kept)
   })
 
-  it('that Kafka does not take says so', async () => {
+  it('is a failed span when Kafka does not store the records', async () => {
     const spans = new RecordedSpans()
     const harness = new CollectorHarness({ tracer: spans.tracer })
     harness.request(batch, { trace })
@@ -47,14 +47,14 @@ describe('an append', () => {
     expect(spans.all[0]?.facts).toMatchObject({ 'error.type': 'failed' })
   })
 
-  it('of nothing is none', async () => {
+  it('has no span without records', async () => {
     const spans = new RecordedSpans()
     const harness = new CollectorHarness({ tracer: spans.tracer })
     await harness.answered({ batch: [{ type: 'track' }] }, { trace })
     expect(spans.all).toEqual([])
   })
 
-  it('that is not kept is told on all the same: whoever began the trace has decided', async () => {
+  it('passes the context on when it is not sampled: the sender decided that', async () => {
     const spans = new RecordedSpans()
     const harness = new CollectorHarness({ tracer: spans.tracer })
     const unkept = { traceparent: traceparent('b', '00') }
@@ -64,7 +64,7 @@ describe('an append', () => {
   })
 })
 
-it('without traces a record has no headers', async () => {
+it('records have no headers without tracing', async () => {
   const harness = new CollectorHarness()
   await harness.answered(batch)
   expect(harness.producer.records(harness.topics.events).map(({ headers }) => headers)).toEqual([{}, {}])

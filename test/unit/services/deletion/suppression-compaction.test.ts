@@ -5,28 +5,28 @@ import { RecordingLogger } from '../../../support/telemetry/recording-logger.ts'
 
 const minute = 60_000
 
-/** So many users have marks that are over; when parts of them were taken out is noted, in seconds. */
+/** A list with `users` expired users. `parts` has the size of each run, and its time in seconds. */
 function setUp(users: number) {
   const clock = new ManualClock()
   const logger = new RecordingLogger()
   const parts: { at: number; users: number }[] = []
   const state = { users, isCurrent: true, isOurs: true, failure: undefined as Error | undefined }
-  const tidy = async (most: number): Promise<number> => {
+  const compact = async (maxUsers: number): Promise<number> => {
     if (state.failure !== undefined) throw state.failure
-    const taken = Math.min(most, state.users)
+    const taken = Math.min(maxUsers, state.users)
     state.users -= taken
     parts.push({ at: clock.monotonic() / 1_000, users: taken })
     return taken
   }
-  const marks = { tidy, isCurrent: () => state.isCurrent }
-  const upkeep = createSuppressionCompaction({ marks, isOurs: () => state.isOurs, clock, logger })
-  upkeep.start()
+  const suppressions = { compact, isCurrent: () => state.isCurrent }
+  const compaction = createSuppressionCompaction({ suppressions, isOurs: () => state.isOurs, clock, logger })
+  compaction.start()
   const pass = (ms: number) => clock.advance(ms, () => new Promise(resolve => setImmediate(resolve)))
-  return { clock, logger, parts, state, upkeep, pass }
+  return { clock, logger, parts, state, compaction, pass }
 }
 
-describe('marks that are over', () => {
-  it('go in parts, a second apart; then it is looked every ten minutes', async () => {
+describe('expired deletions', () => {
+  it('are removed in parts, a second apart, then checked every ten minutes', async () => {
     const { parts, pass } = setUp(1_200)
     await pass(20 * minute + 5_000)
     expect(parts).toEqual([
@@ -37,7 +37,7 @@ describe('marks that are over', () => {
     ])
   })
 
-  it('stay where another process takes them, until it is this one', async () => {
+  it('stay while another process compacts the topic', async () => {
     const { parts, pass, state } = setUp(1)
     state.isOurs = false
     await pass(15 * minute)
@@ -47,7 +47,7 @@ describe('marks that are over', () => {
     expect(parts).toEqual([{ at: 1_200, users: 1 }])
   })
 
-  it('stay while it is not known what was said of these users last', async () => {
+  it('stay while the suppression list is not current', async () => {
     const { parts, pass, state } = setUp(1)
     state.isCurrent = false
     await pass(11 * minute)
@@ -57,7 +57,7 @@ describe('marks that are over', () => {
     expect(parts).toHaveLength(1)
   })
 
-  it('stay when the topic does not take it, which is said', async () => {
+  it('stay when the topic is not writable, which is logged', async () => {
     const { parts, pass, state, logger } = setUp(1)
     state.failure = new Error('not writable')
     await pass(10 * minute)
@@ -68,8 +68,8 @@ describe('marks that are over', () => {
   })
 
   it('stay after the stop', async () => {
-    const { clock, parts, pass, upkeep } = setUp(1)
-    upkeep.stop()
+    const { clock, parts, pass, compaction } = setUp(1)
+    compaction.stop()
     await pass(20 * minute)
     expect(parts).toEqual([])
     expect(clock.timers).toBe(0)

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
-import { encodeSuppressions, type Mark, markedAgain } from '../../../../src/core/deletion/suppressions.ts'
+import { encodeSuppressions, mergeSuppressions, type Suppression } from '../../../../src/core/deletion/suppressions.ts'
 import { durationMs, type EpochMs, epochMs } from '../../../../src/core/units.ts'
 import { createSuppressionList, type SuppressionList } from '../../../../src/services/deletion/suppression-list.ts'
 import type { MemoryFollower } from '../../../support/kafka/memory-follower.ts'
@@ -16,7 +16,7 @@ let logger: RecordingLogger
 let follower: MemoryFollower
 let marks: SuppressionList
 
-/** One more process that follows the same topic. */
+/** Starts another process that follows the same topic. */
 async function process(): Promise<{ marks: SuppressionList; follower: MemoryFollower }> {
   const own = log.follower(topic)
   const created = createSuppressionList({ follower: own, producer: log.producer(), topic, clock, logger })
@@ -24,12 +24,12 @@ async function process(): Promise<{ marks: SuppressionList; follower: MemoryFoll
   return { marks: created, follower: own }
 }
 
-const deletedAt = (at: EpochMs, isSuppressed = false, source?: string): Mark => ({
+const deletedAt = (at: EpochMs, isSuppressed = false, source?: string): Suppression => ({
   source,
   deletedAt: at,
   isSuppressed,
 })
-const write = (userId: string, ...list: Mark[]): void =>
+const write = (userId: string, ...list: Suppression[]): void =>
   log.write(topic, list.length === 0 ? null : Buffer.from(encodeSuppressions(list)), userId)
 const about = (userId: string, receivedAt = clock.now()) => ({ userId, sourceId: 'web', receivedAt })
 
@@ -40,8 +40,8 @@ beforeEach(async () => {
   ;({ marks, follower } = await process())
 })
 
-describe('what is known', () => {
-  it('is what stood there at the start', async () => {
+describe('the suppression list', () => {
+  it('has all records of the topic after the start', async () => {
     write('ada', deletedAt(clock.now()))
     const { marks } = await process()
     expect(marks.size).toBe(1)
@@ -49,7 +49,7 @@ describe('what is known', () => {
     expect(marks.stops(about('bob'), clock.now())).toBeUndefined()
   })
 
-  it('is the last word on each user', () => {
+  it('has the last record of each user', () => {
     write('ada', deletedAt(clock.now(), true))
     log.poll()
     expect(marks.stops(about('ada', epochMs(clock.now() + 1)), clock.now())).toBe('suppressed')
@@ -60,9 +60,9 @@ describe('what is known', () => {
   })
 
   it.each([
-    ['bytes that are no marks', () => log.write(topic, Buffer.from('{"marks":7}'), 'ada')],
-    ['a record without key', () => log.write(topic, Buffer.from(encodeSuppressions([])), null)],
-  ])('is not changed by %s, which is said', (_, foreign) => {
+    ['bytes that cannot be decoded', () => log.write(topic, Buffer.from('{"marks":7}'), 'ada')],
+    ['a record without a key', () => log.write(topic, Buffer.from(encodeSuppressions([])), null)],
+  ])('is not changed by %s, which is logged', (_, foreign) => {
     write('ada', deletedAt(clock.now()))
     foreign()
     log.poll()
@@ -71,25 +71,25 @@ describe('what is known', () => {
   })
 })
 
-describe('how old it is', () => {
-  it('without an answer for 5 s it is not to be relied on, and whoever waits is told when it is again', async () => {
-    const told: number[] = []
-    marks.onCurrent(() => told.push(clock.now()))
+describe('the age of the list', () => {
+  it('makes it not current after 5 s without an answer, and notifies listeners when it is again', async () => {
+    const notified: number[] = []
+    marks.onCurrent(() => notified.push(clock.now()))
     follower.isCutOff = true
     await clock.advance(4_999)
     expect(marks.isCurrent()).toBe(true)
     await clock.advance(1)
     expect(marks.isCurrent()).toBe(false)
     expect(marks.age()).toBe(5_000)
-    expect(told).toEqual([])
+    expect(notified).toEqual([])
     follower.isCutOff = false
     log.poll()
     log.poll()
     expect(marks.isCurrent()).toBe(true)
-    expect(told).toEqual([clock.now()])
+    expect(notified).toEqual([clock.now()])
   })
 
-  it('nothing is known before the start', () => {
+  it('is infinite before the start', () => {
     const { isCurrent, age } = createSuppressionList({ follower, producer: log.producer(), topic, clock, logger })
     expect(isCurrent()).toBe(false)
     expect(age()).toBe(Number.POSITIVE_INFINITY)
@@ -97,13 +97,13 @@ describe('how old it is', () => {
 })
 
 describe('changes', () => {
-  /** Hands over and answers until nothing happens any more. */
+  /** Delivers records and acknowledgements until nothing is left. */
   const settle = async (): Promise<void> => {
     while (log.poll()) await new Promise(resolve => setImmediate(resolve))
   }
-  const deleting = (mark: Mark) => (held?: readonly Mark[]) => markedAgain(held, [mark])
+  const deleting = (mark: Suppression) => (held?: readonly Suppression[]) => mergeSuppressions(held, [mark])
 
-  it('resolve when they are stored and read back', async () => {
+  it('resolve when they are acknowledged and read back', async () => {
     let isDone = false
     const update = marks.update('ada', deleting(deletedAt(clock.now()))).then(() => (isDone = true))
     follower.isCutOff = true
@@ -117,12 +117,12 @@ describe('changes', () => {
     expect(clock.timers).toBe(0)
   })
 
-  it('of nothing to nothing are not written', async () => {
+  it('from nothing to nothing are not written', async () => {
     await marks.update('ada', held => held)
     expect(log.records(topic)).toEqual([])
   })
 
-  it('reject when the topic does not take them', async () => {
+  it('reject when the topic is not writable', async () => {
     log.unwritable.add(topic)
     const update = marks.update('ada', deleting(deletedAt(clock.now())))
     log.poll()
@@ -132,12 +132,12 @@ describe('changes', () => {
   it('reject when they are not read back within 10 s', async () => {
     follower.isCutOff = true
     const update = marks.update('ada', deleting(deletedAt(clock.now())))
-    const refused = expect(update).rejects.toThrow('suppressions: what was written is not read back within 10000 ms')
+    const refused = expect(update).rejects.toThrow('suppressions: the written record was not read back within 10000 ms')
     await clock.advance(10_000, settle)
     await refused
   })
 
-  it('of two processes at once both hold, whichever came first', async () => {
+  it('by two processes concurrently both take effect', async () => {
     const other = await process()
     const now = clock.now()
     const both = [
@@ -151,7 +151,7 @@ describe('changes', () => {
     expect(other.marks.get('ada')).toEqual(all)
   })
 
-  it('of one process at once both hold too', async () => {
+  it('by one process concurrently both take effect', async () => {
     const now = clock.now()
     const both = ['web', 'app'].map(source => marks.update('ada', deleting(deletedAt(now, false, source))))
     await settle()
@@ -159,7 +159,7 @@ describe('changes', () => {
     expect(marks.get('ada')).toEqual([deletedAt(now, false, 'web'), deletedAt(now, false, 'app')])
   })
 
-  it('a suppression survives a second writer that dies before it has read its record back, also a compaction after that', async () => {
+  it('keep a suppression when a second writer dies before it reads its record back, also after compaction', async () => {
     const now = clock.now()
     const update = marks.update('ada', deleting(deletedAt(now, true)))
     await settle()
@@ -170,14 +170,14 @@ describe('changes', () => {
     const later = about('ada', epochMs(now + 1))
     const { marks: started } = await process()
     for (const each of [marks, started]) expect(each.stops(later, clock.now())).toBe('suppressed')
-    const tidied = marks.tidy(10)
+    const tidied = marks.compact(10)
     await settle()
     expect(await tidied).toBe(1)
     expect(String(log.records(topic).at(-1)?.value)).toBe(encodeSuppressions([deletedAt(now, true)]))
-    expect(await marks.tidy(10)).toBe(0)
+    expect(await marks.compact(10)).toBe(0)
   })
 
-  it('what is over goes, what is not stays, and so does a deletion that comes just then', async () => {
+  it('by a compaction remove only what has expired, and keep a concurrent deletion', async () => {
     const old = clock.now()
     write('ada', deletedAt(old))
     write('bob', deletedAt(old), deletedAt(old, true, 'web'))
@@ -187,7 +187,7 @@ describe('changes', () => {
     log.poll()
     const other = await process()
     const again = deletedAt(clock.now())
-    const both = [other.marks.update('cleo', deleting(again)), marks.tidy(10)]
+    const both = [other.marks.update('cleo', deleting(again)), marks.compact(10)]
     await settle()
     expect((await Promise.all(both))[1]).toBe(3)
     for (const each of [marks, other.marks]) {
@@ -199,20 +199,20 @@ describe('changes', () => {
       ])
       expect(each.size).toBe(3)
     }
-    expect(await marks.tidy(10)).toBe(0)
+    expect(await marks.compact(10)).toBe(0)
   })
 
-  it('no more users are tidied at once than asked for', async () => {
+  it('by a compaction affect at most the given number of users', async () => {
     for (const user of ['ada', 'bob', 'cleo']) write(user, deletedAt(clock.now()))
     await clock.advance(durationMs(51 * day + 1), settle)
-    const tidied = marks.tidy(2)
+    const tidied = marks.compact(2)
     await settle()
     expect(await tidied).toBe(2)
     expect(marks.size).toBe(1)
   })
 })
 
-it('nothing is known for sure when the machine wakes up, until the topic was read again', async () => {
+it('the list is not current after the machine was suspended, until the topic is read again', async () => {
   log.poll()
   expect(marks.isCurrent()).toBe(true)
   clock.suspend(60_000)

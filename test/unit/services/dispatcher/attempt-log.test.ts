@@ -12,7 +12,7 @@ import { RecordingLogger } from '../../../support/telemetry/recording-logger.ts'
 function started() {
   const [clock, logger] = [new ManualClock(), new RecordingLogger()]
   const log = createAttemptLog({ clock, logger, recordAttempt: undefined })
-  /** One that is tried again ten seconds after it failed. */
+  /** The decision for an attempt that is retried after ten seconds. */
   const fails = (messageId: string): void => {
     const record = { topic: 't', partition: 0, offset: 1, timestamp: clock.now(), key: null, value: null, headers: {} }
     const carried = initialState(record, 'crm', messageId, clock.now(), durationMs(1))
@@ -30,8 +30,8 @@ function started() {
   return { clock, logger, fails }
 }
 
-describe('lines of attempts', () => {
-  it('are written at the end of a turn, in order, and say what held when each attempt ended', async () => {
+describe('log lines of attempts', () => {
+  it('are written at the end of a tick, in order, with the facts at the end of each attempt', async () => {
     const { clock, logger, fails } = started()
     fails('m1')
     await clock.advance(3)
@@ -48,7 +48,7 @@ describe('lines of attempts', () => {
     expect(logger.lines).toHaveLength(3)
   })
 
-  it('do not wait for the end when there are many', () => {
+  it('are written earlier when there are many', () => {
     const { logger, fails } = started()
     for (let index = 0; index < 200; index++) fails(`m${index}`)
     expect(logger.lines).toHaveLength(128)

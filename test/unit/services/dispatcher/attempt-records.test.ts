@@ -16,7 +16,7 @@ async function started(answer = ok) {
 }
 
 describe('records of attempts', () => {
-  it('one for each, by destination, whether it delivered or not', async () => {
+  it('are written for every attempt, keyed by destination', async () => {
     const { harness, written } = await started(answered(503))
     harness.write({ message: trackMessage('m1') })
     await harness.advance(1)
@@ -28,7 +28,7 @@ describe('records of attempts', () => {
     ])
   })
 
-  it('hold up no delivery: nobody answers for them, and all is committed', async () => {
+  it('do not delay deliveries or commits when Kafka does not answer', async () => {
     const { harness, producer, count } = await started()
     harness.write({ message: trackMessage('m1') })
     await harness.advance(1)
@@ -41,7 +41,7 @@ describe('records of attempts', () => {
     expect(count('written')).toBe(1)
   })
 
-  it('that are not stored are counted, and no more is made of it', async () => {
+  it('are only counted when they are not stored', async () => {
     const { harness, producer, count } = await started()
     harness.write({ message: trackMessage('m1') })
     await harness.advance(1)
@@ -50,7 +50,7 @@ describe('records of attempts', () => {
     expect(harness.lines.filter(({ level }) => level === 'warn' || level === 'error')).toEqual([])
   })
 
-  it('that there is no room for are left out and counted; there is room again when some are written', async () => {
+  it('are dropped and counted beyond the limit, until some are written', async () => {
     const { harness, producer, count } = await started()
     const deliver = async (from: number, to: number): Promise<void> => {
       for (let index = from; index < to; index++)
@@ -67,7 +67,7 @@ describe('records of attempts', () => {
     expect(count('dropped')).toBe(3)
   })
 
-  it('none unless there is somewhere to put them', async () => {
+  it('are not written without a producer', async () => {
     const harness = await DispatcherHarness.started()
     harness.write({ message: trackMessage('m1') })
     await harness.advance(1)

@@ -5,10 +5,10 @@ import { trackMessage } from '../../../support/collector/messages.ts'
 import { carriedOf, later, recordOf } from '../../../support/dispatcher/deliveries.ts'
 import { answered, DispatcherHarness, defaultSchedule } from '../../../support/dispatcher/harness.ts'
 
-describe('bad input goes to the dead-letter topic with its reason and its bytes; the partition moves on', () => {
+describe('bad input is dead-lettered with its reason and bytes, and does not block the partition', () => {
   const message = trackMessage('m1')
   it.each([
-    ['bytes that are no event', Buffer.from('garbage'), 'undecodable', ''],
+    ['bytes that are not an event', Buffer.from('garbage'), 'undecodable', ''],
     ['a null value', null, 'undecodable', ''],
     ['a schema id that the registry does not know', Buffer.from('schema:404:{}'), 'undecodable', ''],
     [
@@ -29,7 +29,7 @@ describe('bad input goes to the dead-letter topic with its reason and its bytes;
     const harness = await DispatcherHarness.started()
     harness.log.write(harness.topics.events, value, 'key')
     harness.write({ message })
-    // What is not configured may be soon: it waits for about two minutes.
+    // An unknown source may be configured soon: it is deferred for about two minutes.
     await harness.advance(reason === 'unknown_source' ? 110_000 : 10)
     const [deadLetter] = harness.log.records(harness.topics.deadLetter)
     expect(deadLetter?.headers).toMatchObject({ reason, outcomes: code })
@@ -42,7 +42,7 @@ describe('bad input goes to the dead-letter topic with its reason and its bytes;
     expect(harness.calls).toHaveLength(1)
   })
 
-  it('a retry record whose headers are not ours', async () => {
+  it('a retry record with foreign headers', async () => {
     const harness = await DispatcherHarness.started()
     harness.log.write(harness.topics.retry(defaultSchedule[0]!), Buffer.from('{}'), 'key', { destination: 'crm' })
     await harness.advance(20_000)
@@ -52,22 +52,22 @@ describe('bad input goes to the dead-letter topic with its reason and its bytes;
   it.each([
     ['a retry record whose schema the registry has lost', 'schema:404:{}'],
     ['a retry record whose bytes are damaged', '{'],
-  ])('%s keeps the destination that it was meant for', async (_name, text) => {
+  ])('%s keeps its destination', async (_name, text) => {
     const harness = await DispatcherHarness.started()
     const carried = carriedOf({ destination: 'crm', messageId: 'm1', deadline: later('4h', harness.clock.now()) })
-    const parked = retryRecord(recordOf({ value: Buffer.from(text) }), carried)
-    harness.log.write(harness.topics.retry(defaultSchedule[0]!), parked.value, 'key', parked.headers)
+    const retry = retryRecord(recordOf({ value: Buffer.from(text) }), carried)
+    harness.log.write(harness.topics.retry(defaultSchedule[0]!), retry.value, 'key', retry.headers)
     await harness.advance(20_000)
     const [deadLetter] = harness.log.records(harness.topics.deadLetter)
     expect(deadLetter?.headers).toMatchObject({ reason: 'undecodable', destination: 'crm', 'message-id': 'm1' })
   })
 })
 
-describe('a foreign event that a replay put back', () => {
+describe('a replayed foreign event', () => {
   const { messageId: _, ...message } = trackMessage('')
   const event = Buffer.from(JSON.stringify({ sourceId: 'web', canonical: false, receivedAt: 0, message }))
 
-  it('has the id and the time of where it first stood, on every copy and try', async () => {
+  it('has the id and time of its first position, in every copy and attempt', async () => {
     const harness = await DispatcherHarness.started({ answer: () => answered(500) })
     const decode = jest.spyOn(harness.codec as EventCodec, 'decode')
     const headers = { 'replay-of': 'hookline.events/3/41/1795248000000' }
@@ -79,7 +79,7 @@ describe('a foreign event that a replay put back', () => {
   })
 
   it.each(['hookline.events/3/41', 'hookline.events/3/-1/0', 'x y/3/41/0', ''])(
-    'unless %j is no place: then those of its own record',
+    'has those of its own record when %j is not a position',
     async header => {
       const harness = await DispatcherHarness.started()
       harness.log.write(harness.topics.events, event, 'k', { 'replay-of': header })
@@ -90,7 +90,7 @@ describe('a foreign event that a replay put back', () => {
 })
 
 describe('schema registry', () => {
-  it('an unknown id holds its partition, in order, until the registry answers', async () => {
+  it('an unknown schema id pauses its partition until the registry answers', async () => {
     const harness = await DispatcherHarness.started()
     harness.codec.registryIsDown = true
     const event = (id: string): string =>

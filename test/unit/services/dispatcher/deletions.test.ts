@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { deletesOf } from '../../../../src/core/deletion/deletion-request.ts'
+import { deleteMessagesOf } from '../../../../src/core/deletion/deletion-request.ts'
 import type { Event } from '../../../../src/core/message/event.ts'
 import { epochMs } from '../../../../src/core/units.ts'
 import { trackMessage } from '../../../support/collector/messages.ts'
@@ -10,11 +10,11 @@ const day = 24 * 60 * minute
 
 const ids = (harness: DispatcherHarness) => harness.calls.map(({ call }) => call.headers['X-Message-Id'])
 
-/** Ada's delete, as a request that was accepted now makes it. */
+/** Ada's delete message of a deletion that is accepted now. */
 function deleteOf(harness: DispatcherHarness): Event {
   const sources = [{ id: 'web', destinations: ['crm'] }]
   const record = { id: 'd-1', createdAt: harness.clock.now(), users: 1, isSuppressed: false, sources }
-  const [event] = deletesOf({ userIds: ['ada'], sources: undefined, suppress: false }, record)
+  const [event] = deleteMessagesOf({ userIds: ['ada'], sources: undefined, suppress: false }, record)
   return event as Event
 }
 
@@ -26,7 +26,7 @@ const deletedNow = ({ clock }: DispatcherHarness, isSuppressed = false) => ({
 })
 
 describe('after a deletion', () => {
-  it('retries of before are dropped when due; those of others go on, and so does what comes later', async () => {
+  it('earlier retries are dropped when due; other users and later events are delivered', async () => {
     const harness = await DispatcherHarness.started({ answer: () => answered(503) })
     harness.write(track('before'))
     harness.write(track('other', 'bob'))
@@ -42,7 +42,7 @@ describe('after a deletion', () => {
     expect(harness.log.records(harness.topics.deadLetter)).toEqual([])
   })
 
-  it('what is read for the first time is dropped too, if it was received before', async () => {
+  it('earlier events that are read for the first time are dropped', async () => {
     const harness = await DispatcherHarness.started()
     harness.mark('ada', deletedNow(harness))
     harness.write({ ...track('behind'), receivedAt: epochMs(harness.clock.now() - minute) })
@@ -52,7 +52,7 @@ describe('after a deletion', () => {
     expect(harness.count('drops{user_deleted}')).toBe(2)
   })
 
-  it('the delete itself goes out, as often as it has to', async () => {
+  it('the delete itself is delivered, with retries', async () => {
     let isUp = false
     const harness = await DispatcherHarness.started({ answer: () => (isUp ? ok : answered(503)) })
     harness.mark('ada', deletedNow(harness, true))
@@ -64,7 +64,7 @@ describe('after a deletion', () => {
     expect(harness.count('drops{user_deleted}')).toBe(0)
   })
 
-  it('nothing of a suppressed user is delivered, whenever it came, until that is lifted', async () => {
+  it('no event of a suppressed user is delivered until the suppression is lifted', async () => {
     const harness = await DispatcherHarness.started()
     harness.mark('ada', deletedNow(harness, true))
     await harness.advance(5 * day)
@@ -79,7 +79,7 @@ describe('after a deletion', () => {
     expect(ids(harness)).toEqual(['welcome'])
   })
 
-  it('the next process knows it before it starts anything', async () => {
+  it('the next process knows the deletion before its first attempt', async () => {
     const harness = await DispatcherHarness.started({ answer: () => 'never' })
     harness.write(track('before'))
     harness.mark('ada', deletedNow(harness))
@@ -89,8 +89,8 @@ describe('after a deletion', () => {
     expect(harness.count('drops{user_deleted}')).toBe(1)
   })
 
-  it('what waits in memory for its time is looked at when that comes', async () => {
-    // 15 s: a tier of 10 s, and the rest in memory.
+  it('deliveries that wait in memory are checked when they are due', async () => {
+    // A wait of 15 s is a retry topic of 10 s and 5 s in memory.
     const harness = await DispatcherHarness.started({ answer: () => answered(503, '15') })
     harness.write(track('before'))
     await harness.advance(12_000)
@@ -101,8 +101,8 @@ describe('after a deletion', () => {
   })
 })
 
-describe('while it is not known who was deleted', () => {
-  it('no attempt is made from 5 s on; what waited goes first, in its order, when it is known again', async () => {
+describe('while the suppression list is not current', () => {
+  it('makes no attempt after 5 s; waiting deliveries go first, in order, when it is current again', async () => {
     const harness = await DispatcherHarness.started()
     harness.follower.isCutOff = true
     await harness.advance(4_999)
@@ -119,7 +119,7 @@ describe('while it is not known who was deleted', () => {
     expect(harness.service.health().ready).toContainEqual({
       name: 'deletions',
       ok: false,
-      detail: 'not known for 65000 ms who was deleted: no attempt is made until it is',
+      detail: 'suppression list is 65000 ms old; no attempt starts until it is current',
     })
     harness.follower.isCutOff = false
     harness.write(track('e'))
@@ -129,11 +129,11 @@ describe('while it is not known who was deleted', () => {
   })
 })
 
-describe('what is over', () => {
-  it('is taken out of the topic by the process that has the first partition', async () => {
+describe('expired deletions', () => {
+  it('are removed from the topic by the owner of partition 0', async () => {
     const harness = await DispatcherHarness.started()
     harness.mark('ada', deletedNow(harness))
-    // Dead letters of before could be replayed until then.
+    // Until then, earlier dead letters may be replayed.
     await harness.advance(51 * day)
     expect(harness.marks.size).toBe(1)
     await harness.advance(20 * minute)
@@ -141,7 +141,7 @@ describe('what is over', () => {
     expect(harness.log.records(harness.topics.suppressions).map(({ value }) => value === null)).toEqual([false, true])
   })
 
-  it('not by a process without it, and not after the stop', async () => {
+  it('are not removed by other processes or after the stop', async () => {
     const harness = await DispatcherHarness.started({ destinations: [destination('crm')] })
     harness.live.handlers?.onRevoked([{ topic: harness.topics.events, partition: 0 }])
     harness.mark('ada', deletedNow(harness))
@@ -152,7 +152,7 @@ describe('what is over', () => {
   })
 })
 
-it('what a producer says of the time received is no way around: nothing was received after the broker had it', async () => {
+it('a wrong receivedAt of a producer does not evade a deletion: the append time is the latest possible', async () => {
   const harness = await DispatcherHarness.started()
   harness.write({ ...track('from the future'), receivedAt: epochMs(harness.clock.now() + day) })
   harness.mark('ada', deletedNow(harness))

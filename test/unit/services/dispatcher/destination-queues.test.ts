@@ -3,7 +3,7 @@ import type { Delivery } from '../../../../src/services/dispatcher/delivery.ts'
 import { DestinationQueues } from '../../../../src/services/dispatcher/destination-queues.ts'
 import type { PartitionProcessor } from '../../../../src/services/partitions/partition-processor.ts'
 
-it('a destination queue that was emptied into a retry topic is slow until one of its deliveries has ended', () => {
+it('a queue that was emptied by spillover is slow until one of its deliveries has ended', () => {
   const queues = new DestinationQueues({ hasFairShare: () => true })
   const target = queues.of('crm')
   const processor = {} as PartitionProcessor
@@ -12,13 +12,13 @@ it('a destination queue that was emptied into a retry topic is slow until one of
   const inProgress = queues.take() as Delivery
   queues.findSlow(1_000)
   expect(queues.drainMatching(target, processor, 100, () => true)).toHaveLength(2)
-  // What comes now would wait as long: it is moved without a wait of its own.
+  // A new delivery would wait as long as the oldest one, so it is deferred immediately.
   expect([...queues.slow]).toEqual([target])
   queues.ended(inProgress)
   expect([...queues.slow]).toEqual([])
 })
 
-it('a destination queue that was blocked on a host resumes when a rebalance takes away the delivery that was to be started', () => {
+it('a queue that waits for a host permit resumes when a rebalance drops the delivery that would start', () => {
   const queues = new DestinationQueues({ hasFairShare: () => true })
   const push = (id: string): void => {
     const of = { processor: {} as PartitionProcessor, admittedAt: 0 }
@@ -32,7 +32,7 @@ it('a destination queue that was blocked on a host resumes when a rebalance take
   expect(queues.take()?.target).toBe(queues.of('crm'))
 })
 
-it('the next delivery of a key goes behind destination queues that wait for a permit', () => {
+it('the next delivery of a key gets its turn after queues that wait for a permit', () => {
   const queues = new DestinationQueues({ hasFairShare: () => true })
   const push = (id: string): void => {
     const of = { processor: {} as PartitionProcessor, admittedAt: 0 }

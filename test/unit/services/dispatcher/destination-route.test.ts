@@ -4,13 +4,17 @@ import { ConcurrencyLimiter } from '../../../../src/core/flow/concurrency-limite
 import type { Destination } from '../../../../src/core/settings/settings.ts'
 import { epochMs, Secret } from '../../../../src/core/units.ts'
 import { DestinationQueues } from '../../../../src/services/dispatcher/destination-queues.ts'
-import { type DestinationRoute, type Open, routeOf } from '../../../../src/services/dispatcher/destination-route.ts'
+import {
+  type DeliverRoute,
+  type DestinationRoute,
+  routeOf,
+} from '../../../../src/services/dispatcher/destination-route.ts'
 import { defaultPayload, destinationOf, sourceOf, webhookOf } from '../../../support/dispatcher/deliveries.ts'
 
 const routingTo = (...destinations: Destination[]) => createRouting({ sources: [sourceOf('web')], destinations })
 const crm = destinationOf({ id: 'crm', secrets: [new Secret('s')], webhooks: [webhookOf(0, { 'X-Tenant': '0' })] })
 
-/** The queue of `crm` by a configuration that can be changed. */
+/** The queue of `crm`, with a configuration that the test can change. */
 function setUp() {
   const limiter = new ConcurrencyLimiter({ maxInFlight: 9, perWebhook: 1, perHost: 9 })
   const target = new DestinationQueues(limiter).of('crm')
@@ -20,17 +24,17 @@ function setUp() {
   return { limiter, target, given, route }
 }
 
-const headersOf = ({ callees, callMaker }: Open): Readonly<Record<string, string>> | undefined =>
+const headersOf = ({ callees, callMaker }: DeliverRoute): Readonly<Record<string, string>> | undefined =>
   callMaker.calls(callees, { body: Buffer.from('{}'), messageId: 'm', at: epochMs(0) })[0]?.headers
 
-describe('where a queue delivers to', () => {
-  it('is made once for a state of the configuration', () => {
+describe('the route of a destination', () => {
+  it('is made once per configuration', () => {
     const { route } = setUp()
     expect(route()).toBe(route())
   })
 
-  it('has the headers of its calls', () => {
-    expect(headersOf(setUp().route() as Open)).toMatchObject({
+  it('has the headers of its requests', () => {
+    expect(headersOf(setUp().route() as DeliverRoute)).toMatchObject({
       'User-Agent': 'Hookline/1.0',
       'X-Tenant': '0',
       'X-Message-Id': 'm',
@@ -46,23 +50,23 @@ describe('where a queue delivers to', () => {
     ],
     ['it is disabled', given => (given.routing = routingTo({ ...crm, enabled: false })), { kind: 'dropped' }],
     ['it is removed', given => (given.routing = routingTo()), { kind: 'dead_lettered', reason: 'unknown_destination' }],
-  ])('follows an edit: %s', (_, edit, expected) => {
+  ])('follows a change of the configuration: %s', (_, edit, expected) => {
     const { given, route } = setUp()
     expect(route()).toMatchObject({ kind: 'deliver', isPaused: false })
     edit(given)
     expect(route()).toMatchObject(expected)
   })
 
-  it('follows an edit of what all calls say', () => {
+  it('follows a change of the payload settings', () => {
     const { given, route } = setUp()
     route()
     given.payload = { ...defaultPayload, userAgent: 'Acme' }
-    expect(headersOf(route() as Open)).toMatchObject({ 'User-Agent': 'Acme/1.0' })
+    expect(headersOf(route() as DeliverRoute)).toMatchObject({ 'User-Agent': 'Acme/1.0' })
   })
 
-  it('a call that is under way counts at its webhook after an edit too', () => {
+  it('counts a request in progress at its webhook also after a change', () => {
     const { limiter, target, given, route } = setUp()
-    const roomNow = () => (route() as Open).callees[0]!.permits
+    const roomNow = () => (route() as DeliverRoute).callees[0]!.permits
     const before = roomNow()
     limiter.acquire(target, before)
     given.routing = routingTo({ ...crm, webhooks: crm.webhooks.map(webhook => ({ ...webhook })) })

@@ -5,7 +5,7 @@ import { answered, DispatcherHarness, defaultSchedule, destination, ok } from '.
 const hour = 3_600_000
 
 describe('offsets', () => {
-  it('are committed only up to what is done', async () => {
+  it('are committed up to the first record that is not done', async () => {
     const never = new Set(['m2'])
     const harness = await DispatcherHarness.started({
       answer: call => (never.has(call.headers['X-Message-Id']!) ? 'never' : ok),
@@ -16,7 +16,7 @@ describe('offsets', () => {
     expect(harness.log.committed('live', harness.topics.events)).toBe(1)
   })
 
-  it('wait for a retry topic that does not take records; readiness and a metric say so; it goes on by itself', async () => {
+  it('wait for a retry topic that is not writable; readiness and a metric report it, and it recovers by itself', async () => {
     const harness = await DispatcherHarness.started({ answer: () => answered(500) })
     harness.log.unwritable.add(harness.topics.retry(defaultSchedule[0]!))
     harness.write({ message: trackMessage('m1') })
@@ -33,7 +33,7 @@ describe('offsets', () => {
     expect(harness.calls.length).toBe(1)
   })
 
-  it('of a partition that was taken away are not moved by what ends afterwards', async () => {
+  it('of a revoked partition are not advanced by requests that end later', async () => {
     const harness = await DispatcherHarness.started({
       answer: () => (harness.calls.length === 1 ? answered(500) : 'never'),
     })
@@ -43,27 +43,28 @@ describe('offsets', () => {
     harness.live.rebalance()
     harness.log.unwritable.clear()
     await harness.advance(60_000)
-    // The new assignment has read it again; its call is under way, and the old one's copy was not written.
+    // The new assignment has read the record again and its request is in progress; the copy of the
+    // old one was not written.
     expect(harness.calls).toHaveLength(2)
     expect(harness.log.committed('live', harness.topics.events)).toBe(0)
     expect(harness.log.records(harness.topics.retry(defaultSchedule[0]!))).toEqual([])
   })
 
-  it('are repeated, never lost, when the process dies', async () => {
+  it('are repeated and not lost when the process is killed', async () => {
     const harness = await DispatcherHarness.started({ answer: () => (harness.calls.length <= 2 ? 'never' : ok) })
     for (const id of ['m1', 'm2', 'm3']) harness.write({ message: trackMessage(id, { userId: id }) })
     await harness.advance(1)
     await harness.restart()
     await harness.advance(1)
     expect(harness.log.committed('live', harness.topics.events)).toBe(3)
-    // Not the third: that it was done is committed too.
+    // The third delivery is not repeated, because the commit marks it as done.
     expect(new Set(harness.calls.slice(3).map(({ call }) => call.headers['X-Message-Id']))).toEqual(
       new Set(['m1', 'm2']),
     )
   })
 })
 
-describe('several webhooks (A4.1)', () => {
+describe('several webhooks', () => {
   const webhooks = ['a', 'b', 'c'].map((name, index) => ({
     label: name,
     url: `https://${name}.example.com/`,
@@ -73,7 +74,7 @@ describe('several webhooks (A4.1)', () => {
   }))
   const hostOf = (url: string): string => new URL(url).hostname[0]!
 
-  it('any one success is enough; the others are not retried', async () => {
+  it('one success is enough; the others are not retried', async () => {
     const harness = await DispatcherHarness.started({
       destinations: [destination('crm', { webhooks })],
       answer: call => (hostOf(call.url) === 'b' ? ok : answered(500)),
@@ -85,7 +86,7 @@ describe('several webhooks (A4.1)', () => {
     expect(harness.count('deliveries{crm,delivered}')).toBe(1)
   })
 
-  it('one that never answers does not hold up a success', async () => {
+  it('an endpoint that never responds does not delay a success', async () => {
     const harness = await DispatcherHarness.started({
       destinations: [destination('crm', { webhooks })],
       answer: call => (hostOf(call.url) === 'c' ? ok : 'never'),
@@ -95,7 +96,7 @@ describe('several webhooks (A4.1)', () => {
     expect(harness.log.committed('live', harness.topics.events)).toBe(1)
   })
 
-  it('one that refused is left out of the retries', async () => {
+  it('a webhook that rejected the event is left out of the retries', async () => {
     const harness = await DispatcherHarness.started({
       destinations: [destination('crm', { webhooks })],
       answer: call => (hostOf(call.url) === 'a' ? answered(404) : answered(500)),
@@ -108,7 +109,7 @@ describe('several webhooks (A4.1)', () => {
 })
 
 describe('live configuration', () => {
-  it('a paused destination is not called; its records wait in the tiers and are given up at the end of the window', async () => {
+  it('a paused destination gets no request; its deliveries wait in retry topics and are dead-lettered at the end of the window', async () => {
     const harness = await DispatcherHarness.started({ destinations: [destination('crm', { paused: true })] })
     harness.write({ message: trackMessage('m1') })
     await harness.advance(5 * hour)
@@ -119,7 +120,7 @@ describe('live configuration', () => {
     expect(stays).toBeLessThan(60)
   })
 
-  it('a paused destination that goes on gets what waited', async () => {
+  it('a resumed destination gets the waiting deliveries', async () => {
     const harness = await DispatcherHarness.started({ destinations: [destination('crm', { paused: true })] })
     harness.write({ message: trackMessage('m1') })
     await harness.advance(hour)
@@ -128,7 +129,7 @@ describe('live configuration', () => {
     expect(harness.calls).toHaveLength(1)
   })
 
-  it('a destination that is switched off drops what comes due', async () => {
+  it('a disabled destination drops deliveries that come due', async () => {
     const harness = await DispatcherHarness.started({ answer: () => answered(500) })
     harness.write({ message: trackMessage('m1') })
     await harness.advance(1)
@@ -138,7 +139,7 @@ describe('live configuration', () => {
     expect(harness.count('drops{disabled}')).toBe(1)
   })
 
-  it('a removed destination dead-letters what waits for it', async () => {
+  it('a removed destination dead-letters its waiting deliveries', async () => {
     const harness = await DispatcherHarness.started({ answer: () => answered(500) })
     harness.write({ message: trackMessage('m1') })
     await harness.advance(1)
@@ -148,7 +149,7 @@ describe('live configuration', () => {
   })
 })
 
-describe('order and limiter', () => {
+describe('order and limits', () => {
   it("one user's first attempts do not overtake each other; another user's do not wait", async () => {
     const harness = await DispatcherHarness.started({ answer: () => (harness.calls.length === 1 ? 'never' : ok) })
     harness.write({ message: trackMessage('a1', { userId: 'a' }) })
@@ -158,7 +159,7 @@ describe('order and limiter', () => {
     expect(harness.calls.map(({ call }) => call.headers['X-Message-Id'])).toEqual(['a1', 'b1'])
   })
 
-  it('a failed first attempt holds nobody back once it is parked', async () => {
+  it('a failed first attempt blocks no delivery once its retry is scheduled', async () => {
     const harness = await DispatcherHarness.started({ answer: () => (harness.calls.length === 1 ? answered(500) : ok) })
     harness.write({ message: trackMessage('a1', { userId: 'a' }) })
     harness.write({ message: trackMessage('a2', { userId: 'a' }) })
@@ -166,7 +167,7 @@ describe('order and limiter', () => {
     expect(harness.calls.map(({ call }) => call.headers['X-Message-Id'])).toEqual(['a1', 'a2'])
   })
 
-  it('no webhook gets more calls at once than its cap; another destination is not kept waiting by it', async () => {
+  it('no webhook gets more concurrent requests than its limit; other destinations do not wait for it', async () => {
     const harness = await DispatcherHarness.started({
       destinations: [destination('slow'), destination('fast')],
       answer: call => (call.url.includes('slow') ? 'never' : ok),
@@ -179,7 +180,7 @@ describe('order and limiter', () => {
     expect(harness.calls.filter(({ call }) => call.url.includes('fast'))).toHaveLength(20)
   })
 
-  it('ten thousand records dropped at once do not deepen the stack', async () => {
+  it('ten thousand dropped records do not grow the call stack', async () => {
     const harness = await DispatcherHarness.started({ destinations: [destination('crm', { paused: true })] })
     for (let index = 0; index < 10_000; index++)
       harness.write({ message: trackMessage(`m${index}`, { userId: `u${index}` }) })

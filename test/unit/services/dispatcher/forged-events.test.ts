@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { deletesOf } from '../../../../src/core/deletion/deletion-request.ts'
+import { deleteMessagesOf } from '../../../../src/core/deletion/deletion-request.ts'
 import type { Event } from '../../../../src/core/message/event.ts'
 import { epochMs, type JsonText } from '../../../../src/core/units.ts'
 import { trackMessage } from '../../../support/collector/messages.ts'
@@ -15,11 +15,11 @@ function deleteAt(at: number, sourceId = 'web'): Event {
     ...{ id: 'd-1', createdAt: epochMs(at), users: 1, isSuppressed: false },
     sources: [{ id: sourceId, destinations: ['crm'] }],
   }
-  const [event] = deletesOf({ userIds: ['ada'], sources: undefined, suppress: false }, record)
+  const [event] = deleteMessagesOf({ userIds: ['ada'], sources: undefined, suppress: false }, record)
   return event as Event
 }
 
-describe('a delete goes out only where somebody asked for it', () => {
+describe('a delete is delivered only if it was requested', () => {
   const written = async (given: (harness: DispatcherHarness) => void, of = deleteAt): Promise<DispatcherHarness> => {
     const harness = await DispatcherHarness.started()
     given(harness)
@@ -29,7 +29,7 @@ describe('a delete goes out only where somebody asked for it', () => {
     return harness
   }
 
-  it('by its mark', async () => {
+  it('when there is a suppression for it', async () => {
     const harness = await written(it =>
       it.mark('ada', { source: undefined, deletedAt: it.clock.now(), isSuppressed: false }),
     )
@@ -38,17 +38,17 @@ describe('a delete goes out only where somebody asked for it', () => {
   })
 
   it.each<[string, (harness: DispatcherHarness) => void]>([
-    ['without a mark of the user', () => undefined],
+    ['without a suppression of the user', () => undefined],
     [
-      'with a mark of another source',
+      'with a suppression of another source',
       harness => harness.mark('ada', { source: 'app', deletedAt: harness.clock.now(), isSuppressed: false }),
     ],
     [
-      'with a mark that is older',
+      'with an older suppression',
       harness =>
         harness.mark('ada', { source: undefined, deletedAt: epochMs(harness.clock.now() - 1), isSuppressed: false }),
     ],
-  ])('%s it is undecodable, reported to nobody, and the partition moves on', async (_, given) => {
+  ])('%s it is dead-lettered as undecodable, not reported, and does not block the partition', async (_, given) => {
     const harness = await written(given)
     expect(types(harness)).toEqual(['track'])
     expect(reasons(harness)).toEqual(['undecodable'])
@@ -56,7 +56,7 @@ describe('a delete goes out only where somebody asked for it', () => {
     expect(harness.log.committed('live', harness.topics.events)).toBe(2)
   })
 
-  describe('until everything is known that was requested before', () => {
+  describe('while the suppression list is behind', () => {
     const cutOff = async (): Promise<DispatcherHarness> => {
       const harness = await DispatcherHarness.started()
       harness.follower.isCutOff = true
@@ -66,7 +66,7 @@ describe('a delete goes out only where somebody asked for it', () => {
     const users = ({ calls }: DispatcherHarness): string[] =>
       calls.map(({ call }) => (JSON.parse(call.body.toString()) as { userId: string }).userId)
 
-    it('it waits, and what its user did later waits behind it', async () => {
+    it('it waits, and later events of its user wait behind it', async () => {
       const harness = await cutOff()
       harness.write(deleteAt(harness.clock.now()))
       await harness.advance(1)
@@ -80,7 +80,7 @@ describe('a delete goes out only where somebody asked for it', () => {
       expect(harness.log.committed('live', harness.topics.events)).toBe(2)
     })
 
-    it('forged ones hold up no other user, and are dead letters in the end', async () => {
+    it('forged deletes do not delay other users, and are dead-lettered', async () => {
       const harness = await cutOff()
       const forged = deleteAt(harness.clock.now())
       for (const userId of ['bob', 'cid', 'bob']) {
@@ -95,7 +95,7 @@ describe('a delete goes out only where somebody asked for it', () => {
       expect(harness.log.committed('live', harness.topics.events)).toBe(6)
     })
 
-    it("what waits for a partition that is another process's is left to that process", async () => {
+    it('waiting records are left to the next owner of the partition', async () => {
       const harness = await cutOff()
       harness.write(deleteAt(harness.clock.now()))
       await harness.advance(1)
@@ -110,13 +110,13 @@ describe('a delete goes out only where somebody asked for it', () => {
   })
 })
 
-describe('nothing that a record says ends the process', () => {
+describe('no content of a record ends the process', () => {
   const broken = '{"x":{,"name":"y"}' as JsonText
   it.each<[string, Partial<Event['message']>]>([
-    ['properties that are no JSON', { type: 'page', name: 'Home', properties: broken }],
-    ['integrations that are no JSON', { integrations: '{"a":false' as JsonText }],
+    ['properties that are not JSON', { type: 'page', name: 'Home', properties: broken }],
+    ['integrations that are not JSON', { integrations: '{"a":false' as JsonText }],
     ['a timestamp out of range', { timestamp: epochMs(1e17) }],
-  ])('%s: a dead letter, and it is counted', async (_, message) => {
+  ])('%s: dead-lettered and counted', async (_, message) => {
     const harness = await DispatcherHarness.started()
     harness.write({ message: { ...trackMessage('bad'), ...message } })
     harness.write({ message: trackMessage('m1') })
@@ -127,7 +127,7 @@ describe('nothing that a record says ends the process', () => {
     expect(harness.log.committed('live', harness.topics.events)).toBe(2)
   })
 
-  it('a foreign producer has no source of our own', async () => {
+  it('an event of a foreign producer cannot have a source of Hookline', async () => {
     const harness = await DispatcherHarness.started()
     harness.write({ sourceId: 'hookline.canary', destinationId: 'crm', canonical: false, message: trackMessage('m') })
     await harness.advance(10)

@@ -4,7 +4,7 @@ import { answered, DispatcherHarness } from '../../../support/dispatcher/harness
 
 const minute = 60_000
 
-/** What the gauges say now. */
+/** The current values of a gauge. */
 function shown(harness: DispatcherHarness, name: string): Record<string, number> {
   harness.service.refreshGauges()
   const own = [...harness.counts].filter(([key]) => key.startsWith(`${name}{`))
@@ -14,8 +14,8 @@ function shown(harness: DispatcherHarness, name: string): Record<string, number>
 const ageOf = (harness: DispatcherHarness, seconds: number | undefined): number =>
   harness.clock.now() / 1000 - (seconds ?? Number.NaN)
 
-describe('how far behind', () => {
-  it('the oldest open record is told by its append; the present stands for none', async () => {
+describe('gauges of the lag', () => {
+  it('show the append time of the oldest record in progress, or the current time', async () => {
     const harness = await DispatcherHarness.started({ answer: () => 'never' })
     expect(ageOf(harness, shown(harness, 'oldestRecord')[harness.topics.events])).toBe(0)
     harness.write({ message: trackMessage('first') })
@@ -25,13 +25,13 @@ describe('how far behind', () => {
     expect(ageOf(harness, shown(harness, 'oldestRecord')[harness.topics.events])).toBe(240)
   })
 
-  it('a retry that waits as it should is not overdue; one that is not done after its time is', async () => {
+  it('show only retries as overdue that are due and not done', async () => {
     let calls = 0
     const harness = await DispatcherHarness.started({ answer: () => (calls++ === 0 ? answered(503) : 'never') })
     harness.write({ message: trackMessage('m') })
     await harness.advance(9_000)
     expect(ageOf(harness, shown(harness, 'oldestDueRetry')['10s'])).toBe(0)
-    // Due at 10 s and a little; its call never ends.
+    // It is due shortly after 10 s; its request never ends.
     await harness.advance(5 * minute)
     const age = ageOf(harness, shown(harness, 'oldestDueRetry')['10s'])
     expect(age).toBeGreaterThan(4.9 * 60)
@@ -41,7 +41,7 @@ describe('how far behind', () => {
 })
 
 describe('progress of a partition', () => {
-  it('is the present while it moves or has nothing to do, and stands still when it does', async () => {
+  it('is the current time while it advances or has nothing to do, and stays when it does not advance', async () => {
     const harness = await DispatcherHarness.started({ answer: () => 'never' })
     const partition = `${harness.topics.events},0`
     expect(ageOf(harness, shown(harness, 'partitionProgress')[partition])).toBe(0)
@@ -54,7 +54,7 @@ describe('progress of a partition', () => {
     expect(ageOf(harness, shown(harness, 'partitionProgress')[partition])).toBe(8 * 60)
   })
 
-  it('is not missed in a partition whose retries are not due', async () => {
+  it('is the current time while its retries are not due', async () => {
     const harness = await DispatcherHarness.started({ answer: () => answered(503, '3600') })
     harness.write({ message: trackMessage('m') })
     await harness.advance(30 * minute)
@@ -63,8 +63,8 @@ describe('progress of a partition', () => {
   })
 })
 
-describe('a partition that goes', () => {
-  it('leaves no lag behind, and its records are handed back', async () => {
+describe('a revoked partition', () => {
+  it('has no lag series, and counts its records as handed back', async () => {
     const harness = await DispatcherHarness.started({ answer: () => 'never' })
     harness.write({ message: trackMessage('m') })
     await harness.advance(1_000)
@@ -77,7 +77,7 @@ describe('a partition that goes', () => {
 })
 
 describe('joins', () => {
-  it('are counted by group, with nothing to give up too', async () => {
+  it('are counted by group, also without revoked partitions', async () => {
     const harness = await DispatcherHarness.started()
     await harness.live.handlers?.onRevoking([])
     await harness.live.handlers?.onRevoking([{ topic: harness.topics.events, partition: 0 }])

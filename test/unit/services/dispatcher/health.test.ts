@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
-import { createOpsServer, type OpsServer } from '../../../../src/adapters/http/ops.ts'
+import { createOpsServer, type OpsServer } from '../../../../src/adapters/http/ops-server.ts'
 import type { WebhookCall } from '../../../../src/core/ports.ts'
 import { durationMs } from '../../../../src/core/units.ts'
 import { trackMessage } from '../../../support/collector/messages.ts'
@@ -13,7 +13,7 @@ afterEach(async () => {
   await server?.stop()
 })
 
-/** `/livez` and `/readyz` of a dispatcher, asked as an operator's machine does. */
+/** The responses of `/livez` and `/readyz` of a dispatcher, requested over HTTP. */
 async function serve(harness: DispatcherHarness) {
   server = createOpsServer({
     listen: { host: '127.0.0.1', port: 0 },
@@ -29,9 +29,9 @@ async function serve(harness: DispatcherHarness) {
 
 const well = [200, 'ok\n']
 
-describe('/livez says that a restart would help', () => {
+describe('/livez fails', () => {
   it.each(['live', 'retries'] as const)(
-    'when the %s consumer has neither heard of a broker nor tried to reach one for a minute',
+    'when the %s consumer has had no contact with a broker, and tried none, for a minute',
     async stalled => {
       const harness = await DispatcherHarness.started()
       const ask = await serve(harness)
@@ -40,16 +40,16 @@ describe('/livez says that a restart would help', () => {
       harness[stalled].inactiveFor = durationMs(minute)
       expect(await ask('/livez')).toEqual([
         503,
-        '- consumers: heard of a broker or tried to reach one 60000 ms ago\nfailed\n',
+        '- consumers: last response from a broker or attempt to connect 60000 ms ago\nfailed\n',
       ])
-      // Who rolls out has nothing to wait for: the group is joined, the topics are written to.
+      // /readyz does not fail: the group is joined and the topics are writable.
       expect(await ask('/readyz')).toEqual(well)
       harness[stalled].inactiveFor = durationMs(0)
       expect(await ask('/livez')).toEqual(well)
     },
   )
 
-  it('when a record has been open for a quarter of an hour; not when none is left', async () => {
+  it('when a record has been in progress for 15 minutes, until none is left', async () => {
     const harness = await DispatcherHarness.started({ answer: () => 'never' })
     const ask = await serve(harness)
     harness.write({ message: trackMessage('lost track of') })
@@ -60,25 +60,25 @@ describe('/livez says that a restart would help', () => {
     await harness.advance(1)
     expect(await ask('/livez')).toEqual([
       503,
-      `- progress: oldest open record ${15 * minute} ms, no call has ended for ${15 * minute} ms\nfailed\n`,
+      `- progress: oldest record in progress: ${15 * minute} ms, no request has ended for ${15 * minute} ms\nfailed\n`,
     ])
-    // Another process has them now.
+    // Another process owns the partitions now.
     harness.live.handlers?.onRevoked([{ topic: harness.topics.events, partition: 0 }])
     expect(await ask('/livez')).toEqual(well)
   })
 })
 
-describe('/livez says that a restart would help nobody', () => {
-  it('while Kafka is away, however long: /readyz says so', async () => {
+describe('/livez does not fail', () => {
+  it('while Kafka cannot be reached, for any time; /readyz fails', async () => {
     const harness = await DispatcherHarness.started()
     const ask = await serve(harness)
     harness.live.silentFor = durationMs(24 * 60 * minute)
     expect(await ask('/livez')).toEqual(well)
-    const reason = `- groups: no broker has answered for ${24 * 60 * minute} ms`
+    const reason = `- groups: no response from a broker for ${24 * 60 * minute} ms`
     expect(await ask('/readyz')).toEqual([503, `${reason}\nfailed\n`])
   })
 
-  it('while calls end, however old the oldest record is: a slow endpoint with many events of one user', async () => {
+  it('while requests end, whatever the age of the oldest record', async () => {
     const isSlow = (call: WebhookCall): boolean => call.headers['X-Message-Id'] === 'slow'
     const harness = await DispatcherHarness.started({ answer: call => (isSlow(call) ? 'never' : answered(200)) })
     const ask = await serve(harness)
@@ -94,7 +94,7 @@ describe('/livez says that a restart would help nobody', () => {
     expect((await ask('/livez'))[0]).toBe(503)
   })
 
-  it('while a record waits for a topic that takes none: that is for /readyz', async () => {
+  it('while a record waits for a topic that is not writable; /readyz fails', async () => {
     const harness = await DispatcherHarness.started({ answer: () => answered(500) })
     const ask = await serve(harness)
     const topic = harness.topics.retry(defaultSchedule[0]!)
@@ -104,11 +104,11 @@ describe('/livez says that a restart would help nobody', () => {
     expect(await ask('/livez')).toEqual(well)
     expect(await ask('/readyz')).toEqual([
       503,
-      `- topics: not taking records: ${topic}; their source offsets wait\nfailed\n`,
+      `- topics: writes fail: ${topic}; source offsets are not committed until they succeed\nfailed\n`,
     ])
   })
 
-  it('while it is idle, however long', async () => {
+  it('while it is idle, for any time', async () => {
     const harness = await DispatcherHarness.started()
     const ask = await serve(harness)
     harness.write({ message: trackMessage('m') })

@@ -16,23 +16,26 @@ function write(harness: DispatcherHarness, count: number, prefix = 'm'): void {
 
 const sum = (counts: readonly number[]): number => counts.reduce((all, count) => all + count, 0)
 
-/** How many copies get into the first retry topic in each turn of the event loop, while so much time goes by. */
-async function parkedInTurns(harness: DispatcherHarness, ms: number): Promise<readonly number[]> {
-  const parked = (): number => harness.log.records(harness.topics.retry(10_000 as never)).length
-  const inTurns: number[] = []
-  let before = parked()
+/**
+ * The number of copies in the first retry topic after each tick of the event loop, while the given
+ * time passes.
+ */
+async function copiesPerTick(harness: DispatcherHarness, ms: number): Promise<readonly number[]> {
+  const copies = (): number => harness.log.records(harness.topics.retry(10_000 as never)).length
+  const perTick: number[] = []
+  let before = copies()
   let timer = setImmediate(look)
   function look(): void {
-    inTurns.push(parked() - before)
-    before = parked()
+    perTick.push(copies() - before)
+    before = copies()
     timer = setImmediate(look)
   }
   await harness.advance(ms)
   clearImmediate(timer)
-  return [...inTurns, parked() - before]
+  return [...perTick, copies() - before]
 }
 
-it('records behind those of an endpoint that does not answer are looked for as soon as that is clear', async () => {
+it('fetches records behind those of an endpoint that does not answer, as soon as it is stalled', async () => {
   const harness = await DispatcherHarness.started({
     destinations: [destination('crm'), destination('erp')],
     answer: call => (isFor('crm')(call) ? 'never' : ok),
@@ -45,8 +48,8 @@ it('records behind those of an endpoint that does not answer are looked for as s
   expect(delivered()).toBe(900)
 })
 
-describe('the breaker of a destination', () => {
-  it('opens when most deliveries fail: later ones are deferred without a call, their attempts unused', async () => {
+describe('the circuit breaker of a destination', () => {
+  it('opens when most deliveries fail: later ones are deferred without a request, and use no attempt', async () => {
     const harness = await DispatcherHarness.started({ answer: () => answered(503) })
     write(harness, 10)
     await harness.advance(1)
@@ -56,18 +59,18 @@ describe('the breaker of a destination', () => {
     expect(harness.calls).toHaveLength(10)
     expect(harness.count('deferrals{breaker_open}')).toBe(5)
     expect(harness.count('breakersOpen{crm}')).toBe(1)
-    const parked = harness.log
+    const copies = harness.log
       .records(harness.topics.retry(10_000 as never))
       .filter(({ headers }) => headers['reason'] === 'breaker_open')
-    expect(parked.map(({ headers }) => [headers['attempt'], headers['deferrals']])).toEqual(Array(5).fill(['0', '1']))
+    expect(copies.map(({ headers }) => [headers['attempt'], headers['deferrals']])).toEqual(Array(5).fill(['0', '1']))
   })
 
-  it('lets answers and other events in, while all that waited for it leaves', async () => {
+  it('does not delay responses and other events while queued deliveries are deferred', async () => {
     const harness = await DispatcherHarness.started({ answer: () => answered(503), delivery: { perWebhook: 10 } })
     write(harness, 1_000)
-    const inTurns = await parkedInTurns(harness, 1)
-    expect(sum(inTurns)).toBe(1_000)
-    expect(Math.max(...inTurns)).toBeLessThan(200)
+    const perTick = await copiesPerTick(harness, 1)
+    expect(sum(perTick)).toBe(1_000)
+    expect(Math.max(...perTick)).toBeLessThan(200)
   })
 
   it('lets one probe through every 30 s, and everything when a probe succeeds', async () => {
@@ -84,12 +87,12 @@ describe('the breaker of a destination', () => {
     expect(harness.count('breakersOpen{crm}')).toBe(0)
   })
 
-  it('what comes up while the probe is under way is tried soon after its end, and has not climbed', async () => {
+  it('retries deliveries that come due during the probe soon after its end, at the same tier', async () => {
     let isDead = true
     const harness = await DispatcherHarness.started({ answer: () => (isDead ? answered(503) : ok) })
     write(harness, 10)
     await harness.advance(1)
-    // Together they are put off for 10 s and for 30 s, and so come up together when a probe may be made.
+    // They are deferred for 10 s and for 30 s, so they come due together when a probe is due.
     write(harness, 20, 'later')
     await harness.advance(39_000)
     isDead = false
@@ -101,7 +104,7 @@ describe('the breaker of a destination', () => {
     expect(called()).toBe(20)
   })
 
-  it('does not open for refusals: those are answers', async () => {
+  it('does not open for refusals, because those are responses', async () => {
     const harness = await DispatcherHarness.started({ answer: () => answered(404) })
     write(harness, 50)
     await harness.advance(1)
@@ -126,7 +129,7 @@ describe('the breaker of a destination', () => {
     expect(harness.count('deliveries{crm,delivered}')).toBe(50)
   })
 
-  it('no record is given up unattempted: at the end of its window it gets its attempt, open or not', async () => {
+  it('gives every delivery one attempt before the end of its window, also while open', async () => {
     const harness = await DispatcherHarness.started({ answer: () => answered(503) })
     write(harness, 12)
     await harness.advance(1)
@@ -141,14 +144,14 @@ describe('the breaker of a destination', () => {
 })
 
 describe('a destination that accepts and never answers', () => {
-  it('does not keep another one waiting: what it piled up moves on, and its permits are its own', async () => {
+  it('does not delay another one: its backlog is deferred, and it uses only its own permits', async () => {
     const harness = await DispatcherHarness.started({
       destinations: [destination('slow'), destination('fast')],
       answer: call => (isFor('slow')(call) ? 'never' : ok),
       delivery: { perWebhook: 10 },
     })
     write(harness, 6_000)
-    // The first thousand fill what memory there is; a second later it is plain which of the two is slow.
+    // The first thousand records fill the memory. A second later the slow destination is found.
     await harness.advance(1_300)
     expect(harness.calls.filter(({ call }) => isFor('fast')(call))).toHaveLength(6_000)
     expect(harness.calls.filter(({ call }) => isFor('slow')(call))).toHaveLength(10)
@@ -156,26 +159,26 @@ describe('a destination that accepts and never answers', () => {
     expect(harness.count('deliveries{fast,deferred}')).toBe(0)
   })
 
-  it('lets answers and other events in, while what it piled up moves on', async () => {
+  it('does not delay responses and other events while its backlog is deferred', async () => {
     const harness = await DispatcherHarness.started({
       destinations: [destination('slow'), destination('fast')],
       answer: call => (isFor('slow')(call) ? 'never' : ok),
       delivery: { perWebhook: 10 },
     })
     write(harness, 1_100)
-    const inTurns = await parkedInTurns(harness, 1_300)
-    expect(sum(inTurns)).toBe(1_090)
-    expect(Math.max(...inTurns)).toBeLessThan(200)
+    const perTick = await copiesPerTick(harness, 1_300)
+    expect(sum(perTick)).toBe(1_090)
+    expect(Math.max(...perTick)).toBeLessThan(200)
   })
 
   it.each([
-    { name: 'a second after the process has CPU left again, where it had none', outOfCpuFor: 4_000, movedBy: 5_400 },
+    { name: 'a second after the process has free CPU again', outOfCpuFor: 4_000, movedBy: 5_400 },
     {
-      name: 'after ten seconds, where the process has no CPU left',
+      name: 'after ten seconds without free CPU',
       outOfCpuFor: Number.POSITIVE_INFINITY,
       movedBy: 10_600,
     },
-  ])('is moved on $name', async ({ outOfCpuFor, movedBy }) => {
+  ])('its backlog is deferred $name', async ({ outOfCpuFor, movedBy }) => {
     const harness: DispatcherHarness = await DispatcherHarness.started({
       destinations: [destination('slow'), destination('fast')],
       answer: call => (isFor('slow')(call) ? 'never' : ok),
@@ -190,7 +193,7 @@ describe('a destination that accepts and never answers', () => {
     expect(harness.count('deferrals{lane_full}')).toBe(1_090)
   })
 
-  it('one that keeps up is not moved, however much comes at once', async () => {
+  it('a fast destination is not deferred, however large a burst is', async () => {
     const harness = await DispatcherHarness.started({
       destinations: [destination('narrow'), destination('wide')],
       delivery: { perWebhook: 10 },
@@ -201,7 +204,7 @@ describe('a destination that accepts and never answers', () => {
     expect(harness.count('deferrals{lane_full}')).toBe(0)
   })
 
-  it('when it has the partition to itself, the partition waits and nothing moves', async () => {
+  it('when it is alone in the partition, the partition waits and nothing is deferred', async () => {
     const harness = await DispatcherHarness.started({ answer: () => 'never', delivery: { perWebhook: 10 } })
     for (let batch = 0; batch < 6; batch++) {
       write(harness, 1_000, `batch${batch}-`)
@@ -212,7 +215,7 @@ describe('a destination that accepts and never answers', () => {
     expect(harness.count('recordsOpen{}')).toBeLessThanOrEqual(3_000)
   })
 
-  it('25 of 50 hang: the other 25 get everything', async () => {
+  it('25 of 50 hang; the other 25 get everything', async () => {
     const ids = Array.from({ length: 50 }, (_, index) => `${index < 25 ? 'dead' : 'well'}${index}`)
     const harness = await DispatcherHarness.started({
       destinations: ids.map(id => destination(id)),
@@ -224,7 +227,7 @@ describe('a destination that accepts and never answers', () => {
     expect(harness.calls.filter(({ call }) => isFor('well')(call))).toHaveLength(25 * 300)
   })
 
-  it('of many destinations that share few limiter each one gets its turn, though some of them hang', async () => {
+  it('each of many destinations gets a turn for few permits, though some of them hang', async () => {
     const ids = Array.from({ length: 300 }, (_, index) => `${index % 50 === 0 ? 'dead' : 'well'}${index}`)
     const harness = await DispatcherHarness.started({
       destinations: ids.map(id => destination(id)),

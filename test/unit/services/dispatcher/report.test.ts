@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
-import { identifyOf } from '../../../../src/core/audience/transition.ts'
-import { deletesOf } from '../../../../src/core/deletion/deletion-request.ts'
+import { identifyOf } from '../../../../src/core/audience/changes.ts'
+import { deleteMessagesOf } from '../../../../src/core/deletion/deletion-request.ts'
 import type { JsonText } from '../../../../src/core/units.ts'
-import { type DeliveryEnd, reportOf } from '../../../../src/services/dispatcher/report.ts'
+import { type DeliveryResult, reportOf } from '../../../../src/services/dispatcher/report.ts'
 import { eventOf, start } from '../../../support/dispatcher/deliveries.ts'
 
 const identify = identifyOf(
@@ -11,13 +11,13 @@ const identify = identifyOf(
   { version: 7, value: '"gold"' as JsonText },
   start,
 )
-const [deletion] = deletesOf(
+const [deletion] = deleteMessagesOf(
   { userIds: ['ann'], sources: undefined, suppress: false },
   { id: 'd-1', createdAt: start, users: 1, isSuppressed: false, sources: [{ id: 'web', destinations: ['crm'] }] },
 )
 
-describe('every end of an audience identify is reported, drops included', () => {
-  it.each<[DeliveryEnd, string]>([
+describe('every result of an audience identify is reported, drops included', () => {
+  it.each<[DeliveryResult, string]>([
     ['delivered', 'delivered'],
     ['retries_exhausted', 'undelivered'],
     ['http_4xx', 'undelivered'],
@@ -40,8 +40,8 @@ describe('every end of an audience identify is reported, drops included', () => 
   })
 })
 
-describe('every end of a delete is reported to its deletion', () => {
-  it.each<[DeliveryEnd, object]>([
+describe('every result of a delete is reported to its deletion', () => {
+  it.each<[DeliveryResult, object]>([
     ['delivered', { result: 'delivered', reason: undefined }],
     ['retry_window_over', { result: 'undelivered', reason: 'retry_window_over' }],
     ['disabled', { result: 'undelivered', reason: 'disabled' }],
@@ -53,6 +53,6 @@ describe('every end of a delete is reported to its deletion', () => {
   })
 })
 
-it('what SDKs sent is nobody told of', () => {
+it('events from SDKs are not reported', () => {
   expect(reportOf(eventOf(), 'crm', 'delivered')).toBeUndefined()
 })

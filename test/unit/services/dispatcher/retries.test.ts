@@ -4,8 +4,8 @@ import { answered, DispatcherHarness, defaultSchedule, ok } from '../../../suppo
 
 const hour = 3_600_000
 
-describe('retries (A7)', () => {
-  it('come exactly on schedule, and end in the dead-letter topic when it is used up', async () => {
+describe('retries', () => {
+  it('follow the schedule exactly, and end in the dead-letter topic', async () => {
     const harness = await DispatcherHarness.started({ answer: () => answered(503) })
     harness.write({ message: trackMessage('m1') })
     await harness.advance(5 * hour)
@@ -45,18 +45,19 @@ describe('retries (A7)', () => {
     expect(harness.count('deliveries{crm,retried}')).toBe(2)
   })
 
-  it('wait as long as Retry-After says, over several tiers if need be', async () => {
+  it('wait for the time in Retry-After, over several tiers if necessary', async () => {
     const harness = await DispatcherHarness.started({
       answer: () => (harness.calls.length === 1 ? answered(429, '100') : ok),
     })
     harness.write({ message: trackMessage('m1') })
     await harness.advance(hour)
     expect(harness.calls[1]!.at - harness.calls[0]!.at).toBe(100_000)
-    // 1 m, then 30 s, then the last 10 s in memory: the attempt number never moved.
+    // Retry-After is split: one minute and 30 s in retry topics, the last 10 s in memory. The
+    // attempt number does not change.
     expect(harness.count('deferrals{not_before}')).toBe(1)
   })
 
-  it('are given up when Retry-After lies beyond the window', async () => {
+  it('are dead-lettered when Retry-After is beyond the window', async () => {
     const harness = await DispatcherHarness.started({ answer: () => answered(503, '14401') })
     harness.write({ message: trackMessage('m1') })
     await harness.advance(hour)
@@ -64,7 +65,7 @@ describe('retries (A7)', () => {
     expect(harness.log.records(harness.topics.deadLetter)[0]?.headers['reason']).toBe('retry_after_exceeds_window')
   })
 
-  it('are never made after the window, however long the process was away', async () => {
+  it('are never made after the window, also when the process was stopped for long', async () => {
     const harness = await DispatcherHarness.started({ answer: () => answered(500) })
     harness.write({ message: trackMessage('m1') })
     await harness.advance(1)

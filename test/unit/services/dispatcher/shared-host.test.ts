@@ -5,7 +5,7 @@ import { answered, DispatcherHarness, destination, ok } from '../../../support/d
 
 const isFor = (id: string) => (call: WebhookCall) => call.url.includes(id)
 
-describe('destinations at one host', () => {
+describe('destinations on one host', () => {
   const at = (id: string, webhooks: number) =>
     destination(id, {
       webhooks: Array.from({ length: webhooks }, (_, index) => ({
@@ -14,7 +14,7 @@ describe('destinations at one host', () => {
       })),
     })
 
-  it('two with five webhooks each that do not answer leave a third one its share: it gets everything in time', async () => {
+  it('two with five hung webhooks each leave a third one its share: it gets everything in time', async () => {
     const harness = await DispatcherHarness.started({
       destinations: [at('slow-1', 5), at('slow-2', 5), at('well', 1)],
       answer: call => (isFor('slow')(call) ? 'never' : ok),
@@ -33,7 +33,7 @@ describe('destinations at one host', () => {
       expect(harness.calls.filter(({ call }) => isFor(slow)(call)).length).toBeLessThanOrEqual(112)
   })
 
-  it('others that hold its permits open no breaker and use up no schedule, though a webhook of its own fails', async () => {
+  it('permits held by others open no circuit breaker and use no attempts, also when a webhook fails', async () => {
     const [here] = at('mixed', 1).webhooks
     const dead = { ...here!, label: 'dead', url: 'https://dead.example.com/', urlHash: '11111111' }
     const harness = await DispatcherHarness.started({
@@ -53,7 +53,7 @@ describe('destinations at one host', () => {
       expect(headers).toMatchObject({ attempt: '0', deferrals: '0', outcomes: 'http_5xx', reason: 'lane_full' })
   })
 
-  it('sixty that do not answer leave one its share: each of its calls that ends is followed by its next one', async () => {
+  it('sixty that hang leave one its share: each ended request is followed by the next', async () => {
     const slow = Array.from({ length: 60 }, (_, index) => at(`slow-${index}`, 1))
     const harness = await DispatcherHarness.started({
       destinations: [...slow, at('well', 1)],

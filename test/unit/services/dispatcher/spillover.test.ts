@@ -8,7 +8,7 @@ const { stallThresholdMs } = flowLimits.prefetch
 
 type Deps = ConstructorParameters<typeof SpilloverController>[0]
 
-/** With no slow queues, and a clock that does nothing, where nothing else is given. */
+/** A controller with defaults: no slow queues, and a clock that does nothing. */
 function spilloverWith({
   clock,
   ...deps
@@ -25,7 +25,10 @@ function spilloverWith({
   })
 }
 
-/** Partitions at their limits, of each of which one slow queue has so much, and turns of the event loop that come when they are told to. */
+/**
+ * Partitions at their limits, each with this many deliveries in one slow queue. `turn` runs the
+ * next tick of the event loop.
+ */
 function setUp(waiting: readonly number[]) {
   const processors = waiting.map(() => ({
     ...{ revoked: false, mayStart: true, isPausedFor: () => true, hasOthersThan: () => true, recheckLimits: () => {} },
@@ -43,8 +46,8 @@ function setUp(waiting: readonly number[]) {
     queues: {
       findSlow: () => {},
       slow: [{ destination: 'slow' } as DestinationState],
-      drainMatching(_target, processor, most) {
-        const out = Math.min(most, left.get(processor) ?? 0)
+      drainMatching(_target, processor, max) {
+        const out = Math.min(max, left.get(processor) ?? 0)
         left.set(processor, (left.get(processor) ?? 0) - out)
         return Array<Delivery>(out)
       },
@@ -65,7 +68,7 @@ function setUp(waiting: readonly number[]) {
   }
 }
 
-/** One partition at its limits, which a while ago has taken up the oldest that is not done. */
+/** One partition at its limits, whose oldest record in progress has this age. */
 function setUpHeld(oldestOpenMs: number) {
   const given = { oldestOpenMs, rechecked: 0, looks: [] as number[] }
   let later = (): void => undefined
@@ -85,12 +88,12 @@ function setUpHeld(oldestOpenMs: number) {
 }
 
 describe('a partition at its limits', () => {
-  it('is to look on only when something does not get on', () => {
+  it('prefetches more only while a record is stalled', () => {
     expect(setUpHeld(stallThresholdMs - 1).spillover.isStalled).toBe(false)
     expect(setUpHeld(stallThresholdMs).spillover.isStalled).toBe(true)
   })
 
-  it('is looked at again soon, for nothing may end that tells of it, and then knows better', () => {
+  it('is checked again soon without an event, and notices a stall then', () => {
     const { given, spillover, later } = setUpHeld(stallThresholdMs - 1)
     given.oldestOpenMs = stallThresholdMs
     later()
@@ -101,8 +104,8 @@ describe('a partition at its limits', () => {
   })
 })
 
-describe('what slow queues move on', () => {
-  it('is so much in a turn, of all partitions together', () => {
+describe('spillover of slow queues', () => {
+  it('is limited per tick, for all partitions together', () => {
     const { turn, moved } = setUp([100, 30, 50])
     const after = [moved()]
     for (let count = 0; count < 3; count += 1) {
@@ -112,7 +115,7 @@ describe('what slow queues move on', () => {
     expect(after).toEqual([64, 128, 180, 180])
   })
 
-  it('stays for the next owner when the partition is given up in between', () => {
+  it('stops when the partition is revoked, and leaves the rest to the next owner', () => {
     const { processors, turn, moved } = setUp([100, 100])
     ;(processors[0] as { mayStart: boolean }).mayStart = false
     turn()
@@ -123,7 +126,7 @@ describe('what slow queues move on', () => {
   })
 })
 
-it('a delivery that was never attempted stays in its slow queue at the end of its window: it gets that attempt', () => {
+it('a delivery without an attempt stays in its slow queue at the end of its window, for that attempt', () => {
   const waiting = [{ isDue: false }, { isDue: true }] as unknown as (Delivery & { isDue: boolean })[]
   const moved: unknown[] = []
   const spillover = spilloverWith({

@@ -7,8 +7,8 @@ import { answered, DispatcherHarness, defaultSchedule } from '../../../support/d
 const kibibyte = 1024
 const large = Buffer.alloc(200 * kibibyte, 'x')
 
-describe('a record that the dead-letter topic does not take', () => {
-  it('is written there truncated, with its position and its length, and the partition moves on', async () => {
+describe('a record that is too large for the dead-letter topic', () => {
+  it('is written there truncated, with its position and length, and does not block the partition', async () => {
     const harness = await DispatcherHarness.started()
     const { topics, log } = harness
     log.maxBytes.set(topics.deadLetter, 100 * kibibyte)
@@ -29,7 +29,7 @@ describe('a record that the dead-letter topic does not take', () => {
     expect(harness.count('deadLetters{-,undecodable}')).toBe(1)
   })
 
-  it('is tried again where only the topic is at fault', async () => {
+  it('is retried when the topic is not writable for another reason', async () => {
     const harness = await DispatcherHarness.started()
     const { topics, log } = harness
     log.unwritable.add(topics.deadLetter)
@@ -41,7 +41,7 @@ describe('a record that the dead-letter topic does not take', () => {
   })
 })
 
-describe('a delivery that the retry topic does not take', () => {
+describe('a delivery that is too large for the retry topic', () => {
   const retry = async (answer: number) => {
     const harness = await DispatcherHarness.started({ answer: () => answered(answer) })
     const { topics, log } = harness
@@ -51,7 +51,7 @@ describe('a delivery that the retry topic does not take', () => {
     return harness
   }
 
-  it('is dead-lettered as record_too_large with all that is known of it', async () => {
+  it('is dead-lettered as record_too_large with its delivery state', async () => {
     const { log, topics, ...harness } = await retry(503)
     const [deadLetter] = log.records(topics.deadLetter)
     expect(parseDeliveryState(deadLetter!.headers)).toMatchObject({
@@ -69,13 +69,13 @@ describe('a delivery that the retry topic does not take', () => {
     expect(harness.counts.get('deliveries{crm,retried}')).toBeUndefined()
   })
 
-  it('keeps its reason where it needs no retry', async () => {
+  it('keeps its reason when it needs no retry', async () => {
     const { log, topics } = await retry(404)
     expect(log.records(topics.deadLetter)[0]?.headers['reason']).toBe('http_4xx')
   })
 })
 
-it('a batch that was not unpacked becomes one dead letter, with its first and its last offset', async () => {
+it('a batch that was not unpacked becomes one dead letter with its first and last offset', async () => {
   const harness = await DispatcherHarness.started()
   const { topics, log } = harness
   log.writeUnreadBatch(topics.events, {

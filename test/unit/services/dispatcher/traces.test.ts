@@ -8,7 +8,7 @@ import { traceparent } from '../../../support/telemetry/traceparent.ts'
 
 const theirs = traceparent('a')
 const minute = 60_000
-/** What a sender's instrumentation may leave on a record. */
+/** Trace headers that a sender's instrumentation may leave on a record. */
 const everything = {
   traceparent: theirs,
   tracestate: 'vendor=1',
@@ -20,7 +20,7 @@ const everything = {
   'uber-trace-id': 'a:b:0:1',
   'X-Amzn-Trace-Id': 'Root=1',
 }
-/** What a request may have, by the contract; a static header of the webhook's besides. */
+/** The headers that a request may have, and one static header of the webhook. */
 const promised = ['User-Agent', 'Content-Type', 'Accept', 'Accept-Encoding', 'X-Message-Id'].sort()
 
 function crm(...traceHeaders: boolean[]): Destination {
@@ -47,7 +47,7 @@ const started = (
 }
 
 describe('an attempt', () => {
-  it('right from the event is a part of the trace that the event names, its calls are parts of it', async () => {
+  it("of the event's own record is in the trace of the event, with its requests as child spans", async () => {
     const spans = new RecordedSpans(0)
     const harness = await started(spans, [200], [crm(false, false)])
     harness.write({ message: trackMessage('m1') }, everything)
@@ -73,7 +73,7 @@ describe('an attempt', () => {
     )
   })
 
-  it('that follows another is a trace of its own, linked to the first one; all have one id in the log', async () => {
+  it('that is a retry has a trace of its own, linked to the first one; all log the same trace id', async () => {
     const spans = new RecordedSpans(0)
     const harness = await started(spans, [503, 500, 200])
     harness.write({ message: trackMessage('m1') }, { traceparent: theirs })
@@ -96,9 +96,9 @@ describe('an attempt', () => {
   })
 
   it.each([
-    ['kept: its retries are', 1, 2],
-    ['not kept: nor are its retries', 0, 0],
-  ])('of an event without a trace begins one; %s', async (_, sample, kept) => {
+    ['it is sampled, and so are its retries', 1, 2],
+    ['it is not sampled, nor are its retries', 0, 0],
+  ])('of an event without a trace begins one: %s', async (_, sample, kept) => {
     const spans = new RecordedSpans(sample)
     const harness = await started(spans, [503, 200])
     harness.write({ message: trackMessage('m1') })
@@ -111,7 +111,7 @@ describe('an attempt', () => {
     )
   })
 
-  it('after a restart is still linked to the first one', async () => {
+  it('is linked to the first attempt also after a restart', async () => {
     const spans = new RecordedSpans()
     const harness = await started(spans, [503, 200])
     harness.write({ message: trackMessage('m1') })
@@ -122,7 +122,7 @@ describe('an attempt', () => {
     expect(second?.links).toEqual([first?.spanId])
   })
 
-  it('of what was put back is a trace of its own, linked to what the event names', async () => {
+  it('of a replayed event has a trace of its own, linked to the trace of the event', async () => {
     const spans = new RecordedSpans(0)
     const harness = await started(spans)
     const headers = { traceparent: theirs, 'replay-of': 'hookline.events/3/41/1795248000000' }
@@ -131,7 +131,7 @@ describe('an attempt', () => {
     expect(spans.of('consumer')).toEqual([expect.objectContaining({ parent: undefined, links: ['a'.repeat(16)] })])
   })
 
-  it('says nothing of users, URLs, or what messages say', async () => {
+  it('has no users, URLs or message contents in its span', async () => {
     const spans = new RecordedSpans()
     const harness = await started(spans, [503, 200])
     harness.write({ message: trackMessage('m1', { userId: 'somebody' }) })
@@ -147,14 +147,14 @@ describe('exemplars', () => {
   const firstDelay = (traceId: string): string => `firstAttemptDelay{} # ${traceId}`
   const call = (traceId: string): string => `webhookCallSeconds{} # ${traceId}`
 
-  it('the delay of the first attempt and each call lead to the trace that the event names', async () => {
+  it("of the first attempt's delay and of requests point to the trace of the event", async () => {
     const harness = await started(new RecordedSpans(0), [200], [crm(false, false)])
     harness.write({ message: trackMessage('m1') }, { traceparent: theirs })
     await harness.advance(minute)
     expect(inTraces(harness)).toEqual({ [firstDelay('a'.repeat(32))]: 1, [call('a'.repeat(32))]: 2 })
   })
 
-  it('the call of a retry leads to the trace of the retry', async () => {
+  it("of a retry's request point to the trace of the retry", async () => {
     const spans = new RecordedSpans()
     const harness = await started(spans, [503, 200])
     harness.write({ message: trackMessage('m1') })
@@ -164,10 +164,10 @@ describe('exemplars', () => {
   })
 
   it.each<[string, RecordedSpans | undefined, string | undefined]>([
-    ['of a trace that the sender does not keep', new RecordedSpans(1), traceparent('c', '00')],
-    ['of a trace that we do not keep', new RecordedSpans(0), undefined],
-    ['without traces, whatever the event names', undefined, theirs],
-  ])('nothing leads to what is not there: %s', async (_, spans, named) => {
+    ['for a trace that the sender does not sample', new RecordedSpans(1), traceparent('c', '00')],
+    ['for a trace that Hookline does not sample', new RecordedSpans(0), undefined],
+    ['without tracing, for any headers of the event', undefined, theirs],
+  ])('are absent %s', async (_, spans, named) => {
     const harness = await started(spans)
     harness.write({ message: trackMessage('m1') }, named === undefined ? {} : { traceparent: named })
     await harness.advance(minute)
@@ -177,11 +177,11 @@ describe('exemplars', () => {
   })
 })
 
-describe('what an endpoint is told of a trace', () => {
+describe('trace headers of a request', () => {
   it.each<[string, RecordedSpans | undefined]>([
-    ['while there are traces', new RecordedSpans()],
-    ['while there are none', undefined],
-  ])('nothing, whatever headers the record had, also on retries: %s', async (_, spans) => {
+    ['with tracing', new RecordedSpans()],
+    ['without tracing', undefined],
+  ])('are absent by default, whatever headers the record has, %s', async (_, spans) => {
     const harness = await started(spans, [503, 200])
     harness.write({ message: trackMessage('m1') }, everything)
     await harness.advance(minute)
@@ -189,7 +189,7 @@ describe('what an endpoint is told of a trace', () => {
     for (const { call } of harness.calls) expect(Object.keys(call.headers).sort()).toEqual(promised)
   })
 
-  it('exactly traceparent and tracestate, where it asked for them: of the call, on retries too', async () => {
+  it('are traceparent and tracestate of the request when the webhook asks for them, also on retries', async () => {
     const spans = new RecordedSpans()
     const harness = await started(spans, [503], [crm(true, false)])
     harness.write({ message: trackMessage('m1') }, everything)
@@ -197,7 +197,7 @@ describe('what an endpoint is told of a trace', () => {
     const [asked, other, again] = harness.calls.map(({ call }) => call.headers)
     expect(Object.keys(asked!).sort()).toEqual([...promised, 'traceparent', 'tracestate'].sort())
     expect(Object.keys(other!).sort()).toEqual(promised)
-    // A trace of its own has no vendors' state.
+    // A new trace has no vendor state (`tracestate`).
     expect(Object.keys(again!).sort()).toEqual([...promised, 'traceparent'].sort())
     const calls = spans.of('client').filter(({ facts }) => facts['hookline.webhook'] === '0')
     expect([asked, again].map(headers => headers?.['traceparent'])).toEqual(
@@ -206,14 +206,14 @@ describe('what an endpoint is told of a trace', () => {
     expect(asked?.['tracestate']).toBe('vendor=1')
   })
 
-  it('that a trace is not kept, so that it keeps none of it either', async () => {
+  it('say when a trace is not sampled', async () => {
     const harness = await started(new RecordedSpans(), [200], [crm(true)])
     harness.write({ message: trackMessage('m1') }, { traceparent: traceparent('c', '00') })
     await harness.advance(minute)
     expect(harness.calls[0]?.call.headers['traceparent']).toBe(traceparent('c', '00'))
   })
 
-  it('nothing without traces, even if it asks', async () => {
+  it('are absent without tracing, also when the webhook asks for them', async () => {
     const harness = await started(undefined, [200], [crm(true)])
     harness.write({ message: trackMessage('m1') }, everything)
     await harness.advance(minute)
@@ -222,7 +222,7 @@ describe('what an endpoint is told of a trace', () => {
 })
 
 describe('records', () => {
-  it('on retry and dead-letter topics keep what others wrote, and name the first attempt', async () => {
+  it('on retry and dead-letter topics keep foreign headers, and name the first attempt', async () => {
     const spans = new RecordedSpans()
     const harness = await started(spans, [410])
     harness.write({ message: trackMessage('m1') }, everything)
@@ -233,12 +233,12 @@ describe('records', () => {
     expect(deadLetter?.headers['first-traceparent']).toBe(`00-${first?.traceId}-${first?.spanId}-01`)
   })
 
-  it('without traces have no header more than before; the log shows the trace that the event names', async () => {
+  it('have no additional header without tracing; the log shows the trace of the event', async () => {
     const harness = await started(undefined, [503, 200])
     harness.write({ message: trackMessage('m1') }, { traceparent: theirs })
     await harness.advance(minute)
-    const [parked] = harness.log.records(harness.topics.retry(durationMs(10_000)))
-    expect(Object.keys(parked!.headers)).not.toContain('first-traceparent')
+    const [retry] = harness.log.records(harness.topics.retry(durationMs(10_000)))
+    expect(Object.keys(retry!.headers)).not.toContain('first-traceparent')
     const ids = harness.lines.filter(({ line }) => line === 'delivery attempted').map(({ fields }) => fields['traceId'])
     expect(ids).toEqual(['a'.repeat(32), 'a'.repeat(32)])
   })

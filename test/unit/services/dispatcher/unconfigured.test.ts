@@ -4,7 +4,7 @@ import { answered, DispatcherHarness, destination, ok } from '../../../support/d
 
 const ids = (harness: DispatcherHarness) => harness.calls.map(({ call }) => call.headers['X-Message-Id'])
 
-it('an event for a destination that this process hears of later is delivered, in a window that began at the first look', async () => {
+it('delivers an event when its destination is configured later; the window starts at the first read', async () => {
   const harness = await DispatcherHarness.started({ answer: () => answered(503) })
   for (const id of ['a', 'b']) harness.write({ message: trackMessage(id), destinationId: 'new' })
   const startedAt = harness.clock.now()
@@ -23,7 +23,7 @@ it('an event for a destination that this process hears of later is delivered, in
   })
 })
 
-it('what never is configured is a dead letter after 100 s, with the position of the event', async () => {
+it('dead-letters an event for an unknown destination after 100 s, with its position', async () => {
   const harness = await DispatcherHarness.started()
   harness.write({ message: trackMessage('a'), sourceId: 'gone' })
   harness.write({ message: trackMessage('b'), destinationId: 'gone' })
@@ -38,7 +38,7 @@ it('what never is configured is a dead letter after 100 s, with the position of 
   expect(headers[0]).not.toHaveProperty('destination')
 })
 
-it('a retry that comes to a process without its destination waits a minute for it, once', async () => {
+it('defers a retry for an unknown destination once, for a minute', async () => {
   let status = 503
   const answer = () => (status === 200 ? ok : answered(status))
   const harness = await DispatcherHarness.started({ answer })
@@ -53,7 +53,7 @@ it('a retry that comes to a process without its destination waits a minute for i
   expect([ids(harness), harness.log.records(harness.topics.deadLetter)]).toEqual([['a', 'a'], []])
 })
 
-it('and is a dead letter when the destination stays away', async () => {
+it('dead-letters that retry when the destination is still unknown', async () => {
   const harness = await DispatcherHarness.started({ answer: () => answered(503) })
   harness.write({ message: trackMessage('a') })
   await harness.advance(1)

@@ -10,7 +10,7 @@ import {
 } from '../../../../src/core/deletion/deletion-status.ts'
 import type { LogRecord, Portion, TopicReader } from '../../../../src/core/ports.ts'
 import { epochMs } from '../../../../src/core/units.ts'
-import { createFindDeletion, mostRead } from '../../../../src/services/operator/find-deletion.ts'
+import { createFindDeletion, readLimits } from '../../../../src/services/operator/find-deletion.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
 
 const record = (id: string, users = 2): readonly [string, string] => {
@@ -31,7 +31,7 @@ const outcome = (request: string, userId: string, result: 'delivered' | 'undeliv
   return [deletionOutcomeKey(ended), encodeDeletionOutcome(ended)]
 }
 
-/** A topic that is read when the test says so. */
+/** A topic whose reads end when the test says so. */
 class Topic implements TopicReader {
   records: (readonly [key: string | null, value: string | null])[] = []
   readonly readings: PromiseWithResolvers<void>[] = []
@@ -73,87 +73,83 @@ async function found(id: string, records: Topic['records']) {
   return { topic, known: await asked }
 }
 
-describe('what the topic tells of one deletion', () => {
+describe('the status of one deletion, by the records of its topic', () => {
   it.each<[string, Topic['records'], Record<string, unknown> | undefined]>([
-    ['nothing', [record('other'), outcome('other', 'ada', 'delivered')], undefined],
-    ['only outcomes: it was never complete', [outcome('d-1', 'ada', 'delivered')], undefined],
-    ['it is waited for', [record('d-1'), outcome('d-1', 'ada', 'delivered')], { delivered: 1, waiting: 1 }],
+    ['no record', [record('other'), outcome('other', 'ada', 'delivered')], undefined],
+    ['only outcomes: the deletion was never completely written', [outcome('d-1', 'ada', 'delivered')], undefined],
+    ['a deletion in progress', [record('d-1'), outcome('d-1', 'ada', 'delivered')], { delivered: 1, waiting: 1 }],
     [
-      'outcomes may stand before it, in another partition',
+      'outcomes before the deletion, in another partition',
       [outcome('d-1', 'ada', 'delivered'), record('d-1')],
       { delivered: 1, waiting: 1 },
     ],
     [
-      'a later outcome replaces an earlier one',
+      'a later outcome that replaces an earlier one',
       [record('d-1'), outcome('d-1', 'ada', 'undelivered'), outcome('d-1', 'ada', 'delivered')],
       { delivered: 1, undelivered: 0, waiting: 1 },
     ],
+    ['outcomes of another deletion', [record('d-1'), outcome('d-2', 'ada', 'delivered')], { delivered: 0, waiting: 2 }],
     [
-      "others' outcomes are not its own",
-      [record('d-1'), outcome('d-2', 'ada', 'delivered')],
-      { delivered: 0, waiting: 2 },
-    ],
-    [
-      'foreign records are passed over',
+      'foreign records, which are ignored',
       [[null, 'x'], ['["d-1"]', null], ['nonsense', '{'], record('d-1')],
       { delivered: 0, waiting: 2 },
     ],
   ])('%s', async (_name, records, counts) => {
     const { known } = await found('d-1', records)
-    const told = known.kind === 'found' ? known.status.sources[0]?.destinations[0] : undefined
+    const destination = known.kind === 'found' ? known.status.sources[0]?.destinations[0] : undefined
     if (counts === undefined) expect(known).toEqual({ kind: 'none' })
-    else expect(told).toMatchObject(counts)
+    else expect(destination).toMatchObject(counts)
   })
 })
 
-describe('what is read', () => {
+describe('the search for a deletion', () => {
   const id = newDeletionId(epochMs(1_000_000), 'any')
 
-  it('of an id of ours: its partition, since it was asked for', async () => {
+  it('reads one partition, from the time in the id', async () => {
     const { topic } = await found(id, [record(id)])
     expect(topic.portions).toMatchObject([{ key: Buffer.from(deletionKey(id)), since: 400_000 }])
   })
 
-  it('of an id of an earlier version: all partitions', async () => {
+  it('reads all partitions for an id of an earlier version', async () => {
     const { topic } = await found('d-1', [record('d-1')])
     expect(topic.portions).toEqual([{ isEnough: expect.any(Function) }])
   })
 
-  it('no more once everybody was told', async () => {
+  it('stops when all destinations have reported a delivery', async () => {
     const all = [outcome(id, 'ada', 'delivered'), outcome(id, 'bob', 'delivered')]
     const { topic, known } = await found(id, [record(id), ...all, ...Array(10).fill(record('other'))])
     expect(known).toMatchObject({ status: { status: 'finished' } })
     expect(topic.count).toBe(3)
   })
 
-  it('more while somebody was not: a replay may tell them yet', async () => {
+  it('continues while one delivery has failed: a replay may deliver it', async () => {
     const all = [outcome(id, 'ada', 'delivered'), outcome(id, 'bob', 'undelivered')]
     const { known } = await found(id, [record(id), ...all, outcome(id, 'bob', 'delivered')])
     expect(known).toMatchObject({ status: { status: 'finished' } })
   })
 
-  it('so many records and no more, which the answer says', async () => {
-    const others = Array(mostRead.records).fill(record('other'))
+  it('stops after the maximum number of records, and reports a partial status', async () => {
+    const others = Array(readLimits.records).fill(record('other'))
     const { topic, known } = await found(id, [record(id), ...others, outcome(id, 'ada', 'delivered')])
-    expect(topic.count).toBe(mostRead.records)
+    expect(topic.count).toBe(readLimits.records)
     expect(known).toMatchObject({ kind: 'found', status: { partial: true, status: 'running' } })
     expect((await found(id, [...others, record(id)])).known).toEqual({ kind: 'not_reached' })
     expect((await found(id, others)).known).toEqual({ kind: 'none' })
   })
 
-  it('for so long and no longer', async () => {
+  it('stops after the maximum time', async () => {
     const topic = new Topic()
     topic.records.push(record(id), outcome(id, 'ada', 'delivered'))
     const asked = topic.find()(id)
     await settled()
-    await topic.clock.advance(mostRead.time)
+    await topic.clock.advance(readLimits.time)
     topic.readings[0]?.resolve()
     expect(await asked).toEqual({ kind: 'not_reached' })
   })
 })
 
-describe('several who ask', () => {
-  it('for the same share a reading, but none that began before they asked', async () => {
+describe('concurrent requests', () => {
+  it('share a read of the same id, but not one that has already started', async () => {
     const topic = new Topic()
     topic.records.push(record('d-1'))
     const find = topic.find()
@@ -175,7 +171,7 @@ describe('several who ask', () => {
     expect(topic.readings).toHaveLength(3)
   })
 
-  it('a reading that fails is told to those who wait for it; the next one is made all the same', async () => {
+  it('all fail with the read that they share; the next read is made nevertheless', async () => {
     const topic = new Topic()
     topic.records.push(record('d-1'))
     const find = topic.find()

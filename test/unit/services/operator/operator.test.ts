@@ -25,10 +25,10 @@ beforeEach(async () => {
   const access = harness.access()
   service = createOperatorService({
     ...{ producer: access.producer, reader: access.reader, positions: access.positions, clock: access.clock },
-    ...{ topics, logger, marks: await access.marks() },
+    ...{ topics, logger, suppressions: await access.suppressions() },
     codec: await access.events(),
     inputCodec: await access.inputs(),
-    brokersNow: access.brokersNow,
+    brokersNow: access.brokerTime,
     routing: () => createRouting({ sources: [sourceOf('web')], destinations }),
     audiences: () => directory,
   })
@@ -45,7 +45,7 @@ const sync = (lines: AsyncIterable<readonly string[]>, given: Partial<SyncReques
 const deleteUsers = (input: unknown) => harness.during(service.deleteUsers(input))
 
 describe('a deletion', () => {
-  it('is carried out, logged without its users, and can be asked about', async () => {
+  it('is carried out, is logged without its users, and has a status', async () => {
     const answer = await deleteUsers({ userIds: ['ada'] })
     expect(answer).toEqual({ kind: 'accepted', id: expect.any(String), status: 'running', users: 1 })
     const { id } = answer as { id: string }
@@ -55,14 +55,14 @@ describe('a deletion', () => {
     expect(JSON.stringify(logger.lines)).not.toContain('ada')
   })
 
-  it("is of the brokers' time", async () => {
+  it("uses the brokers' time", async () => {
     harness.brokersAhead = hour
     await deleteUsers({ userIds: ['ada'] })
     expect(harness.marksOf('ada')).toMatchObject([{ deletedAt: Date.parse('2026-03-01T01:00:00.000Z') }])
   })
 
   it.each<[string, unknown, string]>([
-    ['that names nobody', {}, 'invalid_body'],
+    ['without users', {}, 'invalid_body'],
     ['of an unknown source', { userIds: ['ada'], sources: ['wbe'] }, 'unknown_source'],
   ])('%s is refused', async (_name, input, code) => {
     expect(await deleteUsers(input)).toMatchObject({ kind: 'refused', code })
@@ -70,21 +70,21 @@ describe('a deletion', () => {
   })
 
   it.each([topics.suppressions, topics.audienceInput, topics.deletions, topics.events])(
-    'is to be sent again when %s takes nothing',
+    'is refused as unavailable when %s is not writable',
     async topic => {
       harness.log.unwritable.add(topic)
       expect(await deleteUsers({ userIds: ['ada'] })).toMatchObject({ code: 'unavailable', retryAfter: 5 })
-      expect(logger.lines).toMatchObject([{ level: 'error', line: 'deletion failed' }])
+      expect(logger.lines).toMatchObject([{ level: 'error', line: 'deletion failed; the client may retry it' }])
     },
   )
 
-  it('that nobody asked for is not found', async () => {
+  it('is not found under an unknown id', async () => {
     expect(await service.findDeletion('d-2')).toMatchObject({ kind: 'refused', code: 'not_found' })
   })
 })
 
 describe('a sync', () => {
-  it('is taken', async () => {
+  it('is accepted', async () => {
     expect(await sync(listOf(['ada'], ['bob']))).toEqual({ kind: 'synced', syncId: expect.any(Number), received: 2 })
     expect(harness.inputsTold().toSorted()).toEqual([
       'observed ada true',
@@ -95,7 +95,7 @@ describe('a sync', () => {
     expect(logger.lines).toMatchObject([{ level: 'info', fields: { audience: 'Shoppers', received: 2, end: 'ended' } }])
   })
 
-  it("begins by the brokers' time, and reads no topic for that", async () => {
+  it("uses the brokers' time, without reading a topic", async () => {
     harness.brokersAhead = hour
     harness.read.length = 0
     const { syncId } = (await sync(listOf(['ada']))) as { syncId: SyncId }
@@ -103,7 +103,7 @@ describe('a sync', () => {
     expect(harness.read).toEqual([])
   })
 
-  it('of an unknown audience is refused, before its list is read', async () => {
+  it('is refused for an unknown audience before its list is read', async () => {
     const lines = listOf(new Error('nobody is to read this'))
     expect(await sync(lines, { audience: 'Nobody' })).toMatchObject({ code: 'unknown_audience' })
     expect(service.refuseAudience('Nobody')).toMatchObject({ code: 'unknown_audience' })
@@ -111,20 +111,20 @@ describe('a sync', () => {
   })
 
   it.each<[string, readonly string[], string, RegExp]>([
-    ['a wrong line', ['ada', '[1]'], 'invalid_body', /^Line 2: .*\. Nobody is taken out: /],
-    ['nobody', [''], 'invalid_body', /^The list names nobody, .* allowEmpty=true/],
+    ['a wrong line', ['ada', '[1]'], 'invalid_body', /^Line 2: .*\. No member is removed: /],
+    ['an empty list', [''], 'invalid_body', /^The list is empty, .* allowEmpty=true/],
   ])('with %s is refused', async (_name, lines, code, message) => {
     expect(await sync(listOf(lines))).toMatchObject({ kind: 'refused', code, message: expect.stringMatching(message) })
     expect(harness.inputsTold()).not.toContain('sync_ended')
   })
 
-  it('that is cut short is told so to whoever gave the list', async () => {
+  it('is reported as cut short when the upload ends early', async () => {
     expect(await sync(listOf(['ada'], new UploadCutShort('the sender has gone')))).toEqual({ kind: 'cut_short' })
     expect(harness.inputsTold()).not.toContain('sync_ended')
     expect(logger.lines).toMatchObject([{ level: 'warn', fields: { why: 'the sender has gone' } }])
   })
 
-  it('is not ended by a process that ends', async () => {
+  it('is not ended by a process that stops', async () => {
     async function* list() {
       yield ['ada']
       service.stop()
@@ -134,32 +134,32 @@ describe('a sync', () => {
     expect(harness.inputsTold()).toEqual(['observed ada true'])
   })
 
-  it('is to be sent again when Kafka does not take it', async () => {
+  it('is refused as unavailable when Kafka does not store it', async () => {
     harness.log.unwritable.add(topics.audienceInput)
     expect(await sync(listOf(['ada']))).toMatchObject({ code: 'unavailable', retryAfter: 5 })
   })
 })
 
-describe('what operators ask for names its trace to whoever goes on with it', () => {
+describe('trace headers', () => {
   const trace = { traceparent: traceparent('a'), tracestate: 'vendor=1' }
   const headersOn = (topic: string) => [
     ...new Set(harness.log.records(topic).map(({ headers }) => JSON.stringify(headers))),
   ]
 
-  it('a sync: its observations and its end', async () => {
+  it('are on the observations and the end of a sync', async () => {
     await sync(listOf(['ada', 'bob']), { trace })
     expect(harness.inputsTold().length).toBeGreaterThan(2)
     expect(headersOn(topics.audienceInput)).toEqual([JSON.stringify(trace)])
   })
 
-  it('a deletion: its delete messages and what audiences are to forget, not what is kept', async () => {
+  it('are on the delete messages and audience inputs of a deletion, not on its stored records', async () => {
     await harness.during(service.deleteUsers({ userIds: ['ada'] }, trace))
     expect(headersOn(topics.audienceInput)).toEqual([JSON.stringify(trace)])
     expect(headersOn(topics.events)).toEqual([JSON.stringify(trace)])
     expect([...headersOn(topics.deletions), ...headersOn(topics.suppressions)].join()).not.toContain('traceparent')
   })
 
-  it('nothing without traces', async () => {
+  it('are absent without tracing', async () => {
     await sync(listOf(['ada']))
     await deleteUsers({ userIds: ['ada'] })
     expect([...headersOn(topics.audienceInput), ...headersOn(topics.events)]).toEqual(['{}', '{}'])

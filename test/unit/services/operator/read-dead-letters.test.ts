@@ -12,7 +12,7 @@ import { carriedOf, eventOf, recordOf, start } from '../../../support/dispatcher
 
 const topic = 'hookline.dead-letter'
 
-/** The nth dead letter, given up at minute `minute`. */
+/** The nth dead letter, written at minute `minute`. */
 function deadLetter(n: number, minute = n, reason: DeadLetterReason = 'http_4xx'): LogRecord {
   const event = recordOf({ offset: n })
   const origin = { ...carriedOf().origin, offset: n }
@@ -21,7 +21,7 @@ function deadLetter(n: number, minute = n, reason: DeadLetterReason = 'http_4xx'
 }
 const tombstone = (of: LogRecord, offset: number): LogRecord => ({ ...of, offset, value: null, headers: {} })
 
-/** Answers the first, second, … reading with these records. */
+/** A reader whose first, second, … read returns these records. */
 function readerOf(...readings: (readonly LogRecord[])[]): TopicReader & { readonly readingsLeft: () => number } {
   return {
     readingsLeft: () => readings.length,
@@ -34,7 +34,7 @@ function readerOf(...readings: (readonly LogRecord[])[]): TopicReader & { readon
   }
 }
 
-describe('dead letters are visited', () => {
+describe('visitDeadLetters', () => {
   const visited = async (reader: TopicReader): Promise<[number, unknown[]]> => {
     const seen: unknown[] = []
     const total = await visitDeadLetters(
@@ -45,7 +45,7 @@ describe('dead letters are visited', () => {
     return [total, seen]
   }
 
-  it('that were not put back, with their records', async () => {
+  it('visits live dead letters with their records', async () => {
     const [first, second, third] = [deadLetter(1), deadLetter(2), deadLetter(3)]
     const reader = readerOf([first, second, third, tombstone(second, 9)])
     expect(await visited(reader)).toEqual([
@@ -57,7 +57,7 @@ describe('dead letters are visited', () => {
     ])
   })
 
-  it('as they stood after the first reading: what comes between the two is left alone', async () => {
+  it('ignores records that are written between the two reads', async () => {
     const known = [deadLetter(1), deadLetter(2)]
     const between = [deadLetter(3), tombstone(deadLetter(1), 9)]
     expect(await visited(readerOf(known, [...known, ...between]))).toEqual([
@@ -69,7 +69,7 @@ describe('dead letters are visited', () => {
     ])
   })
 
-  it('one after the other', async () => {
+  it('visits one dead letter at a time', async () => {
     const order: string[] = []
     await visitDeadLetters(readerOf([deadLetter(1), deadLetter(2)]), topic, async ({ messageId }) => {
       order.push(`begin ${messageId}`)
@@ -79,14 +79,14 @@ describe('dead letters are visited', () => {
     expect(order).toEqual(['begin m-1', 'end m-1', 'begin m-2', 'end m-2'])
   })
 
-  it('and nothing is read a second time when there are none', async () => {
+  it('reads once when there are no dead letters', async () => {
     const reader = readerOf([deadLetter(1), tombstone(deadLetter(1), 2)], [])
     expect(await visited(reader)).toEqual([0, []])
     expect(reader.readingsLeft()).toBe(1)
   })
 })
 
-describe('dead letters are listed', () => {
+describe('listDeadLetters', () => {
   const records = [
     deadLetter(1, 5),
     deadLetter(2, 1),
@@ -105,17 +105,17 @@ describe('dead letters are listed', () => {
     [3, ['m-3', 'm-5', 'm-1']],
     [2, ['m-5', 'm-1']],
     [1, ['m-1']],
-  ])('oldest first, with a limit of %s the newest', async (limit, expected) => {
+  ])('lists the newest %s, oldest first', async (limit, expected) => {
     expect(await ids(limit)).toEqual(expected)
   })
 
-  it('in the order of their keys where the time is the same', async () => {
+  it('breaks ties of time by key', async () => {
     const same = [deadLetter(2, 1), deadLetter(1, 1)]
     const deps = { reader: readerOf(same), topic, readEvent: async () => undefined }
     expect((await listDeadLetters(deps, {})).deadLetters.map(({ messageId }) => messageId)).toEqual(['m-1', 'm-2'])
   })
 
-  it('and counted, whatever the limit', async () => {
+  it('counts all selected dead letters, whatever the limit', async () => {
     expect(await list({}, 1)).toMatchObject({
       total: 5,
       selected: 5,
@@ -134,7 +134,10 @@ describe('the event of a dead letter', () => {
   const undecodable: Decoded = { kind: 'undecodable', detail: 'x' }
   const needed = (schemaId: number): Decoded => ({ kind: 'schema_needed', schemaId })
 
-  /** Decodes as told; knows schema 1 once it was learnt, never schema 2; the registry cannot be reached for schema 3. */
+  /**
+   * A codec with these results. It knows schema 1 after fetching it, and never knows schema 2. For
+   * schema 3 the registry is unreachable.
+   */
   function codecOf(decoded: Decoded) {
     const asked: number[] = []
     const times: number[] = []
@@ -166,14 +169,14 @@ describe('the event of a dead letter', () => {
   it.each<[string, Decoded, unknown, number[], number]>([
     ['is decoded', { kind: 'event', event }, event, [], 0],
     ['cannot be decoded', undecodable, undefined, [], 0],
-    ['is decoded once its schema is learnt', needed(1), event, [1], 0],
-    ['has an unknown schema, asked for once', needed(2), undefined, [2], 0],
-    ['has a schema that the registry cannot be asked for, said once', needed(3), undefined, [3], 1],
+    ['is decoded after its schema was fetched', needed(1), event, [1], 0],
+    ['has an unknown schema, which is requested once', needed(2), undefined, [2], 0],
+    ['has a schema while the registry cannot be reached, which is reported once', needed(3), undefined, [3], 1],
   ])('%s', async (_name, decoded, expected, asked, failures) => {
     expect(await read(decoded, 2)).toMatchObject({ events: [expected, expected], asked, failures })
   })
 
-  it('is decoded with the time of its own record, as when it was first read', async () => {
+  it('is decoded with the timestamp of its original record', async () => {
     expect((await read({ kind: 'event', event }, 1)).times).toEqual([start])
   })
 })

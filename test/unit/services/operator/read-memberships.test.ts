@@ -31,8 +31,8 @@ async function visited(isWanted?: (audience: string) => boolean): Promise<readon
   return seen.toSorted()
 }
 
-describe('what is visited', () => {
-  it('is the last record of each key, in all partitions, without tombstones', async () => {
+describe('visitMemberships', () => {
+  it('visits the last record of each key in all partitions, without tombstones', async () => {
     for (const user of ['a', 'b', 'c', 'd', 'e']) harness.keep(keyOf(user), {})
     harness.keep(keyOf('b'), { desired: text('false') })
     harness.keep(keyOf('c'), undefined)
@@ -50,32 +50,32 @@ describe('what is visited', () => {
     expect(await visited(audience => audience === 'Other')).toEqual(['Other c crm true'])
   })
 
-  it('waits for whoever looks', async () => {
+  it('awaits the visitor', async () => {
     for (const user of ['a', 'b', 'c']) harness.keep(keyOf(user), {})
-    let [underWay, most] = [0, 0]
+    let [inProgress, highest] = [0, 0]
     await visitMemberships(await source(), {
       async onMembership() {
-        most = Math.max(most, ++underWay)
+        highest = Math.max(highest, ++inProgress)
         await Promise.resolve()
-        underWay--
+        inProgress--
       },
     })
-    expect(most).toBe(1)
+    expect(highest).toBe(1)
   })
 
-  it('passes over foreign keys, and says where a record cannot be read', async () => {
+  it('ignores foreign keys, and rejects with the position of a record that cannot be decoded', async () => {
     harness.log.write(topics.memberships, Buffer.from('damaged'), 'foreign')
     expect(await visited()).toEqual([])
     harness.log.write(topics.memberships, Buffer.from('damaged'), '["Shoppers","ada","crm"]')
-    await expect(visited()).rejects.toThrow(/hookline\.audience-memberships\/\d\/\d cannot be read: not JSON/)
+    await expect(visited()).rejects.toThrow(/hookline\.audience-memberships\/\d\/\d cannot be decoded: not JSON/)
   })
 })
 
-describe('figures', () => {
+describe('audience figures', () => {
   const figures = async (only?: string) =>
     audienceFigures({ ...(await source()), ...on(), absentOf: name => text(name === 'Score' ? 'null' : 'false') }, only)
 
-  it('count members and how each destination stands', async () => {
+  it('count members and sync statuses per destination', async () => {
     const since = harness.clock.now()
     const unknown = { acknowledged: undefined }
     harness.keep(keyOf('member'), {})
@@ -109,12 +109,12 @@ describe('figures', () => {
     expect([...(await figures('Score')).keys()]).toEqual(['Score'])
   })
 
-  it('know no sync where there was none', async () => {
+  it('have no newest sync when there was none', async () => {
     harness.keepMark('Shoppers', syncId(0))
     expect((await figures()).get('Shoppers')).toEqual({ audience: 'Shoppers', newest: undefined, destinations: [] })
   })
 
-  it('drift is what is not acknowledged', async () => {
+  it('list every membership that is not acknowledged', async () => {
     harness.keep(keyOf('ok'), {})
     harness.keep(keyOf('lost'), { acknowledged: undefined })
     harness.keep(keyOf('lost', 'Other'), { acknowledged: undefined })

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
 import { changeGivenUp, givenUp, ReplayHarness, refusedEvent, topics } from '../../../support/operator/replays.ts'
 
-describe('a replay of changes of audiences', () => {
-  it('has audiences say anew what holds, and takes the old word back', async () => {
+describe('a replay of membership updates', () => {
+  it('asks for the current value, and marks the dead letter as replayed', async () => {
     const harness = new ReplayHarness([changeGivenUp(1), changeGivenUp(2, 'gone'), givenUp(3)])
     const rows = expect.arrayContaining([
       { destination: 'crm', reason: 'retries_exhausted', way: { topic: topics.audienceInput }, count: 1 },
@@ -17,20 +17,20 @@ describe('a replay of changes of audiences', () => {
     expect(harness.standing.map(({ key }) => String(key))).toEqual(['gone/hookline.events/0/1002/1795248000000/0'])
   })
 
-  it('needs no registry for events that never became a delivery', async () => {
+  it('does not use the registry for events that never became a delivery', async () => {
     const harness = new ReplayHarness([refusedEvent(2)])
     expect(await harness.replay()).toMatchObject({ replayed: 1 })
     expect(harness.opened).toBe(0)
   })
 
-  it('replays what others sent as a delivery, whatever its id looks like', async () => {
+  it('replays an event of another producer as a delivery, whatever its id', async () => {
     const messageId = `audience-${'0'.repeat(40)}`
     const harness = new ReplayHarness([givenUp(3, 'crm', { messageId })])
     expect(await harness.replay()).toMatchObject({ replayed: 1 })
     expect(harness.parked).toEqual([`crm ${messageId} 1`])
   })
 
-  it('ends when the registry is needed and not there; the rest can be put back later', async () => {
+  it('fails when the registry cannot be reached; the rest can be replayed later', async () => {
     const harness = new ReplayHarness([changeGivenUp(1)])
     const down = new Error('registry is down')
     const events = () => Promise.reject(down)

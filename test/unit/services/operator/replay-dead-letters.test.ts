@@ -7,14 +7,14 @@ import { whileWriting } from '../../../support/kafka/memory-topics.ts'
 import { firstTier, givenUp, ReplayHarness, refusedEvent, topics } from '../../../support/operator/replays.ts'
 
 const harnessOf = (...deadLetters: ConstructorParameters<typeof ReplayHarness>[0]) => new ReplayHarness(deadLetters)
-/** So many deliveries to `crm`. */
+/** Dead letters of deliveries to `crm`. */
 const manyGivenUp = (count: number) => Array.from({ length: count }, (_, n) => givenUp(n))
 const settle = async (): Promise<void> => {
   for (let turn = 0; turn < 5; turn++) await new Promise(resolve => setImmediate(resolve))
 }
 
 describe('a replay', () => {
-  it('puts each back where it belongs and takes it back after that', async () => {
+  it('writes each copy to its target, and then a tombstone for the dead letter', async () => {
     const harness = harnessOf(givenUp(1), givenUp(2, 'shop'), refusedEvent(3))
     expect(await harness.replay()).toEqual({
       total: 3,
@@ -33,7 +33,7 @@ describe('a replay', () => {
     expect(harness.standing).toEqual([])
   })
 
-  it('has nothing left to do the second time', async () => {
+  it('replays nothing the second time', async () => {
     const harness = harnessOf(givenUp(1), refusedEvent(2))
     await harness.replay()
     expect(await harness.replay()).toMatchObject({ total: 0, replayed: 0, rows: [] })
@@ -41,7 +41,7 @@ describe('a replay', () => {
     expect(harness.memoryTopics.records(topics.events)).toHaveLength(1)
   })
 
-  it('puts back what failed again as a dead letter of its own', async () => {
+  it('replays a delivery that failed again, as a new dead letter', async () => {
     const harness = harnessOf(givenUp(1))
     await harness.replay()
     harness.giveUp(givenUp(1, 'crm', { round: 1 }))
@@ -50,7 +50,7 @@ describe('a replay', () => {
     expect(harness.parked).toEqual(['crm m-1 1', 'crm m-1 2'])
   })
 
-  it('marks in the partition that it read, wherever the key would go', async () => {
+  it('writes the tombstone to the partition of the dead letter, whatever its key', async () => {
     const harness = harnessOf({ ...givenUp(1), partition: 0 }, { ...givenUp(2), partition: 1 })
     await harness.replay()
     const marks = harness.memoryTopics.records(topics.deadLetter).filter(({ value }) => value === null)
@@ -60,7 +60,7 @@ describe('a replay', () => {
     ])
   })
 
-  it('leaves alone what the filter does not select', async () => {
+  it('does not replay dead letters that the filter does not select', async () => {
     const harness = harnessOf(givenUp(1), givenUp(1, 'shop'), givenUp(2), refusedEvent(3))
     const report = await harness.replay({ filter: { messageId: 'm-1', destination: 'crm' } })
     expect(report).toMatchObject({ total: 4, replayed: 1, rows: [{ destination: 'crm', count: 1 }] })
@@ -68,7 +68,7 @@ describe('a replay', () => {
     expect(harness.standing).toHaveLength(3)
   })
 
-  it('leaves and counts what would only be given up again', async () => {
+  it('counts and does not replay dead letters that would fail again', async () => {
     const harness = harnessOf(givenUp(1, 'gone'), givenUp(2, 'gone'), givenUp(3))
     const way = { refusal: 'unknown_destination' }
     const refused = { destination: 'gone', reason: 'retries_exhausted', way, count: 2 }
@@ -76,7 +76,7 @@ describe('a replay', () => {
     expect(harness.standing).toHaveLength(2)
   })
 
-  it('writes nothing in a dry run, and tells what it would do', async () => {
+  it('writes nothing in a dry run, and reports what it would do', async () => {
     const harness = harnessOf(givenUp(1), givenUp(2, 'gone'))
     const { producer, work } = harness.begin({ dryRun: true })
     const rows = [{ count: 1 }, { count: 1 }]
@@ -85,7 +85,7 @@ describe('a replay', () => {
     expect(harness.standing).toHaveLength(2)
   })
 
-  it('takes no notice of what was given up after its start', async () => {
+  it('ignores dead letters that are written after its start', async () => {
     const harness = harnessOf(givenUp(1))
     const stored = harness.memoryTopics.reader()
     const reader: TopicReader = {
@@ -100,8 +100,8 @@ describe('a replay', () => {
   })
 })
 
-describe('how much at once', () => {
-  it('has a bounded number under way', async () => {
+describe('the rate of a replay', () => {
+  it('has a limit for dead letters in progress', async () => {
     const harness = new ReplayHarness(manyGivenUp(600))
     const { producer, work } = harness.begin()
     expect(await whileWriting(producer, work, [0, 1, 2, 3])).toMatchObject({ replayed: 600 })
@@ -109,7 +109,7 @@ describe('how much at once', () => {
     expect(new Set(harness.parked).size).toBe(600)
   })
 
-  it('keeps to a rate', async () => {
+  it('keeps the configured rate', async () => {
     const harness = new ReplayHarness(manyGivenUp(20))
     const { producer, work } = harness.begin({ perSecond: 5 })
     const done = whileWriting(producer, work)
@@ -120,12 +120,12 @@ describe('how much at once', () => {
   })
 })
 
-describe('before it begins', () => {
-  it('is told how many there are, and may be told not to', async () => {
+describe('the report of a replay', () => {
+  it('gives the total before it starts, and may be declined', async () => {
     const replayedBefore = { ...givenUp(2), partition: 0 }
     const harness = harnessOf(givenUp(1), replayedBefore, replayedTombstone(recordOf(replayedBefore)))
-    const told: number[] = []
-    const begin = (total: number): boolean => told.push(total) === 0
+    const reported: number[] = []
+    const begin = (total: number): boolean => reported.push(total) === 0
     const report = await harness.replay({ begin })
     expect(report).toEqual({
       total: 1,
@@ -135,15 +135,15 @@ describe('before it begins', () => {
       destinations: new Set(),
       end: { kind: 'declined' },
     })
-    expect(told).toEqual([1])
+    expect(reported).toEqual([1])
     expect(harness.parked).toEqual([])
   })
 
-  it('tells how far it is', async () => {
-    const told: ReplayProgress[] = []
-    const onProgress = (progress: ReplayProgress): void => void told.push(progress)
+  it('includes its progress', async () => {
+    const reported: ReplayProgress[] = []
+    const onProgress = (progress: ReplayProgress): void => void reported.push(progress)
     await harnessOf(givenUp(1), givenUp(2, 'shop')).replay({ filter: { destination: 'shop' }, onProgress })
-    expect(told.map(({ seen, replayed }) => [seen, replayed])).toEqual([
+    expect(reported.map(({ seen, replayed }) => [seen, replayed])).toEqual([
       [1, 0],
       [2, 0],
       [2, 1],
@@ -151,8 +151,8 @@ describe('before it begins', () => {
   })
 })
 
-describe('when it is to stop', () => {
-  it('what is under way ends, and the next one goes on from there', async () => {
+describe('a replay that is stopped', () => {
+  it('finishes dead letters in progress, and the next replay continues', async () => {
     const harness = new ReplayHarness(manyGivenUp(10))
     const stopping = new AbortController()
     const { producer, work } = harness.begin({ signal: stopping.signal, perSecond: 1 })
@@ -166,9 +166,9 @@ describe('when it is to stop', () => {
   })
 
   it.each([
-    ['before anything is counted', true],
-    ['at the question', false],
-  ])('%s nothing is put back', async (_name, isBefore) => {
+    ['before the count', true],
+    ['at the confirmation', false],
+  ])('replays nothing when stopped %s', async (_name, isBefore) => {
     const harness = harnessOf(givenUp(1))
     const stopping = new AbortController()
     if (isBefore) stopping.abort()
@@ -182,7 +182,7 @@ describe('when it is to stop', () => {
     expect(harness.standing).toHaveLength(1)
   })
 
-  it('has done all when it is told after the last one', async () => {
+  it('is complete when stopped after the last dead letter', async () => {
     const stopping = new AbortController()
     const onProgress = ({ replayed }: ReplayProgress): void => {
       if (replayed === 1) stopping.abort()
@@ -193,7 +193,7 @@ describe('when it is to stop', () => {
 })
 
 describe('when Kafka fails', () => {
-  it('a copy that is not taken leaves its dead letter, and ends it', async () => {
+  it('ends the replay at a copy that is not stored, and keeps its dead letter', async () => {
     const harness = new ReplayHarness(manyGivenUp(10))
     const report = await harness.replay({ refuses: (_topic, { headers }) => headers['message-id'] === 'm-4' })
     expect(report).toMatchObject({
@@ -204,13 +204,13 @@ describe('when Kafka fails', () => {
     expect(harness.standing.map(({ headers }) => headers['message-id'])).toContain('m-4')
   })
 
-  it('begins no more after a failure', async () => {
+  it('starts no further dead letter after a failure', async () => {
     const { producer, work } = new ReplayHarness(manyGivenUp(600)).begin({ refuses: () => true })
     expect(await whileWriting(producer, work)).toMatchObject({ replayed: 0, end: { kind: 'failed' } })
     expect([producer.mostPending, producer.written]).toEqual([256, 0])
   })
 
-  it('a mark that is not taken is told: the next replay repeats that one', async () => {
+  it('reports a tombstone that is not stored; the next replay repeats that dead letter', async () => {
     const harness = harnessOf(givenUp(1))
     const report = await harness.replay({ refuses: topic => topic === topics.deadLetter })
     expect(report).toMatchObject({ replayed: 0, unmarked: 1, end: { kind: 'failed' } })
@@ -218,7 +218,7 @@ describe('when Kafka fails', () => {
     expect(harness.parked).toEqual(['crm m-1 1', 'crm m-1 1'])
   })
 
-  it('what is under way ends before a failed reading is told', async () => {
+  it('finishes dead letters in progress before it reports a failed read', async () => {
     const harness = new ReplayHarness(manyGivenUp(10))
     const broken = new Error('leader not available')
     let readings = 0

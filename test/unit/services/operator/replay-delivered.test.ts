@@ -6,7 +6,9 @@ import { trackMessage } from '../../../support/collector/messages.ts'
 import { defaultPolicy, duration, sourceOf } from '../../../support/dispatcher/deliveries.ts'
 import { answered, DispatcherHarness, destination, ok } from '../../../support/dispatcher/harness.ts'
 
-/** The real dispatcher on a manual clock; `crm` answers as it is told, `shop` takes everything. */
+/**
+ * The real dispatcher on a manual clock. `crm` answers as configured; `shop` accepts everything.
+ */
 async function started(answers: { crm: CallResult }) {
   const destinations = [destination('crm'), destination('shop')]
   const harness = await DispatcherHarness.started({
@@ -33,7 +35,7 @@ async function started(answers: { crm: CallResult }) {
     await harness.advance(0)
     return report
   }
-  /** Who was called since the last time, with the message id. */
+  /** The destinations that got requests since the last call, with the message ids. */
   const calls = (): string[] =>
     harness.calls.splice(0).map(({ call }) => `${new URL(call.url).host.split('.')[0]} ${call.headers['X-Message-Id']}`)
   const deadLetters = (): unknown[] =>
@@ -41,8 +43,8 @@ async function started(answers: { crm: CallResult }) {
   return { harness, replay, calls, deadLetters }
 }
 
-describe('what was put back', () => {
-  it('is delivered when the tier is due, to the one destination, under the same id', async () => {
+describe('a replayed dead letter', () => {
+  it('is delivered when its tier is due, only to its destination, with the same id', async () => {
     const answers = { crm: answered(404) }
     const { harness, replay, calls } = await started(answers)
     harness.write({ message: trackMessage('m1') })
@@ -59,7 +61,7 @@ describe('what was put back', () => {
     expect(calls()).toEqual([])
   })
 
-  it('is tried over its whole window again, and is a dead letter of its own when that fails too', async () => {
+  it('is retried for a whole window, and becomes a new dead letter when that fails', async () => {
     const { harness, replay, calls, deadLetters } = await started({ crm: answered(503) })
     harness.write({ message: trackMessage('m1') })
     await harness.advance(duration('5h'))
@@ -75,13 +77,13 @@ describe('what was put back', () => {
     expect(await replay()).toMatchObject({ total: 1, replayed: 1 })
   })
 
-  it('goes to a destination that was away for a while', async () => {
+  it('is delivered to a destination that was removed for a while', async () => {
     const { harness, replay, calls } = await started({ crm: answered(500) })
     harness.write({ message: trackMessage('m1') })
     await harness.advance(0)
     const [crm, ...others] = harness.destinations
     harness.destinations = others
-    // It waits a minute for the configuration.
+    // It is deferred for a minute, until the configuration may have changed.
     await harness.advance(duration('71s'))
     calls()
     expect(await replay()).toMatchObject({ total: 1, replayed: 0, rows: [{ reason: 'unknown_destination' }] })
@@ -91,11 +93,11 @@ describe('what was put back', () => {
     expect(calls()).toEqual(['crm m1'])
   })
 
-  it('of a source that is still unknown is given up again, and keeps the place where it first stood', async () => {
+  it('is dead-lettered again when its source is still unknown, with its original position', async () => {
     const { harness, replay, calls } = await started({ crm: ok })
     const value = Buffer.from(JSON.stringify({ sourceId: 'late', canonical: true, message: trackMessage('m1') }))
     harness.log.write(harness.topics.events, value, 'user-1')
-    // It waits for the configuration, each time.
+    // It is deferred each time, until the configuration may have changed.
     await harness.advance(duration('101s'))
     expect(await replay()).toMatchObject({ total: 1, replayed: 1, rows: [{ reason: 'unknown_source' }] })
     await harness.advance(duration('101s'))

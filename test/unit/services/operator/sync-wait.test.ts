@@ -10,10 +10,10 @@ const now = syncId(2_000)
 const text = (value: string): JsonText => value as JsonText
 
 let harness: OperatorHarness
-let told: WaitProgress[]
+let reported: WaitProgress[]
 beforeEach(() => {
   harness = new OperatorHarness()
-  told = []
+  reported = []
 })
 
 const keep = (userId: string, state: Partial<Membership> | undefined, destination = 'crm'): void =>
@@ -34,7 +34,7 @@ async function wait(mode: SyncMode = 'full', signal = new AbortController().sign
     },
     {
       audience: { name: 'Shoppers', destinations: new Set(['crm', 'erp']) },
-      ...{ syncId: now, mode, signal, onProgress: progress => told.push(progress) },
+      ...{ syncId: now, mode, signal, onProgress: progress => reported.push(progress) },
     },
   )
   void work.then(report => (box.report = report))
@@ -45,13 +45,13 @@ const settle = async (): Promise<void> => {
   for (let turn = 0; turn < 20; turn++) await new Promise(resolve => setImmediate(resolve))
 }
 
-describe('what is waited for', () => {
-  it('first that the service has taken every input', async () => {
+describe('waitForSync', () => {
+  it('waits until the audiences service has handled every input', async () => {
     harness.log.write(topics.audienceInput, Buffer.from('{}'), 'ada')
     let taken: readonly number[] = [-1, -1]
     harness.committed = () => taken
     const box = await wait()
-    expect(told).toEqual([{ kind: 'taking', left: 1 }])
+    expect(reported).toEqual([{ kind: 'taking', left: 1 }])
     await harness.clock.advance(10_000, settle)
     expect(box.report).toBeUndefined()
     taken = [1, 1]
@@ -59,12 +59,12 @@ describe('what is waited for', () => {
     expect(box.report).toEqual({ end: 'done', delivered: 0, waiting: 0, undelivered: 0 })
   })
 
-  it('then that no change is under way', async () => {
+  it('then waits until no change is in progress', async () => {
     keep('ada', { syncId: now, inFlight: inFlight() })
     keep('bob', { syncId: now, inFlight: inFlight(), acknowledged: text('false') })
     keep('eve', { syncId: now })
     const box = await wait()
-    expect(told.at(-1)).toEqual({ kind: 'delivering', delivered: 1, waiting: 2, undelivered: 0 })
+    expect(reported.at(-1)).toEqual({ kind: 'delivering', delivered: 1, waiting: 2, undelivered: 0 })
     keep('ada', { syncId: now })
     await harness.clock.advance(1_000, settle)
     expect(box.report).toBeUndefined()
@@ -74,7 +74,7 @@ describe('what is waited for', () => {
     expect(harness.clock.timers).toBe(0)
   })
 
-  it('not for ever, when nothing is heard of a change', async () => {
+  it('stops waiting for a change without a report when that expires', async () => {
     keep('ada', { syncId: now, inFlight: inFlight() })
     const box = await wait()
     await harness.clock.advance(5 * hour + 2_000, settle)
@@ -82,33 +82,33 @@ describe('what is waited for', () => {
   })
 
   it.each<[SyncMode, string, number, Record<string, number>]>([
-    ['full', 'whom it did not name', 1_000, { waiting: 1 }],
-    ['partial', 'whom it did not name', 1_000, { waiting: 0 }],
-    ['full', 'whom it named', now, { waiting: 1 }],
-    ['partial', 'whom it named', now, { waiting: 1 }],
-    ['full', 'of whom a newer sync speaks', 3_000, { waiting: 0 }],
-    ['partial', 'of whom a newer sync speaks', 3_000, { waiting: 0 }],
-  ])('of a %s sync, those %s', async (mode, _name, named, counts) => {
+    ['full', 'that it did not name', 1_000, { waiting: 1 }],
+    ['partial', 'that it did not name', 1_000, { waiting: 0 }],
+    ['full', 'that it named', now, { waiting: 1 }],
+    ['partial', 'that it named', now, { waiting: 1 }],
+    ['full', 'of a newer sync', 3_000, { waiting: 0 }],
+    ['partial', 'of a newer sync', 3_000, { waiting: 0 }],
+  ])('counts, for a %s sync, users %s', async (mode, _name, named, counts) => {
     keep('ada', { syncId: syncId(named), inFlight: inFlight() })
     await wait(mode)
-    expect(told.at(-1)).toMatchObject(counts)
+    expect(reported.at(-1)).toMatchObject(counts)
   })
 
-  it('not a destination that does not get it, nor another audience', async () => {
+  it('does not count other destinations or other audiences', async () => {
     keep('ada', { syncId: now, inFlight: inFlight() }, 'gone')
     harness.keep({ audience: 'Other', userId: 'ada', destination: 'crm' }, { syncId: now, inFlight: inFlight() })
     expect((await wait()).report).toEqual({ end: 'done', delivered: 0, waiting: 0, undelivered: 0 })
   })
 })
 
-describe('a signal ends it', () => {
+describe('an aborted signal ends the wait', () => {
   it.each(['taking', 'delivering'])('while %s', async kind => {
     keep('ada', { syncId: now, inFlight: inFlight() })
     harness.log.write(topics.audienceInput, Buffer.from('{}'), 'ada')
     if (kind === 'taking') harness.committed = () => [-1, -1]
     const stopping = new AbortController()
     const box = await wait('full', stopping.signal)
-    expect(told.at(-1)?.kind).toBe(kind)
+    expect(reported.at(-1)?.kind).toBe(kind)
     stopping.abort()
     await settle()
     expect(box.report?.end).toBe('interrupted')

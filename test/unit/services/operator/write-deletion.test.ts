@@ -18,7 +18,9 @@ beforeEach(() => {
   harness = new OperatorHarness()
 })
 
-/** What Kafka was handed, topic by topic, in order; after `dieAfter` acknowledgements nothing is answered any more. */
+/**
+ * Records the topics of all appends in order. After `dieAfter` acknowledgements it answers nothing.
+ */
 function recorded(producer: LogProducer, dieAfter = Number.POSITIVE_INFINITY) {
   const handed: string[] = []
   let answered = 0
@@ -39,17 +41,17 @@ function recorded(producer: LogProducer, dieAfter = Number.POSITIVE_INFINITY) {
 async function begin(given: DeletionRequest, at = harness.clock.now(), dieAfter?: number) {
   const access = harness.access()
   const producer = recorded(access.producer, dieAfter)
-  const [marks, events, inputs] = await Promise.all([access.marks(), access.events(), access.inputs()])
-  // The marks' own writes go through the access's producer: here they are to be seen, too.
-  const deps = { producer, topics, marks, encodeEvent: events.encode, encodeInput: inputs.encode }
+  const [suppressions, events, inputs] = await Promise.all([access.suppressions(), access.events(), access.inputs()])
+  // The suppression list writes through the producer of `access`; all others go through this one.
+  const deps = { producer, topics, suppressions, encodeEvent: events.encode, encodeInput: inputs.encode }
   const record = deletionOf(given, 'd-1', at, routing)
   return { producer, work: writeDeletion(deps, given, record) }
 }
 
 const carryOut = async (given: DeletionRequest): Promise<void> => harness.during((await begin(given)).work)
 
-describe('what is written', () => {
-  it('stops what was received, forgets, can be asked about, tells each source with somebody to tell', async () => {
+describe('a deletion', () => {
+  it('writes suppressions, audience inputs, a status record, and a delete for each source with a destination', async () => {
     await carryOut(request)
     expect(harness.marksOf('ada')).toEqual([{ source: undefined, deletedAt: harness.clock.now(), isSuppressed: false }])
     expect(harness.inputsTold().toSorted()).toEqual(['forgotten ada', 'forgotten bob'])
@@ -72,21 +74,21 @@ describe('what is written', () => {
       expect(String(record.key)).toBe(JSON.parse(String(record.value)).message.userId)
   })
 
-  it('leaves an earlier suppression as it is', async () => {
+  it('keeps an earlier suppression', async () => {
     await carryOut({ ...request, userIds: ['ada'], suppress: true })
     await carryOut({ ...request, userIds: ['ada'] })
     expect(harness.marksOf('ada')).toMatchObject([{ isSuppressed: true }])
   })
 
-  it('tells nobody of a source without an enabled destination', async () => {
+  it('writes no delete for a source without an enabled destination', async () => {
     await carryOut({ ...request, sources: ['idle'] })
     expect(harness.events()).toEqual([])
     expect(harness.marksOf('ada')?.map(({ source }) => source)).toEqual(['idle', 'hookline.audiences'])
   })
 })
 
-describe('in which order', () => {
-  it('each step only when the one before is acknowledged', async () => {
+describe('the steps of a deletion', () => {
+  it('wait until the step before is acknowledged', async () => {
     const { producer, work } = await begin(request)
     let isDone = false
     void work.then(() => (isDone = true))
@@ -101,62 +103,59 @@ describe('in which order', () => {
     expect(harness.log.records(topics.suppressions)).toHaveLength(2)
   })
 
-  it('nothing further when Kafka does not take the marks', async () => {
+  it('stop when Kafka does not store the suppressions', async () => {
     harness.log.unwritable.add(topics.suppressions)
     await expect(carryOut(request)).rejects.toThrow('not writable')
     for (const topic of [topics.audienceInput, topics.deletions, topics.events])
       expect(harness.log.records(topic)).toEqual([])
   })
 
-  it.each([topics.audienceInput, topics.deletions])('no delete when %s takes nothing', async topic => {
+  it.each([topics.audienceInput, topics.deletions])('write no delete when %s is not writable', async topic => {
     harness.log.unwritable.add(topic)
     await expect(carryOut(request)).rejects.toThrow('not writable')
     expect(harness.events()).toEqual([])
   })
 })
 
-describe('done again after a crash', () => {
-  // Two forgotten, one record, four deletes.
-  it.each([0, 1, 2, 3, 5, 6])(
-    'that came after %i acknowledgements, it says the same under the same ids',
-    async writes => {
-      const { work } = await begin(request, undefined, writes)
-      void work
-      for (let turn = 0; turn < 50; turn++) {
-        await new Promise(resolve => setImmediate(resolve))
-        harness.log.poll()
-      }
-      const first = new Set(harness.events().map(({ message }) => message.messageId))
-      const at = harness.clock.now()
-      await harness.clock.advance(60_000)
-      await harness.during((await begin(request, at)).work)
-      const ids = new Set(harness.events().map(({ message }) => message.messageId))
-      expect(ids.size).toBe(4)
-      expect([...first].filter(id => !ids.has(id))).toEqual([])
-      expect(new Set(harness.events().map(event => JSON.stringify(event))).size).toBe(4)
-      expect(new Set(harness.log.records(topics.deletions).map(({ value }) => String(value))).size).toBe(1)
-      expect(harness.marksOf('bob')).toEqual([{ source: undefined, deletedAt: at, isSuppressed: false }])
-    },
-  )
+describe('a deletion that is repeated after a crash', () => {
+  // Two audience inputs, one status record, four deletes.
+  it.each([0, 1, 2, 3, 5, 6])('writes the same under the same ids after %i acknowledgements', async writes => {
+    const { work } = await begin(request, undefined, writes)
+    void work
+    for (let turn = 0; turn < 50; turn++) {
+      await new Promise(resolve => setImmediate(resolve))
+      harness.log.poll()
+    }
+    const first = new Set(harness.events().map(({ message }) => message.messageId))
+    const at = harness.clock.now()
+    await harness.clock.advance(60_000)
+    await harness.during((await begin(request, at)).work)
+    const ids = new Set(harness.events().map(({ message }) => message.messageId))
+    expect(ids.size).toBe(4)
+    expect([...first].filter(id => !ids.has(id))).toEqual([])
+    expect(new Set(harness.events().map(event => JSON.stringify(event))).size).toBe(4)
+    expect(new Set(harness.log.records(topics.deletions).map(({ value }) => String(value))).size).toBe(1)
+    expect(harness.marksOf('bob')).toEqual([{ source: undefined, deletedAt: at, isSuppressed: false }])
+  })
 })
 
 describe('lifting a suppression', () => {
-  it('leaves what was deleted, and names those who were suppressed', async () => {
+  it('keeps the deletion, and returns the suppressed users', async () => {
     await carryOut({ ...request, userIds: ['ada'], suppress: true })
     await carryOut({ ...request, userIds: ['bob'] })
     const { clock } = harness
-    const marks = await harness.access().marks()
-    expect(await harness.during(liftSuppression({ marks }, ['ada', 'bob', 'eve']))).toEqual(['ada'])
+    const suppressions = await harness.access().suppressions()
+    expect(await harness.during(liftSuppression({ suppressions }, ['ada', 'bob', 'eve']))).toEqual(['ada'])
     expect(harness.marksOf('ada')).toEqual([{ source: undefined, deletedAt: clock.now(), isSuppressed: false }])
     expect(harness.marksOf('eve')).toBeUndefined()
   })
 
-  it('leaves nothing once the deletion is over', async () => {
+  it('keeps nothing once the deletion has expired', async () => {
     await carryOut({ ...request, userIds: ['ada'], suppress: true })
     await harness.clock.advance(52 * 24 * 3_600_000)
-    const marks = await harness.access().marks()
-    await harness.during(liftSuppression({ marks }, ['ada']))
-    await harness.during(marks.tidy(10))
+    const suppressions = await harness.access().suppressions()
+    await harness.during(liftSuppression({ suppressions }, ['ada']))
+    await harness.during(suppressions.compact(10))
     expect(harness.log.records(topics.suppressions).at(-1)?.value).toBeNull()
   })
 })

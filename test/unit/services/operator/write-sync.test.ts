@@ -41,7 +41,7 @@ const write = (from: AsyncIterable<readonly string[]>, given: Partial<SyncOption
 const ended = { kind: 'sync_ended', audience: 'Shoppers', syncId: 2_000, mode: 'full' }
 
 describe('a sync', () => {
-  it('is an observation a member, in the partition of the user, and then its end in every partition', async () => {
+  it('is one observation per member, in the partition of the user, then its end in every partition', async () => {
     const report = await write(lines(['ada', ''], ['"bob"', '{"userId":7,"value":false}']))
     expect(report).toEqual({ syncId: 2_000, received: 3, end: { kind: 'ended' } })
     expect(harness.inputsTold().toSorted()).toEqual([
@@ -62,49 +62,49 @@ describe('a sync', () => {
     })
   })
 
-  it('may be partial, and then of nobody', async () => {
+  it('may be partial and empty', async () => {
     expect(await write(lines(), { mode: 'partial' })).toMatchObject({ received: 0, end: { kind: 'ended' } })
     expect(harness.inputs()).toEqual(Array(2).fill({ ...ended, mode: 'partial' }))
   })
 
-  it('tells how far it is', async () => {
-    const told: number[] = []
-    await write(lines(['a', 'b'], [], ['c']), { onProgress: received => told.push(received) })
-    expect(told).toEqual([2, 2, 3])
+  it('reports its progress', async () => {
+    const reported: number[] = []
+    await write(lines(['a', 'b'], [], ['c']), { onProgress: received => reported.push(received) })
+    expect(reported).toEqual([2, 2, 3])
   })
 
-  it('of a trait has values', async () => {
+  it('has values for a trait', async () => {
     await write(lines(['userId,value', 'ada,12', 'bob,gold']), { audience: { name: 'Score', kind: 'trait' } })
     expect(harness.inputsTold().toSorted().slice(0, 2)).toEqual(['observed ada 12', 'observed bob "gold"'])
   })
 })
 
-describe('a sync that is cut short is never ended', () => {
-  const told = (): readonly string[] => harness.inputsTold().filter(input => input === 'sync_ended')
+describe('a sync is not ended', () => {
+  const syncEnds = (): readonly string[] => harness.inputsTold().filter(input => input === 'sync_ended')
 
-  it('by a wrong line: those before it are taken over', async () => {
+  it('when a line is wrong; the lines before it take effect', async () => {
     const report = await write(lines(['ada', '{"value":true}', 'bob']))
     expect(report).toMatchObject({ received: 1, end: { kind: 'refused', message: expect.stringMatching(/^line 2: /) } })
-    expect(told()).toEqual([])
+    expect(syncEnds()).toEqual([])
   })
 
-  it('by the end of the upload', async () => {
+  it('when the upload fails', async () => {
     await expect(write(lines(['ada'], new Error('the sender has gone')))).rejects.toThrow('the sender has gone')
-    expect(told()).toEqual([])
+    expect(syncEnds()).toEqual([])
   })
 
-  it('by nobody being in it, unless that is meant', async () => {
+  it('when the list is empty, unless that is allowed', async () => {
     expect(await write(lines(['', ' ']))).toMatchObject({ end: { kind: 'empty' } })
-    expect(told()).toEqual([])
+    expect(syncEnds()).toEqual([])
     expect(await write(lines(), { allowEmpty: true })).toMatchObject({ end: { kind: 'ended' } })
-    expect(told()).toHaveLength(2)
+    expect(syncEnds()).toHaveLength(2)
   })
 
-  it.each(['between two lines', 'after the last one', 'where reading waits'])('by a signal, %s', async where => {
+  it.each(['between two lines', 'after the last one', 'while it waits'])('when a signal comes %s', async where => {
     const stopping = new AbortController()
     async function* list() {
       yield ['ada']
-      if (where === 'where reading waits') {
+      if (where === 'while it waits') {
         stopping.abort()
         throw new Error('aborted')
       }
@@ -116,18 +116,18 @@ describe('a sync that is cut short is never ended', () => {
     }
     const report = await write(list(), { signal: stopping.signal })
     expect(report).toMatchObject({ received: 1, end: { kind: 'interrupted' } })
-    expect(told()).toEqual([])
+    expect(syncEnds()).toEqual([])
   })
 
-  it('by Kafka, which does not take a member', async () => {
+  it('when Kafka does not store a member', async () => {
     harness.log.unwritable.add(topics.audienceInput)
     await expect(write(lines(['ada'], ['bob']))).rejects.toThrow('not writable')
     expect(harness.inputs()).toEqual([])
   })
 })
 
-describe('how much is under way', () => {
-  /** A list that counts how much of it was asked for. */
+describe('the records in progress', () => {
+  /** A list that counts how many lines were read. */
   function counted(length: number, lineOf: (index: number) => string) {
     const list = {
       read: 0,
@@ -137,7 +137,7 @@ describe('how much is under way', () => {
     }
     return list
   }
-  /** Until nothing more is handed over. */
+  /** Waits until nothing more is appended. */
   async function settled(producer: ScriptedProducer): Promise<void> {
     for (let before = -1; before !== producer.waiting.length; ) {
       before = producer.waiting.length
@@ -148,14 +148,14 @@ describe('how much is under way', () => {
   it.each([
     ['8192 records', 20_000, (index: number) => `user-${index}`, 8_192],
     ['8 MiB', 500, (index: number) => JSON.stringify(`${index}-${'x'.repeat(32_000)}`), 8_388_608 / 64_400],
-  ])('is bounded by %s: no more is read until Kafka answers', async (_name, length, lineOf, most) => {
+  ])('are limited to %s: no more lines are read until Kafka answers', async (_name, length, lineOf, limit) => {
     const producer = new ScriptedProducer()
     const list = counted(length, lineOf)
     const writing = writeSync({ ...depsOf(), producer }, list.lines(), options)
     await settled(producer)
-    expect(producer.waiting.length).toBeGreaterThan(most * 0.9)
-    expect(producer.waiting.length).toBeLessThan(most * 1.1)
-    expect(list.read).toBeLessThan(most * 1.1)
+    expect(producer.waiting.length).toBeGreaterThan(limit * 0.9)
+    expect(producer.waiting.length).toBeLessThan(limit * 1.1)
+    expect(list.read).toBeLessThan(limit * 1.1)
     let isDone = false
     void writing.then(() => (isDone = true))
     while (!isDone) {
@@ -165,7 +165,7 @@ describe('how much is under way', () => {
     expect(await writing).toMatchObject({ received: length, end: { kind: 'ended' } })
   })
 
-  it('the end waits for every observation', async () => {
+  it('are all acknowledged before the end is written', async () => {
     const producer = new ScriptedProducer()
     const writing = writeSync({ ...depsOf(), producer }, lines(['ada', 'bob']), options)
     await settled(producer)
@@ -180,7 +180,7 @@ describe('how much is under way', () => {
     expect(await writing).toMatchObject({ end: { kind: 'ended' } })
   })
 
-  it('what concerns all of an audience is done when every partition has it', async () => {
+  it('of an input about an audience are acknowledged by every partition', async () => {
     const producer = new ScriptedProducer()
     const writing = toEveryPartition(
       { ...depsOf(), producer },

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals'
-import { setUp, upTo } from './one-processor.ts'
+import { setUp, upTo } from './processor-fixture.ts'
 
 describe('a record that is not due', () => {
   const dueAfter = { 2: 10, 3: 10, 4: 20 }
 
-  it('ends its batch: nothing behind it is taken up, and it is fetched again when it is due', async () => {
+  it('stops its batch: no record behind it is admitted, and it is fetched again when it is due', async () => {
     const { consumer, taken, clock } = setUp({ offsets: upTo(5), dueAfter })
     consumer.fetch({ count: 5 })
     expect([taken, consumer.calls]).toEqual([upTo(2), ['pause', 'seek 2']])
@@ -20,7 +20,7 @@ describe('a record that is not due', () => {
     expect(taken).toEqual(upTo(5))
   })
 
-  it('stays in memory with those behind it when it is due within a second, and nothing is fetched for it again', async () => {
+  it('stays in memory with the records behind it when it is due within a second', async () => {
     const { consumer, taken, clock, committable } = setUp({
       offsets: upTo(4),
       end: 9,
@@ -37,7 +37,7 @@ describe('a record that is not due', () => {
     expect([taken, consumer.calls.filter(call => call !== 'pause')]).toEqual([upTo(4), ['resume']])
   })
 
-  it('keeps as many as there is room for: the others are fetched again', async () => {
+  it('keeps records up to the limit; the others are fetched again', async () => {
     const { consumer, taken, clock, others } = setUp({ offsets: upTo(30), dueAfter: { 1: 1 } })
     others(999)
     consumer.fetch({ count: 30 })
@@ -48,7 +48,7 @@ describe('a record that is not due', () => {
     expect(taken).toEqual(upTo(30))
   })
 
-  it('does not let go on what is held for another reason too', async () => {
+  it('does not resume a partition that is also paused for another reason', async () => {
     const { consumer, taken, clock, processor } = setUp({ offsets: upTo(5), dueAfter })
     consumer.fetch({ count: 5 })
     processor()?.pause('schema')

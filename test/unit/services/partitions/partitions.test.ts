@@ -1,14 +1,14 @@
 import { describe, expect, it } from '@jest/globals'
-import { type Given, mebibyte, setUp, upTo } from './one-processor.ts'
+import { type Given, mebibyte, setUp, upTo } from './processor-fixture.ts'
 
 describe('a partition at its limits', () => {
-  it('leaves what was fetched as it came, also by a fetch that was under way, and fetches no more', () => {
+  it('keeps fetched records unread, also those of a fetch in progress, and fetches no more', () => {
     const { consumer, taken } = setUp({ offsets: upTo(12), value: mebibyte })
     for (const count of [10, 2]) consumer.fetch({ count, late: true })
     expect([taken, consumer.isPaused, consumer.calls]).toEqual([upTo(5), true, ['pause']])
   })
 
-  it('takes up the rest below half of them, in order, and fetches again only after that', () => {
+  it('admits the rest in order below half of its limits, and only then fetches again', () => {
     const { consumer, taken, done } = setUp({ offsets: upTo(12), value: mebibyte })
     consumer.fetch({ count: 8 })
     done(4, 2)
@@ -22,8 +22,8 @@ describe('a partition at its limits', () => {
     expect(taken).toEqual(upTo(11))
   })
 
-  it('goes on within the same turn when what it takes up is done at once', () => {
-    // Each of them alone is beyond the limit: the stack must not grow with them.
+  it('continues in the same tick when admitted records are done immediately', () => {
+    // Each record alone exceeds the limit. The call stack must not grow with their number.
     const { consumer, taken, committable } = setUp({
       offsets: upTo(20_000),
       value: Buffer.alloc(5 * mebibyte.length),
@@ -34,30 +34,30 @@ describe('a partition at its limits', () => {
   })
 })
 
-it('what comes once more is left out', () => {
+it('skips records that are fetched twice', () => {
   const { consumer, taken } = setUp({ offsets: upTo(6) })
   consumer.fetch({ count: 4 })
   consumer.fetch({ count: 2, again: 3 })
   expect(taken).toEqual(upTo(6))
 })
 
-describe('the position that may be committed', () => {
+describe('the committable position', () => {
   it.each<[string, Given & { fetch: number; done: number[]; committable: number }]>([
     [
-      'goes beyond the gap behind all that is done',
+      'includes a gap after the last done record',
       { offsets: [0, 1], end: 50, fetch: 2, done: [0, 1], committable: 50 },
     ],
-    ['not beyond what is open', { offsets: [0, 1], end: 50, fetch: 2, done: [1], committable: 0 }],
+    ['does not pass a record in progress', { offsets: [0, 1], end: 50, fetch: 2, done: [1], committable: 0 }],
     [
-      'not beyond what waits unread at the limit',
+      'does not pass unread records at the limit',
       { offsets: upTo(8), end: 50, value: mebibyte, fetch: 8, done: [0, 1], committable: 2 },
     ],
     [
-      'not beyond what is not due',
+      'does not pass a record that is not due',
       { offsets: upTo(4), end: 50, dueAfter: { 2: 10 }, fetch: 4, done: [0, 1], committable: 2 },
     ],
     [
-      'not beyond the first, when that is not due',
+      'does not pass the first record when that is not due',
       { offsets: [7, 8], end: 50, dueAfter: { 7: 10 }, fetch: 2, done: [], committable: 7 },
     ],
   ])('%s', (_name, { fetch, done: ended, committable: expected, ...given }) => {
@@ -67,7 +67,7 @@ describe('the position that may be committed', () => {
     expect(committable()).toEqual([expected])
   })
 
-  it('not beyond what waits behind a schema, however much before it is done', () => {
+  it('does not pass a record that waits for its schema', () => {
     const { consumer, committable, done } = setUp({
       offsets: upTo(4),
       end: 50,
@@ -79,8 +79,8 @@ describe('the position that may be committed', () => {
   })
 })
 
-describe('a schema that is waited for', () => {
-  it('holds the rest where it is, in order; what comes meanwhile goes behind it', () => {
+describe('a partition that waits for a schema', () => {
+  it('keeps the other records in order, with newly fetched ones behind them', () => {
     const { consumer, taken, processor } = setUp({
       offsets: upTo(6),
       onRecord: (record, of) => record.offset === 1 && of.pause('schema'),
@@ -92,7 +92,7 @@ describe('a schema that is waited for', () => {
     expect([taken, consumer.isPaused]).toEqual([upTo(6), false])
   })
 
-  it('is not the end of another hold', () => {
+  it('does not resume a partition that is also paused for another reason', () => {
     const { consumer, taken, processor, done } = setUp({
       offsets: upTo(6),
       value: mebibyte,
@@ -107,7 +107,7 @@ describe('a schema that is waited for', () => {
 })
 
 describe('a revocation', () => {
-  it('drops what was not taken up, and what ends later changes nothing', () => {
+  it('drops unread records, and ignores records that are done later', () => {
     const { consumer, taken, processor, committable, done } = setUp({ offsets: upTo(8), value: mebibyte })
     consumer.fetch({ count: 8 })
     const revoked = processor()
@@ -119,7 +119,7 @@ describe('a revocation', () => {
     expect(taken).toEqual(upTo(5))
   })
 
-  it('drops what waits for its time or for a schema', async () => {
+  it('drops records that wait until they are due, or for a schema', async () => {
     const { consumer, taken, clock, processor } = setUp({
       offsets: upTo(4),
       dueAfter: { 2: 10 },
@@ -133,7 +133,7 @@ describe('a revocation', () => {
     expect([taken, consumer.calls]).toEqual([upTo(2), ['pause']])
   })
 
-  it('and a new assignment begin where the group was: all that was not done comes once more, nothing else', () => {
+  it('and a new assignment repeat exactly the records that were not done', () => {
     const { consumer, taken, partitions, committable, done } = setUp({ offsets: upTo(8), value: mebibyte })
     consumer.fetch({ count: 8 })
     done(0, 3)
@@ -145,7 +145,7 @@ describe('a revocation', () => {
     expect([taken, committable()]).toEqual([[1, 2, 4, 5, 6], [1]])
   })
 
-  it('goes without saying when it is assigned again: what the one before has done makes room for nothing', () => {
+  it('is implied by a second assignment: done records of the first one do not count for it', () => {
     const { consumer, taken, done } = setUp({ offsets: upTo(8), value: mebibyte })
     consumer.fetch({ count: 8 })
     consumer.assign({ offset: 0, metadata: '' })

@@ -10,7 +10,7 @@ export function patchConnections(): void {
 }
 
 interface SentRequest {
-  /** Milliseconds since 1970. */
+  /** Milliseconds since the Unix epoch. */
   readonly sentAt: number
   /** Milliseconds. */
   readonly requestTimeout: number
@@ -21,7 +21,7 @@ interface RequestQueue {
   readonly pending: readonly unknown[]
   readonly enforceRequestTimeout: boolean
   readonly requestTimeout: number
-  /** By correlation id, which increases; in the order of sending. */
+  /** The requests without a response by correlation id, in the order in which they were sent. */
   readonly inflight: ReadonlyMap<number, SentRequest>
   requestTimeoutIntervalId?: NodeJS.Timeout
   isConnected(): boolean
@@ -47,13 +47,14 @@ interface ConnectionPool {
 }
 
 const poolFile = 'network/connectionPool'
-/** Index in the pool, after the connections for fetches (0) and for all other requests (1). */
+/** Index in the pool, after kafkajs's connections for fetches (0) and for other requests (1). */
 const joinConnection = 2
 
 /**
- * Defect: a broker answers the requests of one connection in order, and a JoinGroup only when every
- * member has sent one or has timed out. kafkajs sends heartbeats and commits over the same
- * connection (network/connectionPool.js:47), so they wait for the join.
+ * Defect: kafkajs sends JoinGroup over the same connection as heartbeats and commits
+ * (network/connectionPool.js:47). A broker handles the requests of a connection in order, and
+ * responds to JoinGroup only when all members have joined or timed out. Heartbeats and commits wait
+ * behind it.
  * Patch: JoinGroup has its own connection, opened on first use.
  * Remove when: kafkajs does not send other requests behind a JoinGroup.
  */
@@ -82,10 +83,10 @@ function patchJoinConnection(): void {
 }
 
 /**
- * Defect: after every answer kafkajs sets a timer to check its queue, with a negative delay when
- * the broker does not throttle (network/requestQueue/index.js:306): some 900 timers a second on
- * each idle connection (tulios/kafkajs#1704), and a warning from Node.
- * Patch: no timer while nothing is pending.
+ * Defect: a timer of kafkajs's request queue sets itself again even when the queue is empty
+ * (network/requestQueue/index.js:306, tulios/kafkajs#1704). Its delay is negative unless the broker
+ * throttles. Each idle connection runs about 900 timers per second, and Node prints a warning.
+ * Patch: sets no timer while no request is pending.
  * Remove when: tulios/kafkajs#1704 is fixed.
  */
 function patchIdleTimer(): void {
@@ -97,20 +98,24 @@ function patchIdleTimer(): void {
 }
 
 const timeoutCheckEveryMs = 100
-/** A request fails after this many timeouts in any case, so that its leader is looked up again. */
+/**
+ * A request fails after this many times its timeout, even while the broker responds to others. Its
+ * retry looks up the leader again.
+ */
 const maxTimeouts = 3
 
-/** When the broker could begin with the first request in flight, as its answers show. */
+/** The time at which the oldest request in flight became the first in the broker's queue. */
 const startedAt = new WeakMap<RequestQueue, number>()
 
 /**
- * Defect: a broker handles the requests of one connection one after the other. kafkajs counts the
- * time in that queue as time without an answer (network/requestQueue/index.js:93): of 240 requests
- * for the partitions of a new topic, at 50 ms each, the last time out and are sent again, and the
- * broker stores their records twice. The interval of the check (line 91) also keeps a process alive
- * that has nothing else to do.
- * Patch: the timeout begins when the request before it is answered; the interval is unreferenced.
- * Remove when: kafkajs's timeout begins with the previous answer, and its interval is unreferenced.
+ * Defects:
+ * - kafkajs's request timeout begins when a request is sent (network/requestQueue/index.js:93), but
+ *   a broker handles the requests of a connection one after the other. For example, 240 requests
+ *   for the partitions of a new topic take 50 ms each. The last ones time out and are retried, and
+ *   the broker stores their records twice.
+ * - The interval that checks the timeouts (line 91) keeps an otherwise finished process alive.
+ * Patch: starts the timeout at the response to the previous request, and unreferences the interval.
+ * Remove when: kafkajs starts the timeout at the previous response and unreferences the interval.
  */
 function patchRequestTimeout(): void {
   const { prototype } = internal<{ prototype: RequestQueue }>('network/requestQueue')
@@ -118,7 +123,7 @@ function patchRequestTimeout(): void {
 
   prototype.fulfillRequest = function (this: RequestQueue, answer): void {
     const [first] = this.inflight.keys()
-    // An answer to a later request means that the first one's is lost: its timeout continues.
+    // If the response is to a later request, the first one's is lost, and its timeout continues.
     if (first !== undefined && answer.correlationId <= first) startedAt.set(this, Date.now())
     fulfill.call(this, answer)
   }
@@ -135,7 +140,7 @@ function patchRequestTimeout(): void {
 }
 
 function timeOutRequests(queue: RequestQueue): void {
-  // kafkajs stamps its requests with the wall clock.
+  // The wall clock, because kafkajs sets `sentAt` with it.
   const now = Date.now()
   const started = startedAt.get(queue) ?? 0
   for (const request of queue.inflight.values()) {
@@ -145,21 +150,21 @@ function timeOutRequests(queue: RequestQueue): void {
   }
 }
 
-/** The length in front of each answer. */
+/** The size of the length field before each response. */
 const lengthBytes = 4
 
 /**
- * Defect: kafkajs reuses the object of a broken connection, and with it the part of an answer that
- * had arrived (network/connection.js:166 resets none of the fields of line 87). It takes the first
- * bytes of the new connection for the rest: no answer is understood, and each request times out
- * until the process ends.
- * Patch: each connection begins with empty fields, and ignores data and errors of the old socket.
+ * Defect: after a reconnect kafkajs still has the part of a response that the old connection
+ * received (network/connection.js:166 does not reset the fields of line 87). It treats the first
+ * bytes of the new connection as the rest of that response. No further response can be parsed, and
+ * every request times out until the process ends.
+ * Patch: `connect` resets these fields, and ignores later data and errors of the old socket.
  * Remove when: kafkajs resets these fields in `connect`.
  */
 function patchReconnect(): void {
   const { prototype } = internal<{ prototype: Connection }>('network/connection')
   const connect = prototype.connect
-  /** Sockets whose connection attempt has ended: nothing waits for their errors. */
+  /** The sockets whose connection attempt has ended, so that nothing waits for their errors. */
   const settled = new WeakSet<Socket>()
 
   prototype.connect = async function (this: Connection): Promise<boolean> {

@@ -2,27 +2,30 @@ import type { TopicPartition } from '../../../../core/ports.ts'
 import type { DurationMs } from '../../../../core/units.ts'
 import { type Broker, type Cluster, type ConsumerGroup, type FetchedBatch, internal } from '../private-api.ts'
 
-/** What a Hookline consumer does around the steps of its group. Other consumers run unchanged. */
+/** The callbacks by which a Hookline consumer controls kafkajs's consumer group. */
 export interface GroupHooks {
-  /** Around every join, whatever starts it. The caller fetches nothing before this resolves. */
+  /**
+   * Wraps every join (JoinGroup and SyncGroup). kafkajs does not fetch until the returned promise
+   * resolves.
+   */
   join(group: ConsumerGroup, join: () => Promise<void>): Promise<void>
   /**
-   * Replaces kafkajs's heartbeat, after every fetch and batch. To throw REBALANCE_IN_PROGRESS makes
-   * kafkajs join again.
+   * Replaces kafkajs's heartbeat. kafkajs calls it after every fetch and every batch, and joins
+   * again when it throws REBALANCE_IN_PROGRESS.
    */
   heartbeat(group: ConsumerGroup): Promise<void>
-  /** How long a broker may hold a fetch that has nothing to return; asked before each fetch. */
+  /** Returns Kafka's `fetch.max.wait.ms` for the next fetch. */
   maxWait(): DurationMs
-  /** Around every fetch from one broker. */
+  /** Wraps every fetch from one broker. */
   fetch(fetch: () => Promise<readonly FetchedBatch[]>): Promise<readonly FetchedBatch[]>
   /**
-   * Replaces kafkajs's reaction to OFFSET_OUT_OF_RANGE, which commits -2 or -1 and continues at
-   * that end of the log (consumer/consumerGroup.js:597).
+   * Replaces kafkajs's handling of OFFSET_OUT_OF_RANGE. kafkajs would commit -2 or -1 as the offset
+   * and continue at the beginning or the end of the log (consumer/consumerGroup.js:597).
    */
   outOfRange(group: ConsumerGroup, partition: TopicPartition): Promise<void>
 }
 
-/** By cluster: each consumer has its own, which exists before its group. */
+/** The hooks by cluster client. Each consumer has its own, which exists before its group. */
 const hooksOf = new WeakMap<Cluster, GroupHooks>()
 
 export function setGroupHooks(cluster: Cluster, hooks: GroupHooks): void {
@@ -38,9 +41,9 @@ export function patchConsumerGroup(): void {
 }
 
 /**
- * Defect: kafkajs has no hook that is awaited before partitions are revoked, and none before the
- * new ones are fetched (consumer/consumerGroup.js:331, 442, 446, 597).
- * Patch: the group calls `GroupHooks`.
+ * Defect: kafkajs has no rebalance listener. It awaits no callback before it revokes partitions or
+ * fetches new ones (consumer/consumerGroup.js:331, 442, 446, 597).
+ * Patch: calls the `GroupHooks` of a consumer. A consumer without hooks behaves as before.
  * Remove when: kafkajs supports cooperative rebalancing with awaited callbacks.
  */
 function patchGroupHooks(): void {
@@ -58,7 +61,7 @@ function patchGroupHooks(): void {
   prototype.fetch = async function (this: ConsumerGroup, nodeId) {
     const hooks = hooksOf.get(this.cluster)
     if (hooks === undefined) return fetch.call(this, nodeId)
-    return hooks.fetch(() => fetchUnhooked(this, nodeId))
+    return hooks.fetch(() => fetchWithoutHooks(this, nodeId))
   }
   prototype.recoverFromOffsetOutOfRange = function (this: ConsumerGroup, error) {
     return hooksOf.get(this.cluster)?.outOfRange(this, error) ?? recoverFromOffsetOutOfRange.call(this, error)
@@ -67,8 +70,8 @@ function patchGroupHooks(): void {
 
 let originalFetch: ConsumerGroup['fetch'] | undefined
 
-/** Fetches once from one broker without a hook, for fetches during a rebalance. */
-export async function fetchUnhooked(group: ConsumerGroup, nodeId: string): Promise<readonly FetchedBatch[]> {
+/** Fetches once from one broker without the `fetch` hook; for fetches during a rebalance. */
+export async function fetchWithoutHooks(group: ConsumerGroup, nodeId: string): Promise<readonly FetchedBatch[]> {
   const hooks = hooksOf.get(group.cluster)
   if (hooks !== undefined) group.maxWaitTime = hooks.maxWait()
   const batches = (await originalFetch?.call(group, nodeId)) ?? []
@@ -76,16 +79,16 @@ export async function fetchUnhooked(group: ConsumerGroup, nodeId: string): Promi
 }
 
 /**
- * A fetch answers for every partition, and most have nothing when events arrive one by one. kafkajs
- * would queue each empty batch, with a heartbeat.
+ * Selects batches with records. A fetch response has an entry for every partition, and kafkajs
+ * would queue a batch, and call the heartbeat, even for each empty one.
  */
 function hasRecords({ rawMessages }: FetchedBatch): boolean {
   return rawMessages.length > 0
 }
 
 /**
- * Passes batches of which no record is left (markers, aborted records) to `eachBatch`: otherwise
- * their offsets would never be committed.
+ * Makes kafkajs pass the batch to `eachBatch` even if it has only transaction markers and records
+ * of aborted transactions. Otherwise their offsets would never be committed.
  */
 function neverEmpty(batch: FetchedBatch): FetchedBatch {
   batch.isEmpty = no
@@ -93,24 +96,24 @@ function neverEmpty(batch: FetchedBatch): FetchedBatch {
 }
 
 /**
- * Shared: V8 moves what a function created for each batch refers to into the old space (decision
- * 18).
+ * One function for all batches. V8 would move the objects that a function per batch refers to into
+ * the old space (docs/decisions/0018).
  */
 const no = (): boolean => false
 
-/** By coordinator; each consumer has its own connection to it. */
+/** The last assignment by coordinator object; each consumer has its own. */
 const assignments = new WeakMap<Broker, Buffer>()
 
-/** The last assignment received from this coordinator, with its user data. */
-export function assignmentFrom(coordinator: Broker): Buffer | undefined {
+/** Returns the last assignment from this coordinator, including its user data. */
+export function lastAssignmentFrom(coordinator: Broker): Buffer | undefined {
   return assignments.get(coordinator)
 }
 
 /**
- * Defect: kafkajs drops the user data of an assignment (consumer/consumerGroup.js:233), in which
- * the cooperative assignor names the excess partitions.
- * Patch: keeps the assignment.
- * Remove when: kafkajs passes the user data on.
+ * Defect: kafkajs drops the user data of an assignment (consumer/consumerGroup.js:233). The
+ * cooperative assignor lists the excess partitions there.
+ * Patch: keeps the assignment as received.
+ * Remove when: kafkajs exposes the user data.
  */
 function patchSyncGroup(): void {
   const { prototype } = internal<{ prototype: Broker }>('broker')
@@ -128,10 +131,10 @@ interface Runner {
 }
 
 /**
- * Defect: a consumer that is stopped while its fetchers are rebuilt, as after a change of leaders,
- * leaves fetchers that nothing stops (consumer/fetchManager.js:70). Each gets an empty answer
- * (consumer/runner.js:342) and asks again immediately: no timer and no signal is handled any
- * longer.
+ * Defect: kafkajs rebuilds its fetchers after a change of leaders. If the consumer is stopped at
+ * that moment, the new fetchers never stop (consumer/fetchManager.js:70). Each gets an empty result
+ * (consumer/runner.js:342) and fetches again immediately, which blocks the event loop: Node handles
+ * no more timers and signals.
  * Patch: a fetch of a stopped consumer throws, which ends the fetcher.
  * Remove when: kafkajs stops the fetchers of a stopped consumer.
  */
@@ -150,9 +153,9 @@ interface OffsetManager {
 }
 
 /**
- * Defect: a batch that ends after a rejoin resolves an offset of a partition that was revoked. When
- * the member owns no partition of the topic, that is a `TypeError`
- * (consumer/offsetManager/index.js:106), and the consumer never starts again.
+ * Defect: the handler of a batch may finish after a rebalance has revoked the partition. kafkajs
+ * still resolves the batch's offset. If the member then owns no partition of the topic, kafkajs
+ * throws a `TypeError` (consumer/offsetManager/index.js:106) and never restarts the consumer.
  * Patch: ignores offsets of partitions that are not assigned.
  * Remove when: kafkajs ignores them.
  */

@@ -1,11 +1,11 @@
 import type { UnreadBatch } from '../../../../core/ports.ts'
-import { maxUnpackedBytes, unpack } from '../codecs.ts'
+import { decompress, maxDecompressedBytes } from '../codecs.ts'
 import { type Broker, type FetchedMessage, type FetchedPartition, internal, replaceInternal } from '../private-api.ts'
 import type { BatchContext, DecodedRecord, DecodeRecord } from './record-decoder.ts'
 
-/** Applies the patches of what kafkajs makes of the answer to a fetch. */
+/** Applies the patches of the code in which kafkajs decodes a fetch response. */
 export function patchFetchedBatches(): void {
-  // kafkajs's other files keep the decoder that they find when they are loaded: replace it first.
+  // This replacement comes first: other files keep the decoder that exists when they are loaded.
   replaceInternal('protocol/recordBatch/v0/decoder', decodeBatch)
   patchHugeBatch()
   patchAbortedTransactions()
@@ -26,11 +26,11 @@ interface DecodedBatch extends BatchContext {
   readonly lastOffsetDelta: number
   readonly maxTimestamp: string
   readonly records: (DecodedRecord & { readonly unreadBatch?: UnreadBatch })[]
-  /** The size of its records in memory; 0 for a batch that is not compressed. */
-  readonly unpackedBytes: number
+  /** The decompressed size of the records in bytes; 0 for a batch that is not compressed. */
+  readonly decompressedBytes: number
 }
 
-/** Offsets of the fields of a batch (magic 2) from its first byte. */
+/** The byte offset of each field in a record batch (magic 2). */
 const at = {
   firstOffset: 0,
   length: 8,
@@ -46,56 +46,61 @@ const at = {
   recordCount: 57,
   records: 61,
 }
-/** Bytes that the length field does not count: the first offset and the length itself. */
+/** The bytes that the length field excludes: the first offset and the length field itself. */
 const uncounted = 12
 const flags = { compression: 0x07, logAppendTime: 0x08, transactional: 0x10, control: 0x20 }
-/** How much of an unreadable batch is kept. */
+/** The maximum bytes of an unreadable batch that its `unreadBatch` record keeps. */
 const keptBytes = 64 * 1024
 
 /**
- * Decodes the batch at the decoder's position, and moves the decoder behind it.
+ * Decodes the batch at the decoder's position, and advances the decoder to the end of the batch.
  *
  * Defects (protocol/recordBatch/v0/decoder.js):
- * - Line 104 unpacks a batch whatever its size: 6 KB of zstd become 200 MB. A batch that cannot be
- *   unpacked is fetched again for ever, although the broker has accepted it.
- * - Compaction keeps the last batch of an idempotent producer without its records. kafkajs sees no
- *   record, keeps its position and fetches thousands of times a second (tulios/kafkajs#1072). Where
- *   only the last records of a batch are gone, it fetches once more for each of them.
- * Patch: a batch that cannot be read, or unpacks to more than `maxUnpackedBytes`, becomes one
- * record at its last offset with the reason (`unreadBatch`). A batch without a record at its last
- * offset gets a control record there, which no consumer sees. All other batches decode as before.
- * Remove when: kafkajs limits the unpacked size and advances past empty batches.
+ * - kafkajs decompresses a batch without a size limit (line 104): 6 KB of zstd may become 200 MB.
+ *   A batch that cannot be decompressed is fetched again forever.
+ * - Log compaction keeps the last batch of an idempotent producer even when all its records are
+ *   removed. kafkajs does not advance past an empty batch, and fetches it thousands of times per
+ *   second (tulios/kafkajs#1072). If only the last records of a batch are removed, it fetches once
+ *   more for each of them.
+ * Patch:
+ * - A batch that cannot be read, or that decompresses to more than `maxDecompressedBytes`, becomes
+ *   one record at its last offset, with the reason in `unreadBatch`.
+ * - A batch without a record at its last offset gets a control record there, which consumers skip.
+ * Remove when: kafkajs limits the decompressed size and advances past empty batches.
  *
- * @throws KafkaJSPartialMessageError
+ * @throws KafkaJSPartialMessageError when the response contains only a part of the batch
  */
 async function decodeBatch(decoder: Decoder): Promise<DecodedBatch> {
   const { buffer, offset: start } = decoder
   const end = start + uncounted + buffer.readInt32BE(start + at.length)
   decoder.offset = end
-  if (end > buffer.length) throw partial(`batch of ${end - start} bytes, ${buffer.length - start} are there`)
+  if (end > buffer.length) throw partial(`the response has ${buffer.length - start} of ${end - start} bytes of a batch`)
   const batch = buffer.subarray(start, end)
   const context = contextOf(batch)
-  const { records, unpackedBytes } = await readRecords(batch, context)
+  const { records, decompressedBytes } = await readRecords(batch, context)
   const lastOffset = String(BigInt(context.firstOffset) + BigInt(context.lastOffsetDelta))
   if (records.at(-1)?.offset !== lastOffset) records.push(controlRecord(context, lastOffset))
-  return { ...context, records, unpackedBytes }
+  return { ...context, records, decompressedBytes }
 }
 
-type Context = Omit<DecodedBatch, 'records' | 'unpackedBytes'>
+type Context = Omit<DecodedBatch, 'records' | 'decompressedBytes'>
 
-async function readRecords(batch: Buffer, context: Context): Promise<Pick<DecodedBatch, 'records' | 'unpackedBytes'>> {
-  if (batch.readInt32BE(at.recordCount) <= 0) return { records: [], unpackedBytes: 0 }
+async function readRecords(
+  batch: Buffer,
+  context: Context,
+): Promise<Pick<DecodedBatch, 'records' | 'decompressedBytes'>> {
+  if (batch.readInt32BE(at.recordCount) <= 0) return { records: [], decompressedBytes: 0 }
   const packed = batch.subarray(at.records)
   const compression = batch.readInt16BE(at.attributes) & flags.compression
   try {
-    const bytes = compression === 0 ? packed : await unpack(compression, packed)
-    return { records: recordsIn(bytes, batch, context), unpackedBytes: compression === 0 ? 0 : bytes.length }
+    const bytes = compression === 0 ? packed : await decompress(compression, packed)
+    return { records: recordsIn(bytes, batch, context), decompressedBytes: compression === 0 ? 0 : bytes.length }
   } catch (error) {
-    return { records: [unreadable(packed, context, error as Error)], unpackedBytes: 0 }
+    return { records: [unreadable(packed, context, error as Error)], decompressedBytes: 0 }
   }
 }
 
-/** The batch that each record refers to, with all fields of kafkajs's own. */
+/** Reads the batch's header. Each record refers to it, so it has all fields that kafkajs sets. */
 function contextOf(batch: Buffer): Context {
   const attributes = batch.readInt16BE(at.attributes)
   return {
@@ -121,12 +126,15 @@ function recordsIn(bytes: Buffer, batch: Buffer, context: Context): DecodedRecor
   const records: DecodedRecord[] = []
   for (let record = 0; record < count; record++)
     records.push(decodeRecord({ buffer: reader.readVarIntBytes() }, context))
-  // The broker has checked the batch, so a part of it was not unpacked.
-  if (reader.offset !== bytes.length) throw new Error(`its records end at byte ${reader.offset} of ${bytes.length}`)
+  // The broker has verified the batch. If its records do not fill it, the decompression is wrong.
+  if (reader.offset !== bytes.length) throw new Error(`the records end at byte ${reader.offset} of ${bytes.length}`)
   return records
 }
 
-/** At the last offset of the batch, so that the position moves behind it. */
+/**
+ * The record that replaces an unreadable batch. It has the last offset of the batch, so that the
+ * consumer's position advances past it.
+ */
 function unreadable(packed: Buffer, context: Context, { message }: Error): DecodedBatch['records'][number] {
   const firstOffset = Number(context.firstOffset)
   return {
@@ -142,14 +150,14 @@ function unreadable(packed: Buffer, context: Context, { message }: Error): Decod
     unreadBatch: {
       firstOffset,
       length: packed.length,
-      // A copy: the record outlives the answer that contains it.
+      // A copy, because a view would keep the whole response in memory.
       bytes: Buffer.from(packed.subarray(0, keptBytes)),
-      why: `its batch cannot be read: ${message}`,
+      why: `the batch cannot be read: ${message}`,
     },
   }
 }
 
-/** A commit marker outside of any transaction: it ends none. */
+/** A control record: a commit marker outside of any transaction, so that it ends none. */
 function controlRecord(context: Context, offset: string): DecodedRecord {
   return {
     magicByte: 2,
@@ -174,23 +182,23 @@ type DecodeMessages = (decoder: Decoder) => Promise<readonly object[]>
 const messagesFile = 'protocol/requests/fetch/v4/decodeMessages'
 const magicOffset = 16
 const currentMagic = 2
-/** The bytes of a batch before its records, as kafkajs counts them. */
+/** Fewer bytes than these cannot be a batch; the value is kafkajs's own. */
 const batchOverhead = 49
 
 /**
- * Defect: kafkajs adds the records of a batch to its list as arguments of one call
- * (decodeMessages.js:28 of fetch v4). From about 125,000 records in a batch on, that is a
- * `RangeError` that ends the consumer, again after each restart. One answer may also contain
- * hundreds of batches that each unpack to the maximum.
- * Patch: adds the records one by one. After `maxUnpackedBytes` the other batches wait for the next
- * fetch, as if the broker had cut them off.
- * Remove when: kafkajs appends records one by one, and limits the unpacked size of an answer.
+ * Defects (protocol/requests/fetch/v4/decodeMessages.js:28):
+ * - kafkajs passes all records of a batch as arguments of one call of `push`. With about 125,000
+ *   records that throws a `RangeError`, which crashes the consumer again after each restart.
+ * - A response may contain hundreds of batches that each decompress to the maximum.
+ * Patch: adds the records one by one. When the decompressed batches of a response exceed
+ * `maxDecompressedBytes`, it ignores the other batches; the next fetch returns them.
+ * Remove when: kafkajs adds records one by one, and limits the decompressed size of a response.
  */
 function patchHugeBatch(): void {
   const original = internal<DecodeMessages>(messagesFile)
   const DecoderOf = internal<DecoderClass>('protocol/decoder')
-  /** By answer; its partitions are decoded one after the other. */
-  const unpackedBytes = new WeakMap<Decoder, number>()
+  /** The decompressed bytes by response; one decoder decodes all partitions of a response. */
+  const decompressedBytes = new WeakMap<Decoder, number>()
 
   replaceInternal<DecodeMessages>(messagesFile, async decoder => {
     const size = decoder.readInt32()
@@ -199,13 +207,14 @@ function patchHugeBatch(): void {
     if (bytes.readInt8(magicOffset) !== currentMagic) return original(new DecoderOf(withLength(bytes)))
     const messages = new DecoderOf(bytes)
     const records: object[] = []
-    while (messages.canReadBytes(batchOverhead) && (unpackedBytes.get(decoder) ?? 0) < maxUnpackedBytes) {
+    while (messages.canReadBytes(batchOverhead) && (decompressedBytes.get(decoder) ?? 0) < maxDecompressedBytes) {
       try {
         const batch = await decodeBatch(messages)
         for (const record of batch.records) records.push(record)
-        if (batch.unpackedBytes > 0) unpackedBytes.set(decoder, (unpackedBytes.get(decoder) ?? 0) + batch.unpackedBytes)
+        if (batch.decompressedBytes > 0)
+          decompressedBytes.set(decoder, (decompressedBytes.get(decoder) ?? 0) + batch.decompressedBytes)
       } catch (error) {
-        // The broker cuts off the last batch where the fetch is full.
+        // The last batch is incomplete, because the broker cuts a response off at the size limit.
         if ((error as Error).name === 'KafkaJSPartialMessageError') break
         throw error
       }
@@ -214,21 +223,21 @@ function patchHugeBatch(): void {
   })
 }
 
-/** The original reads the length itself. */
+/** Adds the length field again, which the original function reads. */
 function withLength(bytes: Buffer): Buffer {
   const length = Buffer.alloc(4)
   length.writeInt32BE(bytes.length)
   return Buffer.concat([length, bytes])
 }
 
-/** Follows the version in the key of a transaction marker: 0 aborted, 1 committed. */
+/** The type in the key of a transaction marker, after the version: 0 is abort, 1 is commit. */
 const abortType = 0
 
 /**
- * Defect: kafkajs reads the aborted transactions of a fetch in the broker's order, that of their
- * ends, but needs the order of their beginnings (consumer/filterAbortedMessages.js:40). Where
- * transactions of two producers interleave, it returns records of an aborted one.
- * Patch: removes these records before kafkajs filters.
+ * Defect: kafkajs expects the aborted transactions of a fetch response sorted by first offset, but
+ * brokers sort them by last offset (consumer/filterAbortedMessages.js:40). When the transactions of
+ * two producers overlap, kafkajs returns records of an aborted one.
+ * Patch: removes the records of aborted transactions before kafkajs filters.
  * Remove when: kafkajs sorts aborted transactions by first offset.
  */
 function patchAbortedTransactions(): void {
@@ -248,7 +257,10 @@ function removeAborted(partition: FetchedPartition): void {
   partition.abortedTransactions = []
 }
 
-/** Keeps the markers: they advance the position. */
+/**
+ * Removes the records of aborted transactions. It keeps the transaction markers, because they
+ * advance the consumer's position.
+ */
 export function withoutAborted(
   messages: readonly FetchedMessage[],
   transactions: readonly { readonly producerId: string; readonly firstOffset: string }[],

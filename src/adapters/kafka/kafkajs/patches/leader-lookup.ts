@@ -1,12 +1,12 @@
 import { type Cluster, type ConsumerGroup, internal } from '../private-api.ts'
 
 /**
- * Defect: before each fetch and each send kafkajs searches a list for every partition and copies
- * its result so far (cluster/index.js:320, consumer/consumerGroup.js:690): with 240 partitions
- * 57,000 steps and 250 KB of garbage. The bench row of 240 partitions needs it
- * (docs/decisions/0018).
- * Patch: looks each partition up once. Consumers read from leaders only: Hookline sets no rack.
- * Remove when: the look-up of kafkajs is linear in the number of partitions.
+ * Defect: before each fetch and each produce request kafkajs looks up the leaders in quadratic time
+ * (cluster/index.js:320, consumer/consumerGroup.js:690). For every partition it searches a list and
+ * copies the result so far. With 240 partitions that takes 57,000 steps and makes 250 KB of
+ * garbage. The benchmark with 240 partitions needs this patch (docs/decisions/0018).
+ * Patch: looks up each partition in a map. It ignores read replicas, because Hookline sets no rack.
+ * Remove when: kafkajs's look-up takes time linear in the number of partitions.
  */
 export function patchLeaderLookup(): void {
   const { prototype: cluster } = internal<{ prototype: Cluster }>('cluster')
@@ -21,7 +21,10 @@ export function patchLeaderLookup(): void {
   }
 }
 
-/** Undefined when a partition is unknown or has no leader: kafkajs's own code handles that. */
+/**
+ * Groups partitions by leader. Returns `undefined` when a partition is unknown or has no leader, so
+ * that the caller uses kafkajs's own code.
+ */
 function byLeader(
   cluster: Cluster,
   topic: string,

@@ -11,7 +11,7 @@ export interface DecodedRecord {
   readonly offset: string
   readonly key: Buffer | null
   readonly value: Buffer | null
-  /** Bytes, or text after `readHeadersAsText`. */
+  /** The values are bytes, or text after `readHeadersAsText`. */
   readonly headers: Readonly<Record<string, Header | Header[]>> | HeaderTexts
   readonly isControlRecord: boolean
   readonly batchContext: BatchContext
@@ -24,7 +24,7 @@ export interface BatchContext {
   readonly maxTimestamp?: string
   readonly magicByte: number
   readonly isControlBatch?: boolean
-  /** 1: all records have the time of the append. */
+  /** 1 (LogAppendTime): all records of the batch have `maxTimestamp`, the broker's append time. */
   readonly timestampType?: number
 }
 
@@ -32,34 +32,36 @@ export type DecodeRecord = (decoder: { readonly buffer: Buffer }, batch: BatchCo
 
 const logAppendTime = 1
 /**
- * Longer headers stay views of bytes until the record is used: as text, those of one answer of a
- * broker could fill the heap.
+ * Headers of a record that are longer than this stay bytes until the record is used. As text, those
+ * of one fetch response could fill the heap; bytes are views of the response.
  */
 const maxTextBytes = 64 * 1024
 let isTextRequested = false
 
 /**
- * Defect: kafkajs makes big integers of every length, and copies all headers for each header
- * (protocol/recordBatch/record/v0/decoder.js:45). A record with the headers of a retry takes 6.8 µs
- * instead of 1.8 µs; the bench rows of retries need it (docs/decisions/0014). A header named
- * `constructor` gets the values that every object has of that name.
- * Patch: its own decoder, with the same result otherwise.
- * Remove when: kafkajs decodes such a record in about the same time.
+ * Defects (protocol/recordBatch/record/v0/decoder.js:45):
+ * - kafkajs decodes slowly: it converts every length to a BigInt, and copies all headers once per
+ *   header. A retry record takes 6.8 µs, with this decoder 1.8 µs. The retry benchmarks need it
+ *   (docs/decisions/0014).
+ * - The value of a header named `constructor` includes `Object`, which the prototype has under that
+ *   name. Other names of `Object.prototype` have the same defect.
+ * Patch: replaces the decoder. The results are the same except for these header names.
+ * Remove when: kafkajs decodes a retry record in about the same time.
  */
 export function patchRecordDecoder(): void {
   replaceInternal<DecodeRecord>('protocol/recordBatch/record/v0/decoder', decodeRecord)
 }
 
 /**
- * Makes headers text from now on, instead of a view of bytes for each: the views are half of the
- * cost of a record with the headers of a retry (docs/decisions/0025). Only for processes in which
- * no other code consumes with this instance of kafkajs.
+ * Makes all later decodes return header values as text instead of bytes. The Buffer objects take
+ * half of the CPU time of decoding a retry record (docs/decisions/0025). Call it only in a process
+ * in which all users of this kafkajs instance expect text.
  */
 export function readHeadersAsText(): void {
   isTextRequested = true
 }
 
-/** Decodes one record of a batch (magic 2) from the bytes after its length. */
+/** Decodes one record of a batch (magic 2) from the bytes after its length field. */
 export function decodeRecord({ buffer }: { readonly buffer: Buffer }, batch: BatchContext): DecodedRecord {
   const cursor = new Cursor(buffer)
   const attributes = cursor.int8()
@@ -82,7 +84,7 @@ export function decodeRecord({ buffer }: { readonly buffer: Buffer }, batch: Bat
   }
 }
 
-/** A repeated name has all its values. */
+/** Decodes the headers to bytes. A repeated name gets an array of its values. */
 function readHeaders(cursor: Cursor): DecodedRecord['headers'] {
   const count = cursor.varint()
   const headers: Record<string, Header | Header[]> = {}
@@ -96,7 +98,7 @@ function readHeaders(cursor: Cursor): DecodedRecord['headers'] {
   return headers
 }
 
-/** The last value of a repeated name counts; null becomes ''. */
+/** Decodes the headers to text. Of a repeated name the last value counts; null becomes ''. */
 function readTexts(cursor: Cursor): HeaderTexts {
   const count = cursor.varint()
   if (count === 0) return {}
@@ -106,17 +108,16 @@ function readTexts(cursor: Cursor): HeaderTexts {
   return texts
 }
 
-/** Decimal text, as kafkajs represents offsets and times. */
+/** Adds two integers. The result is a decimal string, as kafkajs represents offsets and times. */
 function sum(first: string, delta: number): string {
   const total = Number(first) + delta
   return Number.isSafeInteger(total) ? String(total) : String(BigInt(first) + BigInt(delta))
 }
 
-/**
- * The rest of a record as text in which each character is one byte: byte offsets are text offsets.
- */
+/** The rest of a record as text with one character per byte: byte offsets are text offsets. */
 interface PlainText {
   readonly text: string
+  /** The byte offset in the record at which the text begins. */
   readonly from: number
 }
 
@@ -149,14 +150,14 @@ class Cursor {
     return zigzag % 2 === 0 ? zigzag / 2 : -(zigzag + 1) / 2
   }
 
-  /** A header name, most likely a known one. */
+  /** Reads a header name. */
   name(): string {
     const length = Math.max(0, this.varint())
     this.#at += length
     return knownName(this.#from, this.#at - length, this.#at)
   }
 
-  /** The rest as text; undefined when a character takes several bytes. */
+  /** Returns the rest as text, or `undefined` when a character takes several bytes. */
   plainRest(): PlainText | undefined {
     const from = this.#at
     const text = this.#from.toString('utf8', from)
@@ -164,8 +165,8 @@ class Cursor {
   }
 
   /**
-   * Text after its length; null becomes ''. A slice of `rest` takes a fifth of the time of new
-   * text.
+   * Reads a length and a text; null becomes ''. It slices the text from `rest`, which takes a fifth
+   * of the time of decoding bytes.
    */
   text(rest: PlainText | undefined): string {
     const length = Math.max(0, this.varint())
@@ -174,7 +175,7 @@ class Cursor {
     return rest.text.slice(this.#at - length - rest.from, this.#at - rest.from)
   }
 
-  /** A view of the bytes after their length; a negative length is null. */
+  /** Reads a length and returns a view of that many bytes; null for a negative length. */
   bytes(): Buffer | null {
     const length = this.varint()
     if (length < 0) return null
@@ -188,16 +189,15 @@ interface KnownName {
   readonly name: string
 }
 
-/**
- * A power of two. A new name replaces the one in its slot, so that new names take no more memory.
- */
+/** The size of the cache of header names, a power of two. A new name replaces that in its slot. */
 const nameSlots = 256
 const maxNameBytes = 64
 const known: (KnownName | undefined)[] = Array.from({ length: nameSlots }, () => undefined)
 
 /**
- * The text of UTF-8 bytes. The same few names are in every record: to find one takes a third of the
- * time of making it, and an object with known names is made in a tenth of the time.
+ * Decodes a header name, with a cache because most records have the same few names. A hit takes a
+ * third of the time of decoding. Objects whose keys are cached strings are created ten times as
+ * fast.
  */
 export function knownName(from: Buffer, start: number, end: number): string {
   const length = end - start
@@ -211,8 +211,8 @@ export function knownName(from: Buffer, start: number, end: number): string {
 }
 
 /**
- * The slot of a name that is not empty. Its length and three of its bytes distinguish the few names
- * in a third of the time that all its bytes take.
+ * Returns the cache slot of a name that is not empty. It hashes only the length and three bytes,
+ * which distinguish the usual names in a third of the time of a hash of all bytes.
  */
 export function slotOf(from: Buffer, start: number, end: number): number {
   const middle = (start + end) >>> 1
@@ -226,8 +226,8 @@ function isSame(bytes: Buffer, from: Buffer, start: number, end: number): boolea
 }
 
 /**
- * Sets an own property of any name: `__proto__` by assignment would replace the prototype. Objects
- * without a prototype would be slow: V8 makes dictionaries of them.
+ * Sets an own property, even one named `__proto__`: an assignment would replace the prototype.
+ * V8 would make an object of `Object.create(null)` a slow dictionary.
  */
 export function setOwnProperty<T>(of: Record<string, T>, name: string, value: T): void {
   if (name === '__proto__')

@@ -3,7 +3,7 @@ import { internal, replaceInternal } from '../private-api.ts'
 
 type Bytes = Buffer | string | null | undefined
 
-/** A record as kafkajs's producer passes it. */
+/** A record as kafkajs's producer passes it to the encoder. */
 export interface MessageToEncode {
   readonly offsetDelta?: number
   /** Milliseconds. */
@@ -19,22 +19,23 @@ export interface EncodedRecord {
   readonly buffer: Buffer
 }
 
-/** Maximum bytes of a varint of 32 bits. */
+/** The maximum bytes of a varint of 32 bits. */
 const maxVarintBytes = 5
+/** The maximum bytes of a varint of 64 bits. */
 const maxVarlongBytes = 10
-/** The length of a text up to this size takes one byte. */
+/** The maximum length of a text whose length field takes one byte. */
 const maxShortText = 63
 
 /**
- * Replaces three functions for speed; their output is the same. The bench rows of the collector and
- * of retries need them (docs/decisions/0014): a record with the headers of a retry takes 31.6 µs
- * with kafkajs's, and 6.9 µs with these.
- *
- * Defects: a record is put together from some ten buffers of 512 bytes, and two more for each
- * header (protocol/recordBatch/record/v0/index.js:40). A request is wrapped six times, each time in
- * a buffer that is doubled until all fits and filled with zeros each time (protocol/encoder.js:82).
- * The checksum looks up one byte after the other (protocol/recordBatch/crc32C/crc32C.js:10).
- * Remove when: kafkajs encodes such a record in about the same time.
+ * Defects: kafkajs encodes records slowly.
+ * - It encodes a record with about ten buffers of 512 bytes, and two more per header
+ *   (protocol/recordBatch/record/v0/index.js:40).
+ * - It copies a request into six buffers in turn. Each one is doubled, and filled with zeros, until
+ *   the content fits (protocol/encoder.js:82).
+ * - It computes the checksum byte by byte (protocol/recordBatch/crc32C/crc32C.js:10).
+ * Patch: replaces these three functions by faster ones with the same output. A retry record takes
+ * 6.9 µs instead of 31.6 µs. The collector and retry benchmarks need it (docs/decisions/0014).
+ * Remove when: kafkajs encodes a retry record in about the same time.
  */
 export function patchRecordEncoder(): void {
   replaceInternal('protocol/recordBatch/crc32C/index', crc32c)
@@ -42,16 +43,17 @@ export function patchRecordEncoder(): void {
   patchEncoderGrowth()
 }
 
+/** The buffer in which each record is encoded before it is copied to a buffer of its exact size. */
 let scratch = Buffer.allocUnsafeSlow(16 * 1024)
 
-/** Encodes one record of a batch (magic 2), with its length. */
+/** Encodes one record of a batch (magic 2), including its length field. */
 export function encodeRecord(message: MessageToEncode): EncodedRecord {
   const { offsetDelta = 0, timestampDelta = 0, key, value, headers = {} } = message
   const inHeaders = namesAndValues(headers)
   let maxSize = maxVarlongBytes + 3 * maxVarintBytes + maxBytesOf(key) + maxBytesOf(value)
   for (const bytes of inHeaders) maxSize += maxBytesOf(bytes)
   if (maxSize > scratch.length) scratch = Buffer.allocUnsafeSlow(maxSize * 2)
-  // Kafka defines no attributes of records yet.
+  // The attributes. Kafka defines none for records yet.
   scratch[maxVarintBytes] = 0
   let end = writeVarint(timestampDelta, maxVarintBytes + 1)
   end = writeVarint(offsetDelta, end)
@@ -59,7 +61,7 @@ export function encodeRecord(message: MessageToEncode): EncodedRecord {
   end = writeBytes(value, end)
   end = writeVarint(inHeaders.length / 2, end)
   for (const bytes of inHeaders) end = writeBytes(bytes, end)
-  // The length comes first but is known last.
+  // The length field is written last, directly before the attributes.
   const length = end - maxVarintBytes
   const start = maxVarintBytes - sizeOfVarint(length)
   writeVarint(length, start)
@@ -71,7 +73,7 @@ export function encodeRecord(message: MessageToEncode): EncodedRecord {
 const maxBytesOf = (bytes: Bytes): number =>
   maxVarintBytes + (typeof bytes === 'string' ? bytes.length * 3 : (bytes?.length ?? 0))
 
-/** Names and values alternate; a header with several values is repeated. */
+/** A list of names and values in turn. A header with several values occurs once per value. */
 function namesAndValues(headers: NonNullable<MessageToEncode['headers']>): Bytes[] {
   const all: Bytes[] = []
   for (const name in headers) {
@@ -82,7 +84,7 @@ function namesAndValues(headers: NonNullable<MessageToEncode['headers']>): Bytes
   return all
 }
 
-/** Writes length and bytes; text as UTF-8. Returns the end. */
+/** Writes a length and the bytes; text is written as UTF-8. Returns the end offset. */
 function writeBytes(bytes: Bytes, at: number): number {
   if (bytes === null || bytes === undefined) return writeVarint(-1, at)
   if (typeof bytes === 'string') return bytes.length <= maxShortText ? writeShort(bytes, at) : writeText(bytes, at)
@@ -91,8 +93,8 @@ function writeBytes(bytes: Bytes, at: number): number {
 }
 
 /**
- * Most headers are a few letters and digits: a call of native code takes three times as long for
- * them.
+ * Writes a length and a short ASCII text. For a few characters, as in most headers, this loop takes
+ * a third of the time of Node's native `write`.
  */
 function writeShort(text: string, at: number): number {
   const to = scratch
@@ -107,7 +109,10 @@ function writeShort(text: string, at: number): number {
   return from + length
 }
 
-/** The size of the length is known after the text is written: then the text is moved up to it. */
+/**
+ * Writes a length and a text. The size of the length field is known only when the text is written,
+ * so the text is then moved to its end.
+ */
 function writeText(text: string, at: number): number {
   const length = scratch.write(text, at + maxVarintBytes)
   const from = writeVarint(length, at)
@@ -115,7 +120,7 @@ function writeText(text: string, at: number): number {
   return from + length
 }
 
-/** Writes zigzag, seven bits a byte. Returns the end. */
+/** Writes a zigzag varint, seven bits per byte. Returns the end offset. */
 function writeVarint(value: number, at: number): number {
   let end = at
   let remainder = zigzag(value)
@@ -137,7 +142,10 @@ interface Encoder {
   offset: number
 }
 
-/** Grows to the needed size in one step, without zeros: users read up to `offset` only. */
+/**
+ * Makes kafkajs's Encoder grow to the needed size in one step. The new bytes need no zeros, because
+ * its users read only up to `offset`.
+ */
 function patchEncoderGrowth(): void {
   const { prototype } = internal<{ prototype: { ensureAvailable(length: number): void } }>('protocol/encoder')
   prototype.ensureAvailable = function (this: Encoder, length): void {
@@ -149,20 +157,26 @@ function patchEncoderGrowth(): void {
   }
 }
 
-/** Castagnoli's polynomial, its bits reversed. */
+/** The Castagnoli polynomial with its bits reversed. */
 const polynomial = 0x82f63b78
 const bytesPerStep = 8
 const wordBytes = 4
 const noWords = new Int32Array()
 const isLowByteFirst = endianness() === 'LE'
 
-/** Eight tables of 256: what a byte, with 0 to 7 bytes behind it, contributes to the remainder. */
+/**
+ * Eight tables of 256 entries for the slicing-by-8 algorithm. Table n contains the contribution to
+ * the remainder of a byte that n bytes follow.
+ */
 const tables = tablesFor(polynomial)
 
-/** The CRC-32C of a record batch, unsigned. Slicing by 8: eight bytes a step, read as two words. */
+/**
+ * Returns the CRC-32C of a record batch as an unsigned number. It uses slicing-by-8: each step
+ * handles eight bytes, read as two words.
+ */
 export function crc32c(bytes: Buffer): number {
   const { buffer, byteOffset, length } = bytes
-  // A typed array of words must begin at a multiple of their size.
+  // A typed array of words must begin at a multiple of the word size.
   const first = Math.min(-byteOffset & (wordBytes - 1), length)
   const pairs = isLowByteFirst ? Math.floor((length - first) / bytesPerStep) : 0
   const words = pairs === 0 ? noWords : new Int32Array(buffer, byteOffset + first, 2 * pairs)

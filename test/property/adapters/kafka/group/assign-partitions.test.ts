@@ -10,7 +10,7 @@ import type { TopicPartition } from '../../../../../src/core/ports.ts'
 const topics = ['a', 'b', 'c']
 const keyOf = ({ topic, partition }: TopicPartition): string => `${topic}${partition}`
 
-/** Sizes of the topics, and who claims each partition, if anybody; claims may be of members that have left. */
+/** Topic sizes and the claims of each partition. A claim can be of a member that has left. */
 const group = fc.record({
   sizes: fc.tuple(fc.nat(12), fc.nat(12), fc.nat(12)),
   members: fc.integer({ min: 1, max: 7 }),
@@ -30,7 +30,7 @@ function build({ sizes, members, claims }: { sizes: readonly number[]; members: 
 }
 
 const counts = (shares: readonly SubscriberAssignment[]): number[] => shares.map(({ partitions }) => partitions.length)
-/** The next join, when everybody has given up what was named. */
+/** The next join, after all members have revoked their excess partitions. */
 const next = (shares: readonly SubscriberAssignment[]): Subscriber[] =>
   shares.map(({ memberId, partitions, excess }) => ({
     memberId,
@@ -47,7 +47,7 @@ it('assigns every partition to one member, and keeps owned ones', () => {
       for (const { memberId, owned } of subscribers) {
         const share = shares.find(each => each.memberId === memberId)
         expect(share?.partitions.map(keyOf)).toEqual(expect.arrayContaining(owned.map(keyOf)))
-        // Only what is its own can be excess: what it has just been given goes to the right one at once.
+        // Only owned partitions can be excess. A new partition goes to its final owner immediately.
         expect(owned.map(keyOf)).toEqual(expect.arrayContaining(share?.excess.map(keyOf) ?? ['none']))
       }
     }),

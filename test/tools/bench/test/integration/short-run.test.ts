@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
-import { bars, type Finding } from '../../bars.ts'
+import { bounds, type Finding } from '../../bounds.ts'
 import { transports } from '../../forwarders/hookline.ts'
 import { peer } from '../../forwarders/peer.ts'
 import { quantile } from '../../live.ts'
@@ -10,21 +10,24 @@ import { deliveryRow } from '../../rows/delivery.ts'
 import { healthyUnderLoad } from '../../rows/isolation.ts'
 import { peersRow } from '../../rows/peers.ts'
 import type { Bench } from '../../rows/row.ts'
-import { openStage, type Stage } from '../../stage.ts'
+import { openStage, type Stage } from '../../test-bed.ts'
 
-/* `make bench` in small, on whatever machine and however busy: only what no slowness can change, and ratios with much room. */
+/*
+ * A short run of `make bench`. It checks only figures that do not depend on the speed of the
+ * machine, and ratios with a large tolerance.
+ */
 
-/** Of a must that is a ratio: cold code and short runs cost both sides, but not alike. */
+/** Factor on the limits of ratios. Cold code and short runs affect both sides, but not equally. */
 const room = 1 / 3
 
-/** Another program, which reads what it is to do from its environment. */
+/** Another program, which reads its parameters from its environment. */
 const loop = new URL('../../forwarders/bare-loop-process.ts', import.meta.url).pathname
 const itsSettings = JSON.stringify({
   ...{ client: 'undici', partitions: 12, inFlight: 64, brokers: ['$BENCH_BROKERS'] },
   ...{ topic: '$BENCH_TOPIC', group: '$BENCH_GROUP', url: '$BENCH_URL' },
 })
 const anotherLoop = `'${process.execPath}' '${loop}' "${itsSettings.replaceAll('"', '\\"')}"`
-/** What is said of everybody. */
+/** Figures that every forwarder has. */
 const told = ['deliveries', 'peak memory', 'lost']
 
 let stage: Stage
@@ -55,20 +58,20 @@ onLinux('the benchmark in small', () => {
     for (const transport of bench.transports) {
       const bare = transport === 'got' ? 'bare got' : 'bare undici'
       const share = of(`of ${bare}`).find(({ subject }) => subject.startsWith(`hookline ${transport},`))?.measured
-      const { must } = bars.ofBareLoop[transport] as { must: { atLeast: number } }
+      const { must } = bounds.ofBareLoop[transport] as { must: { atLeast: number } }
       expect({ transport, share }).toEqual({ transport, share: expect.any(Number) })
       expect(share).toBeGreaterThan(must.atLeast * room)
     }
     for (const what of ['lost', 'requests of no event'])
       expect(of(what).map(({ measured }) => measured)).toEqual(bench.transports.map(() => 0))
-    // A process that is not let run for five seconds takes answered calls for lost ones.
+    // If the machine stops a process for five seconds, requests with a response count as timed out.
     for (const { measured } of of('delivered twice')) expect(measured).toBeLessThan(plan.counts.got / 100)
     expect(of('runs with whole requests').map(({ measured }) => measured)).toEqual(bench.transports.map(() => 1))
     expect(figures.map(({ lost }) => lost)).toEqual(figures.map(() => 0))
   })
 
   it('peers: any program by its command, beside Hookline and the bare loop', async () => {
-    // CPU time is counted in steps of 10 ms: the steady part has to take many of them.
+    // CPU time has steps of 10 ms, so the steady part must take many of them.
     const plan = { cases: [{ delayMs: 20, inFlight: 256 }], counts: { got: 0, others: 10_000 } }
     const { findings } = await peersRow({ ...bench, peers: [peer({ name: 'another', command: anotherLoop })] }, plan)
     const of = (subject: string): string[] =>
@@ -81,29 +84,31 @@ onLinux('the benchmark in small', () => {
     }
   })
 
-  it('isolation: a destination that takes more calls than there are places does not hold up the others', async () => {
-    // In the five seconds after which a call is given up, the dead one gets twice as many events as there are places in all.
+  it('isolation: a destination with more requests than permits does not delay the others', async () => {
+    // Within the five seconds of the timeout, the dead endpoint gets twice as many events as there
+    // are permits.
     const plan = { destinations: 10, perSecond: 250, seconds: 5, inFlight: 64, perWebhook: 64 }
     const transport = bench.transports[0] ?? ''
     const { passages: without } = await healthyUnderLoad(bench, transport, plan, 0)
     const { passages: withDead } = await healthyUnderLoad(bench, transport, plan, 1)
     expect(withDead).toHaveLength(1_125)
     expect(withDead.filter(({ ms }) => ms === undefined)).toEqual([])
-    // Who waits for a place waits for more than two seconds; an undisturbed event takes milliseconds, also where other tests take turns.
+    // An event that waits for a permit waits for more than two seconds. Others take milliseconds,
+    // also while other tests run.
     expect(quantile(withDead, 0.75)).toBeLessThan(Math.max(20 * quantile(without, 0.75), 1_500))
   })
 
-  it('client: everything arrives, at a lower price than with the other library', async () => {
+  it('client: everything arrives, with less CPU than with the other library', async () => {
     const plan = {
       loads: [{ name: 'full speed', calls: 5_000, perSecond: undefined }],
       outage: { calls: 10_000, perSecond: 10_000 },
     }
-    const must = bars.cheaperThanSegment['full speed']?.must as { atLeast: number }
+    const must = bounds.cheaperThanSegment['full speed']?.must as { atLeast: number }
     const { findings } = await clientRow(bench, plan)
     const of = (start: string): number => findings.find(({ what }) => what.startsWith(start))?.measured ?? Number.NaN
     expect(of('lost')).toBe(0)
     expect(of('times cheaper')).toBeGreaterThan(must.atLeast * room)
-    expect(of('peak memory')).toBeLessThan(bars.outageMemory.must.atMost)
+    expect(of('peak memory')).toBeLessThan(bounds.outageMemory.must.atMost)
   })
 
   it('collector: what is answered 200 is stored, at a price in proportion to a bare server', async () => {
@@ -112,6 +117,6 @@ onLinux('the benchmark in small', () => {
     expect(of('requests not answered 200')).toBe(0)
     expect(of('answered 200 and not stored')).toBe(0)
     expect(of('stored twice')).toBe(0)
-    expect(of('of bare fastify, written')).toBeGreaterThan(bars.ofBareFastify.must.atLeast * room)
+    expect(of('of bare fastify, written')).toBeGreaterThan(bounds.ofBareFastify.must.atLeast * room)
   })
 })

@@ -5,12 +5,12 @@ import type { LogConsumer } from '../../../../../src/core/ports.ts'
 import { durationMs } from '../../../../../src/core/units.ts'
 import { ManualClock } from '../../../../support/manual-clock.ts'
 import { silent } from '../../../../support/telemetry/silent-logger.ts'
-import { settle } from './one-member.ts'
+import { settle } from './single-member-group.ts'
 
 let started: LogConsumer | undefined
 afterEach(() => started?.stop())
 
-/** A consumer on a kafkajs that reports the answers it is told to, and is never a member of anything. */
+/** A consumer that never joins its group. The test makes its kafkajs report responses. */
 async function setUp() {
   const clock = new ManualClock()
   let dial = (): void => undefined
@@ -43,14 +43,14 @@ async function setUp() {
     maxWait: durationMs(100),
   })
   const idle = (): void => undefined
-  const handlers = { onAssigned: idle, onRecords: idle, onRevoked: idle, onConfirmed: idle }
+  const handlers = { onAssigned: idle, onRecords: idle, onRevoked: idle, onLeaseRegained: idle }
   started.start({ ...handlers, onRevoking: async () => undefined, positions: () => [] }).catch(idle)
   await settle()
   const answered = (apiName: string): void => listeners.get('consumer.network.request')?.({ payload: { apiName } })
   const timedOut = (): void => listeners.get('consumer.network.request_timeout')?.({ payload: { apiName: 'Fetch' } })
   return {
     ...{ clock, answered, timedOut, dial: () => dial() },
-    silence: (): number => started?.silence() ?? Number.NaN,
+    silence: (): number => started?.timeSinceContact() ?? Number.NaN,
     inactivity: (): number => started?.inactivity() ?? Number.NaN,
   }
 }
@@ -67,13 +67,13 @@ describe('time since the last contact', () => {
     { apiName: 'Fetch', after: 0 },
     { apiName: 'Heartbeat', after: 0 },
     { apiName: 'SyncGroup', after: 0 },
-    // Somebody answers, but nothing shows that we are a member, or that records would come.
+    // These responses do not prove that this consumer is a member, or that it gets records.
     { apiName: 'Metadata', after: 75_000 },
     { apiName: 'FindCoordinator', after: 75_000 },
     { apiName: 'JoinGroup', after: 75_000 },
     { apiName: 'ApiVersions', after: 75_000 },
     { apiName: 'OffsetCommit', after: 75_000 },
-  ])('$after ms after 75 s and an answer to $apiName', async ({ apiName, after }) => {
+  ])('is $after ms after 75 s and a response to $apiName', async ({ apiName, after }) => {
     const { clock, answered, silence } = await setUp()
     await clock.advance(75_000)
     answered(apiName)
@@ -84,7 +84,7 @@ describe('time since the last contact', () => {
 })
 
 describe('time since the last attempt to reach a broker', () => {
-  it.each(['dial', 'timedOut'] as const)('%s is an attempt but no contact', async tries => {
+  it.each(['dial', 'timedOut'] as const)('is reset by %s, which is no contact', async tries => {
     const { clock, silence, inactivity, ...consumer } = await setUp()
     await clock.advance(75_000)
     expect(inactivity()).toBe(75_000)
@@ -94,7 +94,7 @@ describe('time since the last attempt to reach a broker', () => {
     expect(inactivity()).toBe(1_000)
   })
 
-  it('any answer is an attempt', async () => {
+  it('is reset by any response', async () => {
     const { clock, answered, inactivity } = await setUp()
     await clock.advance(75_000)
     answered('Metadata')

@@ -3,12 +3,15 @@ import { BrokerFailover, SessionLease } from '../../../../../src/adapters/kafka/
 import type { ConsumerGroup } from '../../../../../src/adapters/kafka/kafkajs/private-api.ts'
 import { ManualClock } from '../../../../support/manual-clock.ts'
 import { silent } from '../../../../support/telemetry/silent-logger.ts'
-import { settle } from './one-member.ts'
+import { settle } from './single-member-group.ts'
 
 const error = (name: string, more: object = {}): Error => Object.assign(new Error(name), { name, ...more })
 const refused = error('KafkaJSConnectionError', { code: 'ECONNREFUSED' })
 
-/** A group of which `coordinators` says what each answers to a heartbeat, and `found` which one the cluster knows. */
+/**
+ * A group. `coordinators` gives the response of each to a heartbeat; a look-up finds the one named
+ * `found`.
+ */
 function setUp() {
   const clock = new ManualClock()
   const beats: string[] = []
@@ -43,19 +46,19 @@ function setUp() {
 
 describe('a heartbeat', () => {
   it.each([
-    { name: 'refused', answer: refused },
-    { name: 'broken off', answer: error('KafkaJSConnectionClosedError') },
-    { name: 'not answered', answer: error('KafkaJSRequestTimeoutError') },
-    { name: 'stuck behind another that connects', answer: error('KafkaJSLockTimeout', { retriable: false }) },
+    { name: 'refused connection', answer: refused },
+    { name: 'closed connection', answer: error('KafkaJSConnectionClosedError') },
+    { name: 'request timeout', answer: error('KafkaJSRequestTimeoutError') },
+    { name: 'waiting for another connection attempt', answer: error('KafkaJSLockTimeout', { retriable: false }) },
     {
-      name: 'answered by the old coordinator',
+      name: 'response of the old coordinator',
       answer: error('KafkaJSProtocolError', { type: 'NOT_COORDINATOR_FOR_GROUP' }),
     },
     {
-      name: 'answered by a coordinator that still loads',
+      name: 'response of a coordinator that is loading',
       answer: error('KafkaJSProtocolError', { type: 'GROUP_LOAD_IN_PROGRESS' }),
     },
-  ])('$name: goes to the new coordinator, and so do commits', async ({ answer }) => {
+  ])('goes to the new coordinator, as commits do, after: $name', async ({ answer }) => {
     const { clock, beats, answers, state, group, beat, lease } = setUp()
     await beat()
     answers.set('one', answer)
@@ -80,7 +83,7 @@ describe('a heartbeat', () => {
     }
     const sent = beats.length
     expect(state.asked).toBeLessThanOrEqual(45)
-    // One heartbeat before each search, at most.
+    // At most one heartbeat precedes each look-up.
     expect(sent).toBeLessThanOrEqual(46)
     expect(lease.isHeld).toBe(false)
     state.found = 'two'
@@ -101,7 +104,7 @@ describe('a heartbeat', () => {
     expect(state.asked).toBe(0)
   })
 
-  it('fails after 30 s without an answer', async () => {
+  it('fails after 30 s without a response', async () => {
     const { clock, answers, beat, state } = setUp()
     await beat()
     answers.set('one', refused)
@@ -112,7 +115,7 @@ describe('a heartbeat', () => {
     expect(state.asked).toBe(1)
   })
 
-  it('fails then also when the look-up never ends, and the next membership works', async () => {
+  it('fails also when the look-up never ends, and works in the next membership', async () => {
     const { clock, answers, beat, beats, group, failover, lease } = setUp()
     await beat()
     answers.set('one', refused)
@@ -124,7 +127,7 @@ describe('a heartbeat', () => {
     expect(beats).toHaveLength(2)
     await clock.advance(1)
     await expect(beat()).rejects.toBe(refused)
-    // kafkajs begins anew.
+    // kafkajs restarts the consumer.
     answers.clear()
     const anew = { ...group } as unknown as ConsumerGroup
     for (const _ of [1, 2]) {
@@ -134,7 +137,7 @@ describe('a heartbeat', () => {
     expect([beats.length, lease.ageMs]).toEqual([5, 500])
   })
 
-  it('keeps the coordinator that a join has found in between', async () => {
+  it('does not replace a coordinator that a join has found during the look-up', async () => {
     const { clock, answers, state, group, coordinator, beat } = setUp()
     await beat()
     answers.set('one', refused)
@@ -164,8 +167,8 @@ describe('a fetch', () => {
   })
 
   it.each([
-    { name: 'of another kind', thrown: new TypeError('bug'), afterMs: 0 },
-    { name: 'when no heartbeat was answered for 30 s', thrown: refused, afterMs: 30_000 },
+    { name: 'another error', thrown: new TypeError('bug'), afterMs: 0 },
+    { name: '30 s without a response to a heartbeat', thrown: refused, afterMs: 30_000 },
   ])('fails for good: $name', async ({ thrown, afterMs }) => {
     const { clock, it, failover, beat } = setUp()
     await beat()

@@ -17,18 +17,18 @@ function owning(committed: Committed | undefined): OwnedPartitions {
 
 describe('dueCommits', () => {
   it.each([
-    { name: 'a first position', committed: undefined, position: at(0), isDue: true },
-    { name: 'forward', committed: { offset: 5, metadata: '' }, position: at(6), isDue: true },
-    { name: 'unchanged: not', committed: { offset: 5, metadata: '' }, position: at(5), isDue: false },
-    { name: 'back: never', committed: { offset: 5, metadata: '' }, position: at(4), isDue: false },
+    { name: 'commits a first position', committed: undefined, position: at(0), isDue: true },
+    { name: 'commits a higher offset', committed: { offset: 5, metadata: '' }, position: at(6), isDue: true },
+    { name: 'skips an unchanged offset', committed: { offset: 5, metadata: '' }, position: at(5), isDue: false },
+    { name: 'skips a lower offset', committed: { offset: 5, metadata: '' }, position: at(4), isDue: false },
     {
-      name: 'back with other metadata: never',
+      name: 'skips a lower offset with new metadata',
       committed: { offset: 5, metadata: '' },
       position: at(4, 'x'),
       isDue: false,
     },
-    { name: 'the same with other metadata', committed: { offset: 5, metadata: '' }, position: at(5, 'x'), isDue: true },
-    { name: 'what is not ours: never', committed: undefined, position: at(7, '', 3), isDue: false },
+    { name: 'commits new metadata', committed: { offset: 5, metadata: '' }, position: at(5, 'x'), isDue: true },
+    { name: 'skips a partition that is not owned', committed: undefined, position: at(7, '', 3), isDue: false },
   ])('$name', ({ committed, position, isDue }) => {
     expect(dueCommits([position], owning(committed))).toHaveLength(isDue ? 1 : 0)
   })
@@ -38,7 +38,7 @@ describe('dueCommits', () => {
   })
 })
 
-/** A coordinator that answers when it is told to. */
+/** A coordinator that responds when the test says so. */
 function setUp() {
   const clock = new ManualClock()
   const sent: string[] = []
@@ -82,7 +82,7 @@ describe('periodic commits', () => {
     expect(sent).toEqual(['0', '3'])
   })
 
-  it('retry a refused commit at the next tick, with the positions of then', async () => {
+  it('retry a failed commit at the next tick, with the positions at that time', async () => {
     const { commits, sent, answers, state, tick, settle } = setUp()
     commits.start()
     await tick()

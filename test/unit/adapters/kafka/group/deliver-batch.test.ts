@@ -4,7 +4,10 @@ import type { OwnedPartition } from '../../../../../src/adapters/kafka/group/own
 import type { FetchedBatch } from '../../../../../src/adapters/kafka/kafkajs/private-api.ts'
 import type { RecordBatch } from '../../../../../src/core/ports.ts'
 
-/** Records at `offsets`; the batch was asked for from `fetched` on and ends with `last`, which may be a marker. */
+/**
+ * A batch fetched from offset `fetched`, with records at `offsets`. `last` is its last offset,
+ * which may be a marker.
+ */
 function batch(
   fetched: number,
   offsets: readonly number[],
@@ -52,14 +55,14 @@ async function handed(
 
 describe('deliverBatch', () => {
   it.each([
-    { name: 'a batch from the position on', from: batch(5, [5, 6, 7]), next: 5, parts: [[3, 8]], end: 8 },
-    { name: 'gaps and a marker at the end', from: batch(5, [6, 9], 12), next: 5, parts: [[2, 13]], end: 13 },
-    { name: 'nothing but markers', from: batch(5, [], 6), next: 5, parts: [[0, 7]], end: 7 },
-    { name: 'records delivered before are left out', from: batch(3, [3, 4, 5, 6]), next: 5, parts: [[2, 7]], end: 7 },
-    { name: 'all records were delivered before', from: batch(3, [3, 4]), next: 5, parts: [], end: 5 },
-    { name: 'a batch that leaves records out', from: batch(6, [6, 7]), next: 5, parts: [], end: 5 },
+    { name: 'a batch that begins at the position', from: batch(5, [5, 6, 7]), next: 5, parts: [[3, 8]], end: 8 },
+    { name: 'gaps, and a marker at the end', from: batch(5, [6, 9], 12), next: 5, parts: [[2, 13]], end: 13 },
+    { name: 'a batch of markers only', from: batch(5, [], 6), next: 5, parts: [[0, 7]], end: 7 },
+    { name: 'records below the position are skipped', from: batch(3, [3, 4, 5, 6]), next: 5, parts: [[2, 7]], end: 7 },
+    { name: 'a batch below the position is ignored', from: batch(3, [3, 4]), next: 5, parts: [], end: 5 },
+    { name: 'a batch above the position is ignored', from: batch(6, [6, 7]), next: 5, parts: [], end: 5 },
     {
-      name: 'a huge one in parts, each with the position behind it',
+      name: 'a large batch is delivered in parts of 1,000 records',
       from: batch(0, range(0, 2_500), 2_600),
       next: 0,
       parts: [
@@ -70,7 +73,7 @@ describe('deliverBatch', () => {
       end: 2_601,
     },
     {
-      name: 'large records in parts of a mebibyte',
+      name: 'large records are delivered in parts of one mebibyte',
       from: batch(0, range(0, 5), 4, { value: Buffer.alloc(512 * 1024) }),
       next: 0,
       parts: [
@@ -81,7 +84,7 @@ describe('deliverBatch', () => {
       end: 5,
     },
     {
-      name: 'records with large headers one by one',
+      name: 'records with large headers are delivered one by one',
       from: batch(0, [0, 1], 1, { headers: { junk: 'x'.repeat(1024 * 1024) } }),
       next: 0,
       parts: [
@@ -131,7 +134,7 @@ describe('deliverBatch', () => {
     expect(between).toEqual({ parts: [[1_000, 1_000]], next: 400 })
   })
 
-  it('stops when the partition is lost', async () => {
+  it('stops when the partition is revoked', async () => {
     let isOurs = true
     const result = await handed(
       batch(0, range(0, 2_500)),

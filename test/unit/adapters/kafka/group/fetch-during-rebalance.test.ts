@@ -4,7 +4,7 @@ import { RebalanceFetcher } from '../../../../../src/adapters/kafka/group/rebala
 import type { ConsumerGroup, FetchedBatch } from '../../../../../src/adapters/kafka/kafkajs/private-api.ts'
 import { durationMs } from '../../../../../src/core/units.ts'
 import { ManualClock } from '../../../../support/manual-clock.ts'
-import { settle } from './one-member.ts'
+import { settle } from './single-member-group.ts'
 
 function setUp(partitions: readonly Partial<OwnedPartition>[] = [{}]) {
   const owned = new OwnedPartitions()
@@ -12,7 +12,7 @@ function setUp(partitions: readonly Partial<OwnedPartition>[] = [{}]) {
     owned.add({ topic: 'topic', partition, next: 7, paused: false, isRevoking: false, committed: undefined, ...given })
   const events: string[] = []
   const note = (event: string) => void events.push(event)
-  /** The fetches that wait for their answer. */
+  /** The fetches without a response yet. */
   const fetches: PromiseWithResolvers<readonly FetchedBatch[]>[] = []
   const group = {
     getNodeIds: () => ['1'],

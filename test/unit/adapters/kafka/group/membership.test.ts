@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { durationMs } from '../../../../../src/core/units.ts'
-import { settle, setUp } from './one-member.ts'
+import { settle, setUp } from './single-member-group.ts'
 
 const needsRejoin = expect.objectContaining({ type: 'REBALANCE_IN_PROGRESS', retriable: true })
 
@@ -72,7 +72,7 @@ describe('a join', () => {
     it.pause([{ topic: 'topic', partitions: [0] }])
     group.generationId = 2
     await join(async () => {
-      // kafkajs is told nothing in the middle of a join: only the mark changes.
+      // During a join only the flag changes; kafkajs does not get the call.
       partition.paused = false
     })
     expect([...pausedInKafkajs]).toEqual([])
@@ -124,7 +124,7 @@ describe('a join', () => {
     await expect(join(() => Promise.reject(other))).rejects.toBe(other)
   })
 
-  it('is refused after the end, and undone when it ends in between', async () => {
+  it('fails after `end`, and leaves the group when `end` is called during it', async () => {
     const { member, join, events } = setUp()
     await expect(join(async () => member.end())).rejects.toMatchObject({ code: 'CLOSED', retriable: false })
     expect(events).toEqual(['leave'])
@@ -175,22 +175,22 @@ describe('how long a broker may hold a fetch', () => {
     waits['one is paused'] = member.maxWait()
     partition.paused = false
     partition.isRevoking = true
-    waits['one is to be given up'] = member.maxWait()
+    waits['one is being revoked'] = member.maxWait()
     await join(async () => {
       partition.isRevoking = false
-      waits['a join is under way'] = member.maxWait()
+      waits['a join is in progress'] = member.maxWait()
     })
     expect({ ...waits, 'joined again': member.maxWait() }).toEqual({
       ...{ 'before the first join': 100, 'all are fetched': 500, 'one is paused': 100 },
-      ...{ 'one is to be given up': 100, 'a join is under way': 100, 'joined again': 500 },
+      ...{ 'one is being revoked': 100, 'a join is in progress': 100, 'joined again': 500 },
     })
   })
 })
 
-describe('an offset that the log does not have', () => {
+describe('an offset out of range', () => {
   it.each([
-    { name: 'deleted before it was read', beginning: 30, end: 100, to: 30, events: ['seek 0 to 30'] },
-    { name: 'cut off', beginning: 0, end: 7, to: 7, events: ['seek 0 to 7', 'revoked 0', 'assigned 0@7'] },
+    { name: 'deleted records', beginning: 30, end: 100, to: 30, events: ['seek 0 to 30'] },
+    { name: 'a truncated log', beginning: 0, end: 7, to: 7, events: ['seek 0 to 7', 'revoked 0', 'assigned 0@7'] },
   ])('$name', async ({ beginning, end, to, events: expected }) => {
     const { member, join, it, state, events, losses, batches, owned } = setUp()
     await join()
@@ -200,11 +200,11 @@ describe('an offset that the log does not have', () => {
     expect(events).toEqual(expected)
     expect(losses).toEqual([{ topic: 'topic', partition: 0, from: 10, to }])
     expect(owned.get({ topic: 'topic', partition: 0 })?.next).toBe(to)
-    // What is in hand from before the gap stays valid and is told how far the gap goes; after a cut it is void.
+    // Records before deleted ones stay valid; after a truncation their offsets are reused.
     expect(batches.map(({ records, nextOffset }) => [records.length, nextOffset])).toEqual(to > 10 ? [[0, to]] : [])
   })
 
-  it('changes nothing when the log has it, or for a partition that is not owned', async () => {
+  it('changes nothing when the log has the offset, or the partition is not owned', async () => {
     const { member, join, it, events, losses } = setUp()
     await join()
     events.length = 0

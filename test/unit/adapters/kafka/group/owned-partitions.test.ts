@@ -6,12 +6,12 @@ const owned = (partition: number, held: Partial<OwnedPartition> = {}): OwnedPart
 })
 
 it.each([
-  { name: 'none is ours', ours: [], areAllFetched: true },
-  { name: 'nothing holds one', ours: [owned(0), owned(1)], areAllFetched: true },
-  { name: 'one of them is paused', ours: [owned(0), owned(1, { paused: true })], areAllFetched: false },
-  { name: 'one of them is to be given up', ours: [owned(0, { isRevoking: true }), owned(1)], areAllFetched: false },
-])('whether all partitions are fetched: $name', ({ ours, areAllFetched }) => {
+  { name: 'no partition is owned', all: [], areAllFetched: true },
+  { name: 'none is paused', all: [owned(0), owned(1)], areAllFetched: true },
+  { name: 'one of them is paused', all: [owned(0), owned(1, { paused: true })], areAllFetched: false },
+  { name: 'one of them is being revoked', all: [owned(0, { isRevoking: true }), owned(1)], areAllFetched: false },
+])('whether all partitions are fetched: $name', ({ all, areAllFetched }) => {
   const partitions = new OwnedPartitions()
-  for (const each of ours) partitions.add(each)
+  for (const each of all) partitions.add(each)
   expect(partitions.areAllFetched).toBe(areAllFetched)
 })

@@ -4,7 +4,7 @@ import {
   assignmentChange,
   isContinuous,
   type MemberGeneration,
-  nearest,
+  nearestOffset,
 } from '../../../../../src/adapters/kafka/group/rebalance.ts'
 import type { ConsumerGroup } from '../../../../../src/adapters/kafka/kafkajs/private-api.ts'
 
@@ -14,16 +14,16 @@ describe('isContinuous', () => {
     { name: 'the next generation', last: me, now: { memberId: 'a', generation: 8 }, kept: true },
     { name: 'the same generation again', last: me, now: { memberId: 'a', generation: 7 }, kept: true },
     {
-      name: 'one left out: somebody else may have been the owner',
+      name: 'a missed generation, in which another member may have been the owner',
       last: me,
       now: { memberId: 'a', generation: 9 },
       kept: false,
     },
-    { name: 'an earlier one: the group was made anew', last: me, now: { memberId: 'a', generation: 1 }, kept: false },
+    { name: 'a lower generation (a new group)', last: me, now: { memberId: 'a', generation: 1 }, kept: false },
     { name: 'another member id', last: me, now: { memberId: 'b', generation: 8 }, kept: false },
     { name: 'the first join', last: undefined, now: { memberId: 'a', generation: 1 }, kept: false },
     {
-      name: 'no member at all',
+      name: 'no member id',
       last: { memberId: null, generation: 7 },
       now: { memberId: null, generation: 8 },
       kept: false,
@@ -33,7 +33,7 @@ describe('isContinuous', () => {
   })
 })
 
-/** A group that has assigned partitions 1 and 2; of 1 it has committed 40, of 2 what is given. */
+/** A group that assigns the partitions 1 and 2. The committed offsets are 40 and `committed`. */
 function group(generationId: number, committed = '-1') {
   return {
     groupId: 'group',
@@ -73,8 +73,8 @@ describe('assignmentChange', () => {
 
   it.each([
     { name: 'first join', generation: 1, last: undefined, had: [], lost: [], gained: ['1@40', '2@9'] },
-    { name: 'kept: only the difference', generation: 8, last, had: [1, 3], lost: ['3'], gained: ['2@9'] },
-    { name: 'not kept: all anew', generation: 9, last, had: [1, 3], lost: ['1', '3'], gained: ['1@40', '2@9'] },
+    { name: 'continuous: only the difference', generation: 8, last, had: [1, 3], lost: ['3'], gained: ['2@9'] },
+    { name: 'not continuous: all again', generation: 9, last, had: [1, 3], lost: ['1', '3'], gained: ['1@40', '2@9'] },
   ])('$name', async ({ generation, last, had, lost, gained }) => {
     const change = await assignmentChange(group(generation), had.map(owned), last)
     expect(change.lost.map(({ partition }) => `${partition}`)).toEqual(lost)
@@ -92,9 +92,9 @@ describe('assignmentChange', () => {
     expect(of(gained)[1]).toBe(expected)
   })
 
-  it('rejects when a leader does not answer', async () => {
+  it('rejects when the leader is unknown', async () => {
     const leaderless = { ...group(1), cluster: { fetchTopicsOffset: async () => [] } } as unknown as ConsumerGroup
-    await expect(assignmentChange(leaderless, [], undefined)).rejects.toThrow('no leader is known for topic/2')
+    await expect(assignmentChange(leaderless, [], undefined)).rejects.toThrow('the leader of topic/2 is unknown')
   })
 })
 
@@ -104,6 +104,6 @@ it.each([
   { position: 7, expected: 7 },
   { position: 9, expected: 9 },
   { position: 12, expected: 9 },
-])('a log from 5 to 9 is gone on with at $expected from $position', ({ position, expected }) => {
-  expect(nearest(position, 5, 9)).toBe(expected)
+])('nearest to $position in a log from 5 to 9 is $expected', ({ position, expected }) => {
+  expect(nearestOffset(position, 5, 9)).toBe(expected)
 })

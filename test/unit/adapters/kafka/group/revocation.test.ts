@@ -6,7 +6,7 @@ import { ManualClock } from '../../../../support/manual-clock.ts'
 
 const settle = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
 
-/** A member with the partitions 0, 1 and 2 of a topic, two of which it is to give up. */
+/** A member that owns the partitions 0, 1 and 2 of a topic. Two of them are excess. */
 function setUp() {
   const events: string[] = []
   const clock = new ManualClock()
@@ -43,7 +43,7 @@ function setUp() {
   return { events, clock, revocation, start, idle, state, left }
 }
 
-it('pauses, drains, commits, revokes, and only then asks for a rejoin', async () => {
+it('pauses, drains, commits and revokes before it requests a rejoin', async () => {
   const { events, clock, revocation, start, idle, left } = setUp()
   start(1, 2, 7)
   await clock.advance(7_000, settle)

@@ -3,7 +3,7 @@ import { SessionLease } from '../../../../../src/adapters/kafka/group/session.ts
 import type { ConsumerGroup } from '../../../../../src/adapters/kafka/kafkajs/private-api.ts'
 import { ManualClock } from '../../../../support/manual-clock.ts'
 
-/** A coordinator that answers heartbeats when it is told to. */
+/** A coordinator that responds to heartbeats when the test says so. */
 function setUp() {
   const clock = new ManualClock()
   const answers: PromiseWithResolvers<void>[] = []
@@ -25,7 +25,7 @@ function setUp() {
   return { clock, answers, lease, group, beat, confirmed: () => confirmed }
 }
 
-it('is held for 5 s from the sending of the heartbeat, not from its answer', async () => {
+it('is held for 5 s from the sending of the heartbeat, not from the response', async () => {
   const { clock, answers, lease, beat, confirmed } = setUp()
   expect(lease.isHeld).toBe(false)
   const beating = beat()
@@ -39,7 +39,7 @@ it('is held for 5 s from the sending of the heartbeat, not from its answer', asy
   expect(lease.isHeld).toBe(false)
 })
 
-it('is not renewed by an answer that waited in a frozen process', async () => {
+it('is not renewed by a response that waited in a frozen process', async () => {
   const { clock, answers, lease, beat, confirmed } = setUp()
   const beating = beat()
   await clock.advance(10_000)

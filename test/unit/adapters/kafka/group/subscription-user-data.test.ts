@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { settle, setUp } from './one-member.ts'
+import { settle, setUp } from './single-member-group.ts'
 
 describe('the owned partitions in the subscription', () => {
   const claimed = ({ member }: ReturnType<typeof setUp>): [number, number[]] => {
@@ -7,7 +7,7 @@ describe('the owned partitions in the subscription', () => {
     return [generation, owned.map(({ partition }) => partition)]
   }
 
-  it('names nothing at first, then the owned partitions, also after an incomplete join', async () => {
+  it('are none at first, then all owned ones, also after an incomplete join', async () => {
     const it = setUp()
     const claims: [number, number[]][] = []
     await it.join(async () => void claims.push(claimed(it)))
@@ -28,7 +28,7 @@ describe('the owned partitions in the subscription', () => {
   it.each([
     { name: 'other members have completed a join without it', change: { generationId: 3 } },
     { name: 'the group no longer knows its member id', change: { memberId: null } },
-  ])('names nothing and revokes first when $name', async ({ change }) => {
+  ])('are none, and are revoked first, when $name', async ({ change }) => {
     const it = setUp()
     await it.join()
     it.events.length = 0

@@ -5,7 +5,7 @@ import { Secret } from '../../../../../src/core/units.ts'
 
 const plain = { brokers: ['a:1', 'b:2'], clientId: 'hookline', tls: undefined, sasl: undefined }
 
-describe('the connection', () => {
+describe('the connection settings', () => {
   it.each([
     { name: 'plain', settings: plain, expected: {} },
     {
@@ -31,7 +31,7 @@ describe('the connection', () => {
   })
 })
 
-describe('what kafkajs logs', () => {
+describe('log lines of kafkajs', () => {
   function setUp() {
     const lines: string[] = []
     const log = (level: string) => (fields: object, line: string) =>
@@ -74,13 +74,13 @@ describe('what kafkajs logs', () => {
     },
   )
 
-  it('an answer with an error is thrown as well, and no warning', () => {
+  it('are no warnings for error responses, which kafkajs also throws', () => {
     const { lines, write } = setUp()
     write(1, 'Response GroupCoordinator(key: 10, version: 2)', { error: 'The group coordinator is not available' })
     expect(lines[0]).toMatch(/^debug /)
   })
 
-  it('warns of the same thing every ten seconds at most', () => {
+  it('repeat a warning at most every 10 s', () => {
     const { lines, write, wait } = setUp()
     write(1, 'refused')
     write(1, 'refused')
@@ -90,7 +90,7 @@ describe('what kafkajs logs', () => {
     expect(lines.map(line => line.split(' ')[0])).toEqual(['warn', 'debug', 'warn', 'warn'])
   })
 
-  it('shows plain facts and nothing nested, which may be a request with all that is in it', () => {
+  it('have no nested fields, which may contain a whole request', () => {
     const { lines, write } = setUp()
     write(1, 'x', { broker: 'a:1', retryCount: 2, data: { password: 'pass' }, stack: 'at x' })
     expect(lines).toEqual(['warn kafkajs: x {"part":"Connection","broker":"a:1","retryCount":2}'])

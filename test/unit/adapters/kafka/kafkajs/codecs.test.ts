@@ -4,7 +4,7 @@ import snappy from 'snappyjs'
 import {
   gzipCodec,
   lz4Codec,
-  maxUnpackedBytes,
+  maxDecompressedBytes,
   snappyCodec,
   zstdCodec,
 } from '../../../../../src/adapters/kafka/kafkajs/codecs.ts'
@@ -32,29 +32,29 @@ describe.each(Object.entries(codecs))('%s', (_, codec) => {
   })
 })
 
-describe('what unpacks to more than 64 MiB is refused', () => {
-  const tooLarge = 'unpacks to more than 67108864 bytes'
+describe('content that decompresses to more than 64 MiB is rejected', () => {
+  const tooLarge = 'decompresses to more than 67108864 bytes'
 
   it.each(Object.entries(codecs))('%s', async (_, codec) => {
-    const packed = await codec.compress(Buffer.alloc(maxUnpackedBytes + 1))
+    const packed = await codec.compress(Buffer.alloc(maxDecompressedBytes + 1))
     await expect(codec.decompress(packed)).rejects.toThrow(tooLarge)
     await expect(codec.decompress(packed.subarray(1))).rejects.not.toThrow(tooLarge)
   })
 
-  it('one bare block of snappy that says so', async () => {
+  it('a single snappy block that declares a larger size', async () => {
     const claim = Buffer.from([0x81, 0x80, 0x80, 0x20, 0])
     await expect(snappyCodec.decompress(claim)).rejects.toThrow(tooLarge)
   })
 })
 
-describe('snappy as others write it', () => {
+describe('snappy as other clients write it', () => {
   const text = Buffer.from('written by somebody else')
 
-  it('one bare block', async () => {
+  it('reads a single block without a header', async () => {
     expect(await snappyCodec.decompress(snappy.compress(text))).toEqual(text)
   })
 
-  it('framed by Java: header, then blocks with their lengths', async () => {
+  it('reads the block stream of Java clients', async () => {
     const block = snappy.compress(text)
     const framed = Buffer.concat([
       Buffer.from('82534e4150505900', 'hex'),
@@ -69,13 +69,13 @@ describe('snappy as others write it', () => {
   it.each([
     { name: 'in a length', cut: 18 },
     { name: 'in a block', cut: 22 },
-  ])('cut off $name is an error', async ({ cut }) => {
+  ])('rejects a stream that is truncated $name', async ({ cut }) => {
     const packed = await snappyCodec.compress(text)
     await expect(snappyCodec.decompress(packed.subarray(0, cut))).rejects.toBeInstanceOf(KafkaError)
   })
 })
 
-describe('lz4 as others write it', () => {
+describe('lz4 as other clients write it', () => {
   const text = Buffer.from('written by somebody else')
   const word = (value: number): Buffer => {
     const bytes = Buffer.alloc(4)
@@ -84,29 +84,32 @@ describe('lz4 as others write it', () => {
   }
   const stored = Buffer.concat([word(0x8000_0000 + text.length), text])
   const size = (bytes: number): Buffer => Buffer.concat([word(bytes % 2 ** 32), word(Math.floor(bytes / 2 ** 32))])
-  /** Version and flags, the largest block, more of the header; its checksum is not looked at. */
+  /**
+   * An LZ4 frame: flags, block size, optional header fields, and a header checksum that is not
+   * checked.
+   */
   const frame = (flags: number, blockSize: number, more: Buffer, ...blocks: Buffer[]): Buffer =>
     Buffer.concat([Buffer.from([0x04, 0x22, 0x4d, 0x18, flags, blockSize]), more, Buffer.of(0), ...blocks, word(0)])
   const none = Buffer.alloc(0)
 
   it.each([
-    { name: 'a checksum behind each block', packed: frame(0x70, 0x40, none, stored, word(7), stored, word(8)) },
-    { name: 'the size of the content', packed: frame(0x68, 0x40, size(2 * text.length), stored, stored) },
-    { name: 'a size of a terabyte that is not there', packed: frame(0x68, 0x70, size(1e12), stored, stored) },
-    { name: 'a size of nothing', packed: frame(0x68, 0x40, size(0), stored, stored) },
-  ])('with $name', async ({ packed }) => {
+    { name: 'a checksum after each block', packed: frame(0x70, 0x40, none, stored, word(7), stored, word(8)) },
+    { name: 'the content size', packed: frame(0x68, 0x40, size(2 * text.length), stored, stored) },
+    { name: 'a wrong content size of one terabyte', packed: frame(0x68, 0x70, size(1e12), stored, stored) },
+    { name: 'a wrong content size of 0', packed: frame(0x68, 0x40, size(0), stored, stored) },
+  ])('reads a frame with $name', async ({ packed }) => {
     expect(String(await lz4Codec.decompress(packed))).toBe(`${text}${text}`)
   })
 
   it.each([
-    { name: 'cut off in a block', packed: frame(0x60, 0x40, none, stored).subarray(0, 20) },
-    { name: 'cut off before its end', packed: frame(0x60, 0x40, none, stored).subarray(0, -4) },
-    { name: 'with blocks that need those before them', packed: frame(0x40, 0x40, none, stored) },
+    { name: 'truncated within a block', packed: frame(0x60, 0x40, none, stored).subarray(0, 20) },
+    { name: 'truncated before the end mark', packed: frame(0x60, 0x40, none, stored).subarray(0, -4) },
+    { name: 'with dependent blocks', packed: frame(0x40, 0x40, none, stored) },
     {
-      name: 'with a block that is larger than it says',
+      name: 'with a block above the declared block size',
       packed: frame(0x60, 0x40, none, word(0x8000_0000 + 70_000), Buffer.alloc(70_000)),
     },
-  ])('$name is an error', async ({ packed }) => {
+  ])('rejects a frame $name', async ({ packed }) => {
     await expect(lz4Codec.decompress(packed)).rejects.toBeInstanceOf(KafkaError)
   })
 })
@@ -120,7 +123,7 @@ describe('kafkajs', () => {
     loadKafkajs()
   })
 
-  it.each(['GZIP', 'Snappy', 'LZ4', 'ZSTD'] as const)('knows %s', async name => {
+  it.each(['GZIP', 'Snappy', 'LZ4', 'ZSTD'] as const)('has a codec for %s', async name => {
     const { CompressionCodecs, CompressionTypes } = loadKafkajs()
     const codec = CompressionCodecs[CompressionTypes[name]]() as {
       compress(encoder: { buffer: Buffer }): Promise<Buffer>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { KafkaError, kafkaError, topicMissing } from '../../../../../src/adapters/kafka/kafkajs/errors.ts'
+import { KafkaError, toKafkaError, topicMissing } from '../../../../../src/adapters/kafka/kafkajs/errors.ts'
 import { internal } from '../../../../../src/adapters/kafka/kafkajs/private-api.ts'
 
 type Errors = Record<string, new (...args: unknown[]) => Error>
@@ -8,16 +8,16 @@ const make = (name: string, ...args: unknown[]): Error => new (errors[name] as E
 const protocol = (type: string, retriable: boolean): Error =>
   make('KafkaJSProtocolError', { message: type, type, code: 3, retriable })
 
-describe('what kafkajs throws', () => {
+describe('toKafkaError converts', () => {
   it.each([
     {
-      name: 'an answer of the broker',
+      name: 'an error response of a broker',
       thrown: protocol('MESSAGE_TOO_LARGE', false),
       code: 'MESSAGE_TOO_LARGE',
       retriable: false,
     },
     {
-      name: 'the last of many tries: what they failed with, which may well pass',
+      name: 'an error after all retries to its cause',
       thrown: make('KafkaJSNumberOfRetriesExceeded', protocol('LEADER_NOT_AVAILABLE', true), {
         retryCount: 5,
         retryTime: 1,
@@ -26,35 +26,35 @@ describe('what kafkajs throws', () => {
       retriable: true,
     },
     {
-      name: 'a list',
+      name: 'a list of errors to the first one',
       thrown: make('KafkaJSAggregateError', 'several', [protocol('INVALID_CONFIG', false)]),
       code: 'INVALID_CONFIG',
       retriable: false,
     },
     {
-      name: 'a connection that is refused',
+      name: 'a refused connection',
       thrown: make('KafkaJSConnectionError', 'connect ECONNREFUSED', { broker: 'b:1', code: 'ECONNREFUSED' }),
       code: 'ECONNREFUSED',
       retriable: true,
     },
     {
-      name: 'no answer in time',
+      name: 'a request timeout',
       thrown: make('KafkaJSRequestTimeoutError', 'slow'),
       code: 'REQUEST_TIMEOUT',
       retriable: true,
     },
-    { name: 'a bug', thrown: new TypeError('x is undefined'), code: 'TYPE', retriable: false },
-    { name: 'no error at all', thrown: 'text', code: 'ERROR', retriable: false },
+    { name: 'an error of JavaScript', thrown: new TypeError('x is undefined'), code: 'TYPE', retriable: false },
+    { name: 'a thrown text', thrown: 'text', code: 'ERROR', retriable: false },
   ])('$name', ({ thrown, code, retriable }) => {
-    const error = kafkaError('topic x cannot be read', thrown)
+    const error = toKafkaError('cannot read topic x', thrown)
     expect(error).toMatchObject({ name: 'KafkaError', code, retriable, cause: thrown })
-    expect(error.message).toMatch(/^topic x cannot be read: ./)
+    expect(error.message).toMatch(/^cannot read topic x: ./)
   })
 })
 
-it('a KafkaError passes through', () => {
+it('toKafkaError returns a KafkaError unchanged', () => {
   const own = topicMissing('events')
-  expect(kafkaError('anything', own)).toBe(own)
+  expect(toKafkaError('anything', own)).toBe(own)
   expect(own).toBeInstanceOf(KafkaError)
   expect(own).toMatchObject({ code: 'TOPIC_MISSING', message: 'topic events does not exist', retriable: false })
 })

@@ -1,18 +1,18 @@
 import { describe, expect, it } from '@jest/globals'
 import { FollowedPartition } from '../../../../../src/adapters/kafka/log/follower.ts'
 
-/** What fetches brought: where each went on, where the log ended, when it was begun. */
+/** Fetches as `[position after it, end of the log, time at which it was sent]`. */
 type Fetches = readonly (readonly [next: number, end: number, at: number])[]
 
-describe('as of when a partition is read', () => {
+describe('the time up to which a partition is read', () => {
   const never = Number.NEGATIVE_INFINITY
   it.each<[reason: string, fetches: Fetches, asOf: number]>([
-    ['nothing was fetched', [], never],
-    ['an empty log is read by the answer', [[0, 0, 10]], 10],
-    ['all came at once', [[5, 5, 10]], 10],
-    ['some is left: not yet', [[3, 5, 10]], never],
+    ['is unknown before the first fetch', [], never],
+    ['is that of the fetch for an empty log', [[0, 0, 10]], 10],
+    ['is that of the fetch that reached the end', [[5, 5, 10]], 10],
+    ['is unknown while records are left', [[3, 5, 10]], never],
     [
-      'the second fetch reached the end',
+      'is that of the second fetch when that reached the end',
       [
         [3, 5, 10],
         [5, 5, 20],
@@ -20,7 +20,7 @@ describe('as of when a partition is read', () => {
       20,
     ],
     [
-      'more comes than is read: the end of the first fetch is reached',
+      'is that of the first fetch when its end is reached, although more was appended since',
       [
         [3, 5, 10],
         [6, 9, 20],
@@ -28,7 +28,7 @@ describe('as of when a partition is read', () => {
       10,
     ],
     [
-      'and then the end of the one that reached it',
+      'then advances to the fetch in which that end was reached',
       [
         [3, 5, 10],
         [6, 9, 20],
@@ -37,7 +37,7 @@ describe('as of when a partition is read', () => {
       20,
     ],
     [
-      'nothing new, again and again',
+      'advances with each fetch at the end of the log',
       [
         [5, 5, 10],
         [5, 5, 20],
@@ -46,7 +46,7 @@ describe('as of when a partition is read', () => {
       30,
     ],
     [
-      'it has fallen behind: what was known holds',
+      'stays when the follower falls behind',
       [
         [5, 5, 10],
         [7, 9, 20],
@@ -59,7 +59,7 @@ describe('as of when a partition is read', () => {
     expect(followed.asOf).toBe(asOf)
   })
 
-  it('drops a goal beyond the end of a truncated log', () => {
+  it('forgets an old end that a truncated log no longer has', () => {
     const followed = new FollowedPartition(0, 0)
     followed.fetchedTo(50, 100, 10)
     followed.moveTo(0)

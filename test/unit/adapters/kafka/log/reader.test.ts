@@ -9,7 +9,10 @@ const topic = 'events'
 const election = Object.assign(new Error('an election'), { type: 'LEADER_NOT_AVAILABLE', retriable: true })
 const refused = Object.assign(new Error('refused'), { type: 'TOPIC_AUTHORIZATION_FAILED', retriable: false })
 
-/** Answers with the ends of empty logs. `fails`: what the nth question about a partition is answered with instead. */
+/**
+ * A client of empty logs. `fails` returns the error of the nth offset request for a partition, if
+ * any.
+ */
 function asking(fails: (partition: number, question: number) => Error | undefined, partitions = 1) {
   const asked = Array.from({ length: partitions }, () => 0)
   let isConnected = true
@@ -54,8 +57,8 @@ const nothingLeft = { isConnected: false, askedLate: 0, timers: 0 }
 
 describe('the end of a log', () => {
   it.each([
-    ['at once', () => undefined],
-    ['when its leader is elected', (_: number, question: number) => (question < 8 ? election : undefined)],
+    ['immediately', () => undefined],
+    ['after the election of its leader', (_: number, question: number) => (question < 8 ? election : undefined)],
   ])('is found %s', async (_, fails) => {
     const { reader, ended, left } = asking(fails)
     expect(await ended(reader.endOf({ topic, partition: 0 }))).toBe(7)
@@ -63,8 +66,8 @@ describe('the end of a log', () => {
   })
 
   it.each([
-    ['nobody is elected', election],
-    ['it is refused', refused],
+    ['no leader is elected', election],
+    ['the request is not authorized', refused],
   ])('is not found when %s', async (_, error) => {
     const { reader, ended, left } = asking(() => error)
     const thrown = await ended(reader.endOf({ topic, partition: 0 }))
@@ -74,7 +77,7 @@ describe('the end of a log', () => {
   })
 })
 
-it('fails only after the requests for all partitions have ended', async () => {
+it('rejects only after the requests for all partitions have ended', async () => {
   const fails = (partition: number, question: number) =>
     partition === 0 ? refused : question < 8 ? election : undefined
   const { reader, ended, left } = asking(fails, 2)

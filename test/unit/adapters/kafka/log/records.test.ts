@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { headersOf, recordOf } from '../../../../../src/adapters/kafka/log/fetch.ts'
+import { toHeaderTexts, toLogRecord } from '../../../../../src/adapters/kafka/log/fetch.ts'
 
 describe('headers as text', () => {
   it.each([
@@ -12,19 +12,19 @@ describe('headers as text', () => {
     },
     { name: 'text', headers: { a: 'b' }, expected: { a: 'b' } },
     {
-      name: 'given twice: the last counts',
+      name: 'the last value of a repeated name',
       headers: { a: [Buffer.from('1'), Buffer.from('2')] },
       expected: { a: '2' },
     },
     { name: 'no value', headers: { a: undefined }, expected: { a: '' } },
   ])('$name', ({ headers, expected }) => {
-    expect(headersOf(headers)).toEqual(expected)
+    expect(toHeaderTexts(headers)).toEqual(expected)
   })
 })
 
-it('copies key and value, so that the fetch can be freed', () => {
+it('copies key and value, so that the response can be freed', () => {
   const fetch = Buffer.alloc(1024 * 1024, 'x')
-  const { key, value } = recordOf('topic', 0, {
+  const { key, value } = toLogRecord('topic', 0, {
     offset: '5',
     timestamp: '1700000000000',
     key: fetch.subarray(0, 10),

@@ -1,33 +1,33 @@
 import { describe, expect, it } from '@jest/globals'
 import {
-  batchLength,
   batchLimits,
-  isWorthHalving,
+  nextBatchLength,
   recordBytes,
+  shouldSplitBatch,
 } from '../../../../../src/adapters/kafka/producer/produce-request.ts'
 
 const of = (...sizes: readonly number[]) => sizes.map(bytes => ({ bytes }))
 
-describe('batchLength', () => {
+describe('nextBatchLength', () => {
   it.each([
-    { name: 'nothing', queue: of(), expected: 0 },
-    { name: 'all when it fits', queue: of(10, 20, 30), expected: 3 },
-    { name: 'exactly full', queue: of(batchLimits.bytes / 2, batchLimits.bytes / 2), expected: 2 },
-    { name: 'one byte too many', queue: of(batchLimits.bytes / 2, batchLimits.bytes / 2, 1), expected: 2 },
-    { name: 'a record too large alone', queue: of(batchLimits.bytes * 2, 1), expected: 1 },
-    { name: 'a record too large behind others', queue: of(1, batchLimits.bytes * 2), expected: 1 },
+    { name: 'an empty queue', queue: of(), expected: 0 },
+    { name: 'records that all fit', queue: of(10, 20, 30), expected: 3 },
+    { name: 'a batch that is exactly full', queue: of(batchLimits.bytes / 2, batchLimits.bytes / 2), expected: 2 },
+    { name: 'one byte above the limit', queue: of(batchLimits.bytes / 2, batchLimits.bytes / 2, 1), expected: 2 },
+    { name: 'a first record above the limit', queue: of(batchLimits.bytes * 2, 1), expected: 1 },
+    { name: 'a later record above the limit', queue: of(1, batchLimits.bytes * 2), expected: 1 },
     {
-      name: 'as many as are allowed',
+      name: 'the maximum number of records',
       queue: of(...Array<number>(batchLimits.records).fill(1)),
       expected: batchLimits.records,
     },
     {
-      name: 'one too many',
+      name: 'one record above the maximum number',
       queue: of(...Array<number>(batchLimits.records + 1).fill(1)),
       expected: batchLimits.records,
     },
   ])('$name', ({ queue, expected }) => {
-    expect(batchLength(queue)).toBe(expected)
+    expect(nextBatchLength(queue)).toBe(expected)
   })
 })
 
@@ -47,5 +47,5 @@ it.each([
   { code: 'INVALID_RECORD', records: 9, expected: true },
   { code: 'NOT_LEADER_FOR_PARTITION', records: 9, expected: false },
 ])('$code for $records records: halved $expected', ({ code, records, expected }) => {
-  expect(isWorthHalving(code, records)).toBe(expected)
+  expect(shouldSplitBatch(code, records)).toBe(expected)
 })

@@ -13,7 +13,7 @@ const stored = ({ topic, messages }: ProducerRecord) => [
   { topicName: topic, partition: messages[0]?.partition as number, errorCode: 0 },
 ]
 
-/** A producer on a kafkajs whose topics all have three partitions and whose `send` is given. */
+/** A producer on a kafkajs with this `send`, in which every topic has three partitions. */
 function setUp(send: Send) {
   const clock = new ManualClock()
   const requests: ProducerRecord[] = []
@@ -46,13 +46,13 @@ function append(to: LogProducer, partition: number, value = 'x', topic = 'topic'
 
 const valuesOf = ({ messages }: ProducerRecord): string => messages.map(({ value }: Message) => String(value)).join()
 
-describe('an answer is checked for the partition it names', () => {
+describe('the response to a request must contain its partition', () => {
   it.each([
-    { name: 'all is well', answer: [{ topicName: 'topic', partition: 0, errorCode: 0 }], expected: 'stored' },
-    { name: 'empty', answer: [], expected: 'UNANSWERED' },
+    { name: 'its own partition', answer: [{ topicName: 'topic', partition: 0, errorCode: 0 }], expected: 'stored' },
+    { name: 'no partition', answer: [], expected: 'UNANSWERED' },
     { name: 'another partition', answer: [{ topicName: 'topic', partition: 1, errorCode: 0 }], expected: 'UNANSWERED' },
     { name: 'another topic', answer: [{ topicName: 'other', partition: 0, errorCode: 0 }], expected: 'UNANSWERED' },
-    { name: 'with an error', answer: [{ topicName: 'topic', partition: 0, errorCode: 7 }], expected: 'UNANSWERED' },
+    { name: 'an error', answer: [{ topicName: 'topic', partition: 0, errorCode: 7 }], expected: 'UNANSWERED' },
   ])('$name', async ({ answer, expected }) => {
     const { producer, linger } = setUp(async () => answer)
     const result = append(producer, 0)
@@ -61,7 +61,7 @@ describe('an answer is checked for the partition it names', () => {
   })
 })
 
-it('one request holds records of one partition, in order, with the partition named', async () => {
+it('a request contains the records of one partition in order', async () => {
   const { producer, requests, linger } = setUp(async request => stored(request))
   for (const [partition, value] of [
     [0, 'a'],
@@ -79,7 +79,7 @@ it('one request holds records of one partition, in order, with the partition nam
   expect(requests.every(({ acks }) => acks === -1)).toBe(true)
 })
 
-it('one request at a time for a partition; records queued in between share the next; other partitions do not wait', async () => {
+it('a partition has one request at a time; records queued during it share the next one', async () => {
   const answers: (() => void)[] = []
   const { producer, requests, linger } = setUp(
     request => new Promise(resolve => answers.push(() => resolve(stored(request)))),
@@ -118,12 +118,12 @@ it('records of a topic with large batches linger longer and delay no other topic
 })
 
 describe('records of a topic with large batches', () => {
-  /** Of the users of a test, who have their own partitions elsewhere. */
+  /** Keys that select different partitions in other topics. */
   const park = (to: LogProducer, user: string): void =>
     to.append('patient', { key: Buffer.from(user), value: Buffer.from(user), headers: {} }, () => {})
   const placeOf = ({ messages }: ProducerRecord) => messages[0]?.partition
 
-  it('go in one request, whatever their keys, and the next ones to the next partition', async () => {
+  it('share a request whatever their keys, and the next request goes to the next partition', async () => {
     const { producer, requests, linger } = setUp(async request => stored(request))
     for (const users of ['abcdefgh', 'ijkl', 'mnop', 'qrst']) {
       for (const user of users) park(producer, user)
@@ -134,7 +134,7 @@ describe('records of a topic with large batches', () => {
     expect(requests.map(placeOf)).toEqual([0, 1, 2, 0])
   })
 
-  it('avoid a partition that does not answer, unless none does', async () => {
+  it('avoid a partition whose leader does not respond, unless none does', async () => {
     const silentOnes = new Set([1])
     const { producer, requests, linger } = setUp(async request =>
       silentOnes.has(placeOf(request) as number) ? new Promise(() => {}) : stored(request),
@@ -151,7 +151,7 @@ describe('records of a topic with large batches', () => {
       await linger()
       await linger()
     }
-    // What comes for the third time waits for the answers.
+    // All partitions have a request in progress, so the third batch waits.
     expect(requests.map(placeOf).slice(5)).toEqual([0, 2])
   })
 })
@@ -167,7 +167,7 @@ it('a flush does not wait for the linger', async () => {
   expect(results.map(({ answer }) => answer)).toEqual(['stored', 'stored'])
 })
 
-it('a refused record does not fail the others of its batch', async () => {
+it('an invalid record does not fail the others of its batch', async () => {
   const { producer, requests, linger } = setUp(async request => {
     if (valuesOf(request).includes('bad'))
       throw Object.assign(new Error('no'), { type: 'INVALID_RECORD', retriable: false })
@@ -193,7 +193,7 @@ it('an error fails only the records of its request', async () => {
   expect([first.answer, second.answer]).toEqual(['LEADER_NOT_AVAILABLE', 'stored'])
 })
 
-it('a record that may no longer be sent is not sent, and its callback gets the error', async () => {
+it('a record whose maySend returns false is not sent, and its callback gets an error', async () => {
   const answers: (() => void)[] = []
   const { producer, requests, linger } = setUp(
     request => new Promise(resolve => answers.push(() => resolve(stored(request)))),
@@ -208,7 +208,7 @@ it('a record that may no longer be sent is not sent, and its callback gets the e
   }
   add('a', () => isOurs)
   await linger()
-  // The first is under way, these wait for its answer.
+  // These records wait for the response to the first request.
   add('b', () => isOurs)
   add('c')
   add('d', () => isOurs)

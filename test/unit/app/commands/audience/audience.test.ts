@@ -9,7 +9,7 @@ beforeEach(() => {
 })
 
 describe('audience sync', () => {
-  it('writes what the file says', async () => {
+  it('uploads the members of a file', async () => {
     const { code, out, err } = await harness.run(['sync', ...shoppers, '--members', `${folder}/members.txt`])
     expect({ code, err }).toEqual({ code: 0, err: '' })
     expect(out).toMatch(/^full sync \d{16} of First time shopper: 2 members in 0\.0 s\n$/)
@@ -22,7 +22,7 @@ describe('audience sync', () => {
     expect(harness.open).toBe(0)
   })
 
-  it('or stdin, and tells it as JSON', async () => {
+  it('uploads members from stdin and prints JSON', async () => {
     const argv = ['sync', ...shoppers, '--members', '-', '--partial', '--json']
     const { out } = await harness.run(argv, { stdin: 'ada\n{"userId":"bob","value":false}' })
     expect(JSON.parse(out)).toEqual({
@@ -37,12 +37,12 @@ describe('audience sync', () => {
     for (const input of harness.inputs()) expect(input).toMatchObject({ mode: 'partial' })
   })
 
-  it('or the values of a trait', async () => {
+  it('uploads the values of a trait', async () => {
     await harness.run(['sync', '--name', 'Lifetime value', '--members', `${folder}/members.csv`])
     expect(harness.inputsTold()).toEqual(expect.arrayContaining(['observed ada 12', 'observed bob "gold"']))
   })
 
-  it("begins by the brokers' time, whatever the clock says, and reads no topic for that", async () => {
+  it("uses the broker's time, not the clock of this machine, and reads no topic for it", async () => {
     harness.brokersAhead = 3_600_000
     await harness.run(['sync', ...shoppers, '--members', `${folder}/members.txt`])
     const [first] = harness.inputs() as readonly { syncId: number }[]
@@ -51,25 +51,25 @@ describe('audience sync', () => {
   })
 
   it.each<[string, () => void]>([
-    ['of a full one', () => harness.keepMark('First time shopper', syncId(firstId + 3_600_000 * 1_024))],
-    ['of a partial one', () => harness.keepShopper('zoe', { syncId: syncId(firstId + 3_600_000 * 1_024) })],
-  ])('that is waited for fails behind one %s whose clock was ahead', async (_name, given) => {
+    ['full sync', () => harness.keepMark('First time shopper', syncId(firstId + 3_600_000 * 1_024))],
+    ['partial sync', () => harness.keepShopper('zoe', { syncId: syncId(firstId + 3_600_000 * 1_024) })],
+  ])('with --wait fails when an earlier sync has a later time: %s', async (_name, given) => {
     given()
     const { code, err } = await harness.run(['sync', ...shoppers, '--members', `${folder}/members.txt`, '--wait'])
     expect(code).toBe(1)
-    expect(err).toMatch(/the audience has a sync of 2026-03-01T01:00:00.000Z, .* hookline audience reset, /)
+    expect(err).toMatch(/no effect: .* has the later time 2026-03-01T01:00:00.000Z; .* run hookline audience reset, /)
   })
 
   it.each<[string, string[], string]>([
     [
       'an unknown name',
       ['--name', 'First time shoper', '--members', '-'],
-      "--name: there is no 'First time shoper' (did you mean First time shopper?)",
+      "--name: unknown value 'First time shoper' (did you mean First time shopper?)",
     ],
-    ['no such file', [...shoppers, '--members', '/nowhere/list'], '--members: ENOENT'],
+    ['a missing file', [...shoppers, '--members', '/nowhere/list'], '--members: ENOENT'],
     ['a directory', [...shoppers, '--members', '/'], '--members: / is a directory'],
-    ['no list', shoppers, "required option '--members <file>' not specified"],
-    ['no name', ['--members', '-'], "required option '--name <name>' not specified"],
+    ['no --members', shoppers, "required option '--members <file>' not specified"],
+    ['no --name', ['--members', '-'], "required option '--name <name>' not specified"],
   ])('usage: %s', async (_name, argv, message) => {
     const { code, err } = await harness.run(['sync', ...argv])
     expect(code).toBe(2)
@@ -79,33 +79,37 @@ describe('audience sync', () => {
 
   it.each<[string, string, string]>([
     [
-      'a wrong line',
+      'an invalid line',
       'wrong.ndjson',
-      ": line 2: it has no user id: give 'userId' as a text or a number; 1 members before that",
+      ": line 2: there is no user id: set 'userId' to a string or a number; 1 members before that",
     ],
-    ['nobody', 'nobody.txt', ' names nobody, which would take everybody out; if that is meant: --allow-empty'],
-  ])('is refused for %s, and not ended', async (_name, file, message) => {
+    [
+      'an empty list',
+      'nobody.txt',
+      ' is empty, which would remove all members; if that is intended, use --allow-empty',
+    ],
+  ])('rejects %s and does not end the sync', async (_name, file, message) => {
     const { code, out, err } = await harness.run(['sync', ...shoppers, '--members', `${folder}/${file}`])
     expect({ code, out }).toEqual({ code: 1, out: '' })
     expect(err).toContain(`hookline: ${folder}/${file}${message}`)
     expect(harness.inputsTold()).not.toContain('sync_ended')
   })
 
-  it('of nobody takes everybody out when that is meant', async () => {
+  it('accepts an empty list with --allow-empty', async () => {
     const argv = ['sync', ...shoppers, '--members', `${folder}/nobody.txt`, '--allow-empty']
     expect((await harness.run(argv)).code).toBe(0)
     expect(harness.inputsTold()).toEqual(['sync_ended', 'sync_ended'])
   })
 
-  it('says when no destination gets it', async () => {
+  it('warns when the audience has no enabled destination', async () => {
     const { code, err } = await harness.run(['sync', '--name', 'Idle', '--members', '-'], { stdin: 'ada' })
     expect({ code, err }).toEqual({
       code: 0,
-      err: 'hookline: no enabled destination gets Idle: see audiences.list\n',
+      err: 'hookline: Idle has no enabled destination; check audiences.list\n',
     })
   })
 
-  it('that is interrupted is not ended', async () => {
+  it('does not end an interrupted sync', async () => {
     const stopping = new AbortController()
     stopping.abort()
     const { code, err } = await harness.run(['sync', ...shoppers, '--members', '-'], {
@@ -117,7 +121,7 @@ describe('audience sync', () => {
     expect(harness.inputsTold()).not.toContain('sync_ended')
   })
 
-  it('fails when Kafka does not take it', async () => {
+  it('fails when Kafka rejects the write', async () => {
     harness.log.unwritable.add(topics.audienceInput)
     const { code, err } = await harness.run(['sync', ...shoppers, '--members', '-'], { stdin: 'ada' })
     expect({ code, err }).toEqual({ code: 1, err: 'hookline: hookline.audience-input is not writable\n' })
@@ -125,18 +129,18 @@ describe('audience sync', () => {
   })
 
   it.each<[string, boolean, number, string]>([
-    ['everything', true, 0, '2 delivered'],
-    ['something was not', false, 1, '1 delivered, 1 not delivered'],
-  ])('--wait ends when all is over: %s', async (_name, isDelivered, code, line) => {
+    ['all delivered', true, 0, '2 delivered'],
+    ['one not delivered', false, 1, '1 delivered, 1 not delivered'],
+  ])('--wait waits for the deliveries: %s', async (_name, isDelivered, code, line) => {
     harness.keepShopper('ada', {})
     harness.keepShopper('bob', isDelivered ? {} : { acknowledged: undefined })
     const result = await harness.run(['sync', ...shoppers, '--members', `${folder}/members.txt`, '--wait'])
     expect(result.code).toBe(code)
     expect(result.out.split('\n')[1]).toBe(line)
-    if (code === 1) expect(result.err).toContain('1 were not delivered: the next sync tells them again')
+    if (code === 1) expect(result.err).toContain('1 changes were not delivered; the next sync sends them again')
   })
 
-  it('--wait can be interrupted: the sync goes on', async () => {
+  it('--wait can be interrupted; the delivery continues', async () => {
     harness.keepShopper('ada', { inFlight: harness.inFlight() })
     const stopping = new AbortController()
     harness.committed = () => {
@@ -147,12 +151,12 @@ describe('audience sync', () => {
     const { code, err } = await harness.run(argv, { signal: stopping.signal })
     expect({ code, err }).toEqual({
       code: 1,
-      err: 'hookline: interrupted; the sync is complete and goes on by itself\n',
+      err: 'hookline: interrupted; the upload is complete, and delivery continues\n',
     })
     expect(harness.inputsTold()).toContain('sync_ended')
   })
 
-  it('shows a bar on a terminal only', async () => {
+  it('shows a progress bar only on a terminal', async () => {
     const argv = ['sync', ...shoppers, '--members', `${folder}/members.txt`]
     expect((await harness.run(argv, { isTTY: true })).err).toContain('2 members')
     expect((await harness.run([...argv, '--json'], { isTTY: true })).err).toBe('')

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { createEventCodec } from '../../../../../src/adapters/avro/avro.ts'
+import { createEventCodec } from '../../../../../src/adapters/avro/event-codec.ts'
 import { produceCommand } from '../../../../../src/app/commands/produce/produce.ts'
 import type { Event } from '../../../../../src/core/message/event.ts'
 import { callTypes } from '../../../../../src/core/message/message.ts'
@@ -16,7 +16,7 @@ const folder = await configFolder({
 const clock = new ManualClock()
 const codec = await createEventCodec({ registry: new MemoryRegistry(), eventsTopic, clock })
 
-/** Acknowledges everything, from `failsAt` on with an error. */
+/** Acknowledges all records. From `failsAt` on, it reports errors. */
 class MemoryProducer implements LogProducer {
   readonly records: [topic: string, record: OutgoingRecord][] = []
   readonly #pending: (() => void)[] = []
@@ -75,11 +75,11 @@ async function run(
   return { ...result, producer }
 }
 
-describe('a sample load', () => {
-  it('is 100 canonical messages of the first source, keyed by user', async () => {
+describe('sample messages', () => {
+  it('are 100 canonical messages of the first source, keyed by user', async () => {
     const { code, out, err, producer } = await run([])
     expect({ code, err }).toEqual({ code: 0, err: '' })
-    expect(out).toMatch(/^produced 100 messages to hookline\.events in \d+\.\d s \(\d+ a second\)\n$/)
+    expect(out).toMatch(/^produced 100 messages to hookline\.events in \d+\.\d s \(\d+ per second\)\n$/)
     const events = producer.events()
     expect(new Set(events.map(({ message }) => message.type))).toEqual(new Set(callTypes))
     for (const { sourceId, canonical, receivedAt } of events)
@@ -90,7 +90,7 @@ describe('a sample load', () => {
     expect(producer.stops).toBe(1)
   })
 
-  it('is what the options say', async () => {
+  it('follow the options', async () => {
     const argv = [
       '--count',
       '7',
@@ -116,7 +116,7 @@ describe('a sample load', () => {
     ).toBe(true)
   })
 
-  it('is larger than what may wait for Kafka', async () => {
+  it('can exceed the limit of records that wait for Kafka', async () => {
     const { code, producer } = await run(['--count', '12000'])
     expect(code).toBe(0)
     expect(producer.records.length).toBe(12_000)
@@ -125,7 +125,7 @@ describe('a sample load', () => {
   it.each([
     [[], 'interrupted after 0 messages', 1],
     [['--rate', '10'], '', 0],
-  ])('stops when it is told to: %j', async (argv, message, code) => {
+  ])('stop at a signal: %j', async (argv, message, code) => {
     const result = await run(argv, { signal: AbortSignal.abort() })
     expect(result.code).toBe(code)
     expect(result.out).toMatch(/^produced 0 messages/)
@@ -133,19 +133,19 @@ describe('a sample load', () => {
     expect(result.producer.stops).toBe(1)
   })
 
-  it('ends at the first record that Kafka does not take, with the remedy', async () => {
+  it('stop at the first record that Kafka rejects, with a remedy', async () => {
     const { code, out, err, producer } = await run(['--count', '20000'], {}, new MemoryProducer(3))
     expect(code).toBe(1)
     expect(out).toMatch(/^produced 2 messages/)
     expect(err).toBe(
-      'hookline: Kafka did not take 4998 messages: topic hookline.events does not exist: hookline topics apply\n',
+      'hookline: Kafka rejected 4998 messages: topic hookline.events does not exist; create it with: hookline topics apply\n',
     )
     expect(producer.stops).toBe(1)
   })
 })
 
 describe('messages from stdin', () => {
-  it('are put as they are, blank lines passed over', async () => {
+  it('are written unchanged; blank lines are skipped', async () => {
     const stdin =
       '{"type":"track","userId":12345678901234567890,"event":"Ä","messageId":"m-1"}\n\r\n{"type":"page","anonymousId":"a"}'
     const { code, err, producer } = await run(['--stdin'], { stdin })
@@ -160,7 +160,7 @@ describe('messages from stdin', () => {
     ])
   })
 
-  it('that are none are told with their lines; the others are put', async () => {
+  it('that are invalid are reported with their line number; the others are written', async () => {
     const stdin = '{"type":"track","userId":"u"}\n{"type":"identify","userId":"u"}\nnonsense\n[]\n'
     const { code, out, err, producer } = await run(['--stdin', '--json'], { stdin })
     expect(code).toBe(1)
@@ -169,7 +169,7 @@ describe('messages from stdin', () => {
       "stdin:1: missing_event: You must pass 'event'.",
       expect.stringMatching(/^stdin:3: invalid_json: /),
       expect.stringMatching(/^stdin:4: not_an_object: /),
-      'hookline: 3 lines are no messages',
+      'hookline: 3 lines are not valid messages',
       '',
     ])
     expect(producer.records.length).toBe(1)
@@ -178,9 +178,9 @@ describe('messages from stdin', () => {
 
 describe('usage', () => {
   it.each([
-    [['--type', 'track,buy'], "--type: 'buy' is none of identify, track, page, screen, group, alias"],
-    [['--source', 'shop'], "no source 'shop' in the configuration: web, server"],
-    [['--count', '-1'], "--count must be a whole number of at least 1, not '-1'"],
+    [['--type', 'track,buy'], "--type: unknown value 'buy' (one of identify, track, page, screen, group, alias)"],
+    [['--source', 'shop'], "--source: unknown value 'shop' (one of web, server)"],
+    [['--count', '-1'], "--count must be an integer >= 1, not '-1'"],
     [['--stdin', '--count', '3'], "option '--stdin' cannot be used with option '-n, --count <number>'"],
   ])('%j', async (argv, message) => {
     const { code, err, producer } = await run(argv)

@@ -15,7 +15,7 @@ describe('sample messages', () => {
     expect(samples(6).map(({ type }) => type)).toEqual([...callTypes])
   })
 
-  it('are mostly tracks and pages afterwards, and every type', () => {
+  it('continue with all types, mostly track and page', () => {
     const types = samples(1_000).map(({ type }) => type)
     const share = (type: string) => types.filter(each => each === type).length
     expect(share('track')).toBeGreaterThan(share('page'))
@@ -23,26 +23,26 @@ describe('sample messages', () => {
     for (const type of callTypes) expect(share(type)).toBeGreaterThan(3)
   })
 
-  it('are of the types asked for only', () => {
+  it('have only the requested types', () => {
     expect(new Set(samples(200, { types: ['group', 'alias'] }).map(({ type }) => type))).toEqual(
       new Set(['group', 'alias']),
     )
   })
 
-  it('are all taken by normalise, under ids of their own', () => {
+  it('are all valid and have unique ids', () => {
     const outcomes = samples(2_000).map(sample => normalise(sample, reception))
     expect(outcomes.filter(({ kind }) => kind === 'rejected')).toEqual([])
     const ids = outcomes.map(outcome => outcome.kind === 'message' && outcome.message.messageId)
     expect(new Set(ids).size).toBe(2_000)
   })
 
-  it('are about so many users, some of whom are not known yet', () => {
+  it('have the requested number of users, some of them anonymous', () => {
     const all = samples(2_000, { users: 5 })
     expect(new Set(all.map(({ userId }) => userId)).size).toBe(6)
     expect(all.some(({ userId, anonymousId }) => userId === undefined && anonymousId !== undefined)).toBe(true)
   })
 
-  it('are the same for the same seed, and others for another', () => {
+  it('are equal for equal seeds and differ for other seeds', () => {
     expect(samples(50)).toEqual(samples(50))
     expect(samples(50, { seed: 8 })).not.toEqual(samples(50))
   })

@@ -11,7 +11,7 @@ const text = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 80 }).filter(name => !(name in {})),
 )
 const content = fc.oneof(bytes, text)
-/** What a producer may be given, with lengths at which a varint takes a byte more. */
+/** A message for a producer. Its lengths include those at which a varint needs one more byte. */
 export const message: fc.Arbitrary<MessageToEncode> = fc.record(
   {
     offsetDelta: fc.oneof(fc.nat(200), fc.nat(2 ** 31 - 1)),
@@ -27,7 +27,7 @@ export const Decoder =
     'protocol/decoder',
   )
 
-/** Of a record, behind its length. */
+/** The bytes of a record after its length. */
 export function bodyOf(record: Buffer): Buffer {
   const decoder = new Decoder(record)
   decoder.readVarInt()

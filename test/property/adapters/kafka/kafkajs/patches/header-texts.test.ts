@@ -7,7 +7,7 @@ import {
 } from '../../../../../../src/adapters/kafka/kafkajs/patches/record-decoder.ts'
 import { encodeRecord } from '../../../../../../src/adapters/kafka/kafkajs/patches/record-encoder.ts'
 import { internal } from '../../../../../../src/adapters/kafka/kafkajs/private-api.ts'
-import { headersOf } from '../../../../../../src/adapters/kafka/log/fetch.ts'
+import { toHeaderTexts } from '../../../../../../src/adapters/kafka/log/fetch.ts'
 import { bodyOf, Decoder, message } from './any-record.ts'
 
 const theirDecode = internal<DecodeRecord>('protocol/recordBatch/record/v0/decoder')
@@ -25,11 +25,11 @@ it('headers as text equal the headers that kafkajs has as bytes', () => {
       const { headers, ...read } = ours(body)
       const { headers: bytes, ...theirs } = theirDecode(new Decoder(body), batch)
       expect(read).toStrictEqual(theirs)
-      const given = headers as Parameters<typeof headersOf>[0]
-      expect(headersOf(given)).toEqual(headersOf(bytes as Record<string, Buffer | Buffer[]>))
+      const given = headers as Parameters<typeof toHeaderTexts>[0]
+      expect(toHeaderTexts(given)).toEqual(toHeaderTexts(bytes as Record<string, Buffer | Buffer[]>))
       // Headers of more than 64 KiB are bytes until their record is taken.
       const isText = Object.values(headers).every(value => typeof value === 'string')
-      expect(headersOf(given) === given).toBe(isText)
+      expect(toHeaderTexts(given) === given).toBe(isText)
     }),
     { numRuns: 500 },
   )

@@ -10,7 +10,7 @@ import {
 import { internal } from '../../../../../../src/adapters/kafka/kafkajs/private-api.ts'
 import { bodyOf, bytes, Decoder, message } from './any-record.ts'
 
-// kafkajs's own functions: nothing here loads the patches.
+// kafkajs's own functions, without Hookline's patches.
 const theirEncode = internal<(message: MessageToEncode) => EncodedRecord>('protocol/recordBatch/record/v0/index')
 const theirDecode = internal<DecodeRecord>('protocol/recordBatch/record/v0/decoder')
 const theirChecksum = internal<(bytes: Buffer) => number>('protocol/recordBatch/crc32C/index')
@@ -24,7 +24,7 @@ const batch = fc.record({
   timestampType: fc.constantFrom(0, 1),
 })
 
-describe('records are as kafkajs has them', () => {
+describe('records equal those of kafkajs', () => {
   it('written', () => {
     fc.assert(fc.property(message, given => encodeRecord(given).buffer.equals(theirEncode(given).buffer)))
   })
@@ -39,7 +39,7 @@ describe('records are as kafkajs has them', () => {
     )
   })
 
-  it('summed up, wherever they begin', () => {
+  it('summaries are equal for any start', () => {
     const some = fc.oneof(bytes, fc.uint8Array({ maxLength: 4_000 }).map(Buffer.from)) as fc.Arbitrary<Buffer>
     fc.assert(
       fc.property(some, fc.nat(7), (each, from) => {
@@ -53,7 +53,8 @@ describe('records are as kafkajs has them', () => {
 
 it.each([
   { name: 'that come more than once keep all their values, in their order', headers: { a: ['1', '2', '3'], b: 'x' } },
-  // kafkajs adds its own to what every object has of such a name.
+  // For these names kafkajs appends to the inherited property of the object, so its result is
+  // wrong.
   { name: 'may have any name', headers: JSON.parse('{"__proto__":"1","constructor":["2","3"],"toString":"4"}') },
 ])('headers $name', ({ headers }) => {
   const body = bodyOf(encodeRecord({ headers }).buffer)

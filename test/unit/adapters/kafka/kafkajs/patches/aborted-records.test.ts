@@ -2,7 +2,10 @@ import { expect, it } from '@jest/globals'
 import { withoutAborted } from '../../../../../../src/adapters/kafka/kafkajs/patches/fetched-batches.ts'
 import type { FetchedMessage } from '../../../../../../src/adapters/kafka/kafkajs/private-api.ts'
 
-/** `A12` is a record of producer A at offset 12 in a transaction, `a12` one outside, `A12!` its abort marker, `A12.` its commit marker. */
+/**
+ * Parses a record of producer A at offset 12: `A12` in a transaction, `a12` outside, `A12!` abort
+ * marker, `A12.` commit marker.
+ */
 function message(text: string): FetchedMessage {
   const [, producer = '', offset = '', ending = ''] = /^(\w)(\d+)([!.]?)$/.exec(text) ?? []
   return {
@@ -16,20 +19,20 @@ function message(text: string): FetchedMessage {
 }
 
 it.each([
-  { name: 'none aborted', log: 'A0 B1 A2. B3.', aborted: '', left: 'A0 B1 A2. B3.' },
-  { name: 'one', log: 'A0 A1 A2! A3 A4.', aborted: 'A0', left: 'A2! A3 A4.' },
-  { name: 'one among records outside of transactions', log: 'A0 b1 a2 A3! b4', aborted: 'A0', left: 'b1 a2 A3! b4' },
-  { name: 'twice the same producer', log: 'A0 A1! A2 A3! A4 A5.', aborted: 'A0 A2', left: 'A1! A3! A4 A5.' },
-  { name: 'the first to begin ends last', log: 'A0 B1 B2! A3 A4! B5 B6.', aborted: 'B1 A0', left: 'B2! A4! B5 B6.' },
-  { name: 'the fetch begins inside of both', log: 'A7 B8 B9! A10!', aborted: 'B5 A2', left: 'B9! A10!' },
+  { name: 'no aborted transaction', log: 'A0 B1 A2. B3.', aborted: '', left: 'A0 B1 A2. B3.' },
+  { name: 'one aborted transaction', log: 'A0 A1 A2! A3 A4.', aborted: 'A0', left: 'A2! A3 A4.' },
+  { name: 'one among plain records', log: 'A0 b1 a2 A3! b4', aborted: 'A0', left: 'b1 a2 A3! b4' },
+  { name: 'two of one producer', log: 'A0 A1! A2 A3! A4 A5.', aborted: 'A0 A2', left: 'A1! A3! A4 A5.' },
+  { name: 'the first one ends last', log: 'A0 B1 B2! A3 A4! B5 B6.', aborted: 'B1 A0', left: 'B2! A4! B5 B6.' },
+  { name: 'the fetch begins within both', log: 'A7 B8 B9! A10!', aborted: 'B5 A2', left: 'B9! A10!' },
   {
-    name: 'the fetch begins inside, and the first record is of the later one',
+    name: 'the fetch begins within both, with a record of the later one',
     log: 'A8 B9 B10! A11!',
     aborted: 'B5 A6',
     left: 'B10! A11!',
   },
-  { name: 'the marker of another producer ends nothing', log: 'A0 B1. A2 A3!', aborted: 'A0', left: 'B1. A3!' },
-  { name: 'a key that looks like an abort marker is none', log: 'A0 A1 A2!', aborted: 'A0', left: 'A2!' },
+  { name: 'a marker of another producer', log: 'A0 B1. A2 A3!', aborted: 'A0', left: 'B1. A3!' },
+  { name: 'a record key that equals an abort marker', log: 'A0 A1 A2!', aborted: 'A0', left: 'A2!' },
 ])('$name', ({ log, aborted, left }) => {
   const split = (text: string): string[] => text.split(' ').filter(Boolean)
   const transactions = split(aborted).map(text => ({ producerId: text[0] as string, firstOffset: text.slice(1) }))

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
 import {
-  assignmentFrom,
-  fetchUnhooked,
+  fetchWithoutHooks,
   type GroupHooks,
+  lastAssignmentFrom,
   patchConsumerGroup,
   setGroupHooks,
 } from '../../../../../../src/adapters/kafka/kafkajs/patches/consumer-group.ts'
@@ -23,9 +23,9 @@ const broker = internal<{ prototype: Broker }>('broker').prototype
 const found = steps.map(step => typeof group[step])
 const canSync = typeof broker.syncGroup
 
-/** What was done, by whom and for which group. */
+/** The calls of kafkajs's methods and of the hooks, with their groups. */
 const events: string[] = []
-/** What one fetch brings: markers only. */
+/** The result of a fetch: a batch that has only markers. */
 const batch = { rawMessages: [{}], isEmpty: () => true } as unknown as FetchedBatch
 
 const own = (step: Step) =>
@@ -33,7 +33,8 @@ const own = (step: Step) =>
     events.push(`kafkajs: ${step} of ${this.groupId} ${JSON.stringify(args)}`)
     return step === 'fetch' ? [batch] : undefined
   }
-// In place of kafkajs's own, which talk to brokers; then the hooks, as they are set when kafkajs is loaded.
+// Replaces kafkajs's methods, which send requests to brokers. Then the patch adds its hooks to
+// them.
 Object.assign(group, Object.fromEntries(steps.map(step => [step, own(step)])))
 broker.syncGroup = async request => {
   if ('error' in request) throw request.error
@@ -57,7 +58,7 @@ const hooks = (name: string): GroupHooks => ({
     void events.push(`${name}: ${topic}/${partition} of ${groupId} out of range`),
 })
 
-/** A group on a cluster of its own, with hooks or without. */
+/** A group with a cluster client of its own, with or without hooks. */
 function groupOf(groupId: string, hooked?: GroupHooks): ConsumerGroup {
   const cluster = {} as Cluster
   if (hooked !== undefined) setGroupHooks(cluster, hooked)
@@ -94,7 +95,7 @@ describe('a step of a group', () => {
       hooked: ['h: t/3 of g out of range'],
       plain: 'kafkajs: recoverFromOffsetOutOfRange of g [{"topic":"t","partition":3}]',
     },
-  ])('$step goes through the hooks of its consumer; without any it is as ever', async ({ step, hooked, plain }) => {
+  ])('$step calls its consumer’s hooks, without hooks only kafkajs’s method', async ({ step, hooked, plain }) => {
     await take[step](groupOf('g', hooks('h')))
     expect(events.splice(0)).toEqual(hooked)
     await take[step](groupOf('g'))
@@ -108,7 +109,7 @@ describe('a step of a group', () => {
     expect(events).toEqual(['second: heartbeat of two', 'first: heartbeat of one'])
   })
 
-  it('fails as the hook fails, which makes kafkajs join again', async () => {
+  it('fails with the error of the hook, which makes kafkajs join again', async () => {
     const rejoin = Object.assign(new Error('join again'), { type: 'REBALANCE_IN_PROGRESS' })
     const fail = (): Promise<never> => Promise.reject(rejoin)
     const failing = groupOf('g', {
@@ -123,11 +124,11 @@ describe('a step of a group', () => {
   })
 })
 
-describe('how long a broker holds a fetch', () => {
+describe('maxWait', () => {
   it.each([
-    { name: 'each one', fetch: (of: ConsumerGroup) => of.fetch('1') },
-    { name: 'each one while a join is under way', fetch: (of: ConsumerGroup) => fetchUnhooked(of, '1') },
-  ])('is asked before $name', async ({ fetch }) => {
+    { name: 'each fetch', fetch: (of: ConsumerGroup) => of.fetch('1') },
+    { name: 'each fetch during a rebalance', fetch: (of: ConsumerGroup) => fetchWithoutHooks(of, '1') },
+  ])('is called before $name', async ({ fetch }) => {
     const waits: DurationMs[] = [durationMs(500), durationMs(100)]
     const of = groupOf('g', { ...hooks('h'), maxWait: () => waits.shift() ?? durationMs(0) })
     const waited: number[] = []
@@ -139,10 +140,10 @@ describe('how long a broker holds a fetch', () => {
   })
 })
 
-describe('a batch without remaining records', () => {
+describe('a batch that has only markers', () => {
   it.each([
-    { name: 'comes to our consumers', hooked: hooks('h'), raw: [{}], isEmpty: false },
-    { name: 'comes to nobody else', hooked: undefined, raw: [{}], isEmpty: true },
+    { name: 'is passed to a consumer with hooks', hooked: hooks('h'), raw: [{}], isEmpty: false },
+    { name: 'is not passed to other consumers', hooked: undefined, raw: [{}], isEmpty: true },
   ])('$name', async ({ hooked, raw, isEmpty }) => {
     Object.assign(batch, { rawMessages: raw })
     const batches = await groupOf('g', hooked).fetch('1')
@@ -152,8 +153,8 @@ describe('a batch without remaining records', () => {
 
 describe('an empty batch', () => {
   it.each([
-    { name: 'our consumers hear nothing', hooked: hooks('h'), batches: 0 },
-    { name: 'others hear as before', hooked: undefined, batches: 1 },
+    { name: 'is not passed to a consumer with hooks', hooked: hooks('h'), batches: 0 },
+    { name: 'is passed to other consumers', hooked: undefined, batches: 1 },
   ])('$name', async ({ hooked, batches }) => {
     Object.assign(batch, { rawMessages: [] })
     expect(await groupOf('g', hooked).fetch('1')).toHaveLength(batches)
@@ -165,18 +166,18 @@ describe('the assignment with its user data', () => {
 
   it('is kept for each coordinator', async () => {
     const [one, two] = [coordinator(), coordinator()]
-    expect(assignmentFrom(one)).toBeUndefined()
+    expect(lastAssignmentFrom(one)).toBeUndefined()
     expect(await one.syncGroup({ assignment: Buffer.from('a') })).toEqual({ memberAssignment: Buffer.from('a') })
     await two.syncGroup({ assignment: Buffer.from('b') })
     await one.syncGroup({ assignment: Buffer.from('c') })
-    expect([assignmentFrom(one), assignmentFrom(two)]).toEqual([Buffer.from('c'), Buffer.from('b')])
+    expect([lastAssignmentFrom(one), lastAssignmentFrom(two)]).toEqual([Buffer.from('c'), Buffer.from('b')])
   })
 
-  it('is that of the last join that succeeded', async () => {
+  it('is that of the last successful join', async () => {
     const one = coordinator()
     await one.syncGroup({ assignment: Buffer.from('a') })
     const error = new Error('rebalance in progress')
     await expect(one.syncGroup({ error })).rejects.toBe(error)
-    expect(assignmentFrom(one)).toEqual(Buffer.from('a'))
+    expect(lastAssignmentFrom(one)).toEqual(Buffer.from('a'))
   })
 })

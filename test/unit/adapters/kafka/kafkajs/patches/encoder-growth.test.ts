@@ -8,7 +8,7 @@ interface Encoder {
   writeBytes(value: Buffer): Encoder
 }
 
-it('what is written behind the end of a buffer is whole, and nothing else is handed on', () => {
+it('an encoder that grows returns exactly the bytes that were written', () => {
   loadKafkajs()
   const NewEncoder = internal<new () => Encoder>('protocol/encoder')
   const encoder = new NewEncoder()
@@ -24,7 +24,7 @@ it('what is written behind the end of a buffer is whole, and nothing else is han
   }
 })
 
-it('records, checksums and buffers are made by the patches', () => {
+it('kafkajs uses the patched record encoder, checksum and buffer growth', () => {
   loadKafkajs()
   const names = [
     'protocol/recordBatch/record/v0/index',

@@ -12,12 +12,12 @@ const whole = (name: string): readonly [Buffer, number, number] => {
   return [bytes, 1, bytes.length - 1]
 }
 
-it("Hookline's own header names have different slots", () => {
+it("Hookline's own header names have different cache slots", () => {
   const places = names.map(name => slotOf(...whole(name)))
   expect(new Set(places).size).toBe(names.length)
 })
 
-it('names of one slot are distinguished', () => {
+it('distinguishes names of the same cache slot', () => {
   const alike = ['abcde', 'aXcXe', 'abcde', 'aYcYe', '', 'é', 'x'.repeat(100)]
   expect(new Set(alike.slice(0, 4).map(name => slotOf(...whole(name)))).size).toBe(1)
   expect(alike.map(name => knownName(...whole(name)))).toEqual(alike)

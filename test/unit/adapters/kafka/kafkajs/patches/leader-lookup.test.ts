@@ -30,46 +30,46 @@ describe.each<[to: string, find: Find, original: Find]>([
     (leaders, partitions) => groupWith(leaders).findReadReplicaForPartitions('t', partitions),
     (leaders, partitions) => findReadReplicaForPartitions.call(groupWith(leaders), 't', partitions),
   ],
-])('which broker each partition is %s', (_to, find, original) => {
+])('the broker that each partition is %s', (_to, find, original) => {
   it.each<{ name: string; leaders: Leaders; partitions: (number | string)[] }>([
-    { name: 'none', leaders: [], partitions: [] },
-    { name: 'all of one', leaders: [0, 1, 2].map(partitionId => ({ partitionId, leader: 1 })), partitions: [2, 0, 1] },
+    { name: 'no partitions', leaders: [], partitions: [] },
+    { name: 'one leader', leaders: [0, 1, 2].map(partitionId => ({ partitionId, leader: 1 })), partitions: [2, 0, 1] },
     {
-      name: 'of three',
+      name: 'three leaders',
       leaders: [2, 0, 3, 1].map(partitionId => ({ partitionId, leader: partitionId % 3 })),
       partitions: [0, 1, 2, 3],
     },
     {
-      name: 'by text',
+      name: 'partitions as strings',
       leaders: [0, 1].map(partitionId => ({ partitionId, leader: partitionId })),
       partitions: ['1', '0'],
     },
     {
-      name: 'not ours',
+      name: 'a part of the partitions',
       leaders: [0, 1, 2].map(partitionId => ({ partitionId, leader: partitionId })),
       partitions: [1],
     },
-    { name: 'not known yet', leaders: [{ partitionId: 0, leader: 4 }], partitions: [0, 7] },
-    { name: 'no leader for now', leaders: [{ partitionId: 0, leader: -1 }], partitions: [0] },
-  ])('as kafkajs says: $name', ({ leaders, partitions }) => {
+    { name: 'an unknown partition', leaders: [{ partitionId: 0, leader: 4 }], partitions: [0, 7] },
+    { name: 'a partition without a leader', leaders: [{ partitionId: 0, leader: -1 }], partitions: [0] },
+  ])('is the same as with kafkajs: $name', ({ leaders, partitions }) => {
     expect(find(leaders, partitions)).toEqual(original(leaders, partitions))
   })
 
-  it('one that has no leader at all is refused as kafkajs does', () => {
+  it('fails as with kafkajs when a partition has no leader field', () => {
     expect(() => find([{ partitionId: 0, leader: null }], [0])).toThrow('Invalid partition metadata')
   })
 
-  it('looks at each partition once', () => {
-    let looks = 0
+  it('is found with one look-up for each partition', () => {
+    let lookUps = 0
     const ids = Array.from({ length: 100 }, (_, id) => id)
     const leaders = ids.map(id => ({
       leader: 1,
       get partitionId() {
-        looks++
+        lookUps++
         return id
       },
     }))
     find(leaders, ids)
-    expect(looks).toBe(100)
+    expect(lookUps).toBe(100)
   })
 })

@@ -1,9 +1,12 @@
 import { beforeAll, describe, expect, it } from '@jest/globals'
 import { loadKafkajs } from '../../../../../../src/adapters/kafka/kafkajs/kafkajs.ts'
 import { internal } from '../../../../../../src/adapters/kafka/kafkajs/private-api.ts'
-import { decodeRecordSet } from './batches.ts'
+import { decodeRecordSet } from './record-batches.ts'
 
-/* Who had loaded a file before it was replaced would go on with kafkajs's own: seen by what only that does. */
+/*
+ * Shows that no file of kafkajs was loaded before its replacement, by behaviour that only the
+ * original has.
+ */
 
 type Headers = Readonly<Record<string, string | undefined>>
 interface Encoded {
@@ -26,13 +29,14 @@ const produced = (headers: Headers): Promise<Encoded> => {
 }
 
 describe('kafkajs', () => {
-  it('writes records by our code: its own takes no header without a value', async () => {
+  it('encodes records with the patch: the original fails for a header without a value', async () => {
     await expect(produced({ name: undefined })).resolves.toMatchObject({ buffer: expect.any(Buffer) })
   })
 
-  it('reads records by our code: its own adds values to headers named like what every object has', async () => {
+  it('decodes records with the patch: the original adds a value to a header named `constructor`', async () => {
     const { buffer } = await produced({ constructor: 'x' } as unknown as Headers)
-    // Behind: no transaction's id (2 bytes), acks, timeout, one topic 't', one partition, the length of its batches.
+    // The fields before the batch: transactional id (2 bytes), acks, timeout, one topic 't', one
+    // partition, size.
     const [record] = await decodeRecordSet(buffer.subarray(2 + 2 + 4 + 4 + 3 + 4 + 4 + 4))
     expect(record).toMatchObject({ headers: { constructor: Buffer.from('x') } })
   })

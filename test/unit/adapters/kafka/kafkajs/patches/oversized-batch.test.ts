@@ -1,12 +1,12 @@
 import { promisify } from 'node:util'
 import { zstdCompress } from 'node:zlib'
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { maxUnpackedBytes } from '../../../../../../src/adapters/kafka/kafkajs/codecs.ts'
+import { maxDecompressedBytes } from '../../../../../../src/adapters/kafka/kafkajs/codecs.ts'
 import { loadKafkajs } from '../../../../../../src/adapters/kafka/kafkajs/kafkajs.ts'
 import { decodeRecord, readHeadersAsText } from '../../../../../../src/adapters/kafka/kafkajs/patches/record-decoder.ts'
 import { type FetchedMessage, internal } from '../../../../../../src/adapters/kafka/kafkajs/private-api.ts'
-import { headersOf } from '../../../../../../src/adapters/kafka/log/fetch.ts'
-import { decodeRecordSet, rawBatch } from './batches.ts'
+import { toHeaderTexts } from '../../../../../../src/adapters/kafka/log/fetch.ts'
+import { decodeRecordSet, rawBatch } from './record-batches.ts'
 
 const zstd = 4
 const headBytes = 61
@@ -15,7 +15,7 @@ beforeAll(() => {
   loadKafkajs()
 })
 
-/** The batch with its records packed; the broker's time of the append is 7. */
+/** A batch with its records compressed, and with the append time 7. */
 async function packed(batch: Buffer, records = batch.subarray(headBytes)): Promise<Buffer> {
   const bytes = Buffer.concat([batch.subarray(0, headBytes), await promisify(zstdCompress)(records)])
   bytes.writeInt32BE(bytes.length - 12, 8)
@@ -25,14 +25,14 @@ async function packed(batch: Buffer, records = batch.subarray(headBytes)): Promi
 }
 
 describe('a compressed batch', () => {
-  it('has the records that it has uncompressed', async () => {
+  it('decodes to the same records as an uncompressed one', async () => {
     const batch = rawBatch(10, 2, [0, 1, 2])
     const [plain, unpacked] = [await decodeRecordSet(batch), await decodeRecordSet(await packed(batch))]
     expect(unpacked.map(({ offset }) => offset)).toEqual(plain.map(({ offset }) => offset))
   })
 
-  it('that unpacks to too much is one record at its last offset; its neighbours are read', async () => {
-    const bomb = await packed(rawBatch(13, 6, [0]), Buffer.alloc(maxUnpackedBytes + 1))
+  it('above the limit becomes one record at its last offset; other batches are decoded', async () => {
+    const bomb = await packed(rawBatch(13, 6, [0]), Buffer.alloc(maxDecompressedBytes + 1))
     const records = (await decodeRecordSet(
       rawBatch(10, 2, [0, 1, 2]),
       bomb,
@@ -43,16 +43,16 @@ describe('a compressed batch', () => {
       ...{ timestamp: '7', key: null, value: null, headers: {}, isControlRecord: false },
       unreadBatch: {
         ...{ firstOffset: 13, length: bomb.length - headBytes, bytes: bomb.subarray(headBytes) },
-        why: 'its batch cannot be read: it unpacks to more than 67108864 bytes',
+        why: 'the batch cannot be read: it decompresses to more than 67108864 bytes',
       },
     })
   })
 
   it.each([
-    { name: 'of a kind that nobody knows', kind: 7, records: 'x', why: 'no codec for compression type 7' },
-    { name: 'that cannot be unpacked', kind: 1, records: 'no gzip', why: 'incorrect header check' },
-    { name: 'in two frames, of which one is read', kind: zstd, records: '', why: 'records end at byte' },
-  ])('$name is one record at its last offset; those around it are read', async ({ kind, records, why }) => {
+    { name: 'of an unknown compression type', kind: 7, records: 'x', why: 'compression type 7 is unknown' },
+    { name: 'that cannot be decompressed', kind: 1, records: 'no gzip', why: 'incorrect header check' },
+    { name: 'of two frames, of which one is decompressed', kind: zstd, records: '', why: 'records end at byte' },
+  ])('$name becomes one record at its last offset; other batches are decoded', async ({ kind, records, why }) => {
     const whole = rawBatch(13, 6, [0, 1])
     const half = await packed(whole, whole.subarray(headBytes, headBytes + 3))
     const bad = records === '' ? half : Buffer.concat([whole.subarray(0, headBytes), Buffer.from(records)])
@@ -65,23 +65,23 @@ describe('a compressed batch', () => {
   })
 })
 
-it('the unpacked size of an answer is limited', async () => {
-  const half = Buffer.alloc(maxUnpackedBytes / 2 + 1)
+it('the decompressed size of a response is limited', async () => {
+  const half = Buffer.alloc(maxDecompressedBytes / 2 + 1)
   const one = await packed(rawBatch(0, 0, [0]), recordOf(half))
   const bytes = Buffer.concat([one, one, one])
   const length = Buffer.alloc(4)
   length.writeInt32BE(bytes.length)
   const Decoder = internal<new (bytes: Buffer) => object>('protocol/decoder')
   const decode = internal<(decoder: object) => Promise<readonly object[]>>('protocol/requests/fetch/v4/decodeMessages')
-  // Two partitions of one answer.
+  // Two partitions of one response.
   const answer = new Decoder(Buffer.concat([length, bytes, length, bytes]))
   expect(await decode(answer)).toHaveLength(2)
   expect(await decode(answer)).toEqual([])
 })
 
 it.each([
-  { name: 'short headers come as text', length: 1_000, kind: 'string' },
-  { name: 'long headers come as bytes, which take no heap', length: 100_000, kind: 'object' },
+  { name: 'decodes short headers as text', length: 1_000, kind: 'string' },
+  { name: 'decodes long headers as bytes, which are not on the heap', length: 100_000, kind: 'object' },
 ])('$name', ({ length, kind }) => {
   readHeadersAsText()
   const name = Buffer.from('junk')
@@ -94,10 +94,10 @@ it.each([
   const record = Buffer.concat([Buffer.from([0, 0, 0, 1, 1]), Buffer.from(varint(1)), header])
   const { headers } = decodeRecord({ buffer: record }, { firstOffset: '0', firstTimestamp: '0', magicByte: 2 })
   expect(typeof headers['junk']).toBe(kind)
-  expect(headersOf(headers as FetchedMessage['headers'])['junk']).toHaveLength(length)
+  expect(toHeaderTexts(headers as FetchedMessage['headers'])['junk']).toHaveLength(length)
 })
 
-/** A record that has these bytes as its value, with its length. */
+/** A record with this value, including its length field. */
 function recordOf(value: Buffer): Buffer {
   const body = Buffer.concat([Buffer.from([0, 0, 0, 1, ...varint(value.length)]), value, Buffer.of(0)])
   return Buffer.concat([Buffer.from(varint(body.length)), body])

@@ -9,12 +9,12 @@ interface Runner {
   stop(): Promise<void>
 }
 
-/** Far more often than one asks that ends. Without an end nothing else would ever happen here. */
+/** More fetches than an ended fetcher makes. Without this limit a failing test would never end. */
 const endless = 1_000
 const quiet = { debug: () => undefined, info: () => undefined, warn: () => undefined }
 const logger: object = { ...quiet, namespace: () => logger }
 
-it('a consumer that is stopped while its fetchers are rebuilt ends', async () => {
+it('a consumer that is stopped while kafkajs rebuilds its fetchers ends', async () => {
   loadKafkajs()
   let nodes = ['1', '2']
   let asked = 0
@@ -29,7 +29,7 @@ it('a consumer that is stopped while its fetchers are rebuilt ends', async () =>
     heartbeat: async () => undefined,
     getNodeIds() {
       if (++asked >= endless) throw new Error('it goes on for ever')
-      // The first fetcher has seen that the leaders are others now, and waits for the second one to end.
+      // The first fetcher has noticed the change of leaders, and waits for the second one to end.
       if (nodes.length === 3) changing()
       return nodes
     },

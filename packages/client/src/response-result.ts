@@ -1,0 +1,79 @@
+import { isObject } from '../../../src/core/message/json.ts'
+import { parseRetryAfter } from './backoff.ts'
+import type { FailureCause } from './failure.ts'
+import type { Entry } from './queue.ts'
+import type { RejectedMessage, SendResult } from './transport.ts'
+
+/** The parts of an HTTP response that decide its result. */
+export interface HttpResponse {
+  readonly status: number
+  readonly retryAfter: string | null
+  /** The start of the body. May be empty or invalid JSON. */
+  readonly body: string
+}
+
+const retryable4xx: ReadonlySet<number> = new Set([408, 410, 429, 460])
+/** 5xx statuses that a retry does not change: 501, 505 and 511. */
+const final5xx: ReadonlySet<number> = new Set([501, 505, 511])
+
+const isRetryable = (status: number): boolean =>
+  retryable4xx.has(status) || (status >= 500 && status <= 599 && !final5xx.has(status))
+
+/** Decides what a response means for these messages. `now` is Unix time in milliseconds. */
+export function resultOf(answer: HttpResponse, messages: readonly Entry[], now: number): SendResult {
+  const { status, retryAfter, body } = answer
+  if (status >= 200 && status <= 299) return { kind: 'taken', rejected: rejectedIn(body, messages) }
+  const trouble = troubleOf(status, body)
+  if (status === 413) return { kind: 'too_large', trouble }
+  if (isRetryable(status)) return { kind: 'retry', trouble, retryAfterMs: parseRetryAfter(retryAfter, now) }
+  return { kind: 'refused', trouble }
+}
+
+function troubleOf(status: number, body: string): FailureCause {
+  const answer = parsed(body)
+  const [code, message] = [shortText(answer?.['code']), shortText(answer?.['message'])]
+  const words = [code, message].filter(word => word !== undefined).join(': ')
+  return {
+    code: `http_${status}`,
+    detail: `The endpoint responded with ${status}${words === '' ? '' : ` (${words})`}.`,
+  }
+}
+
+/** The messages that the collector rejected. Invalid entries of the list are ignored. */
+function rejectedIn(body: string, messages: readonly Entry[]): readonly RejectedMessage[] {
+  const listed = parsed(body)?.['rejected']
+  if (!Array.isArray(listed)) return []
+  const byIndex = new Map<number, RejectedMessage>()
+  for (const item of listed) {
+    const index = isObject(item) ? indexOf(item, messages) : undefined
+    if (index === undefined) continue
+    const { code, message } = item as { code?: unknown; message?: unknown }
+    byIndex.set(index, {
+      index,
+      code: shortText(code) ?? 'rejected',
+      detail: shortText(message) ?? 'The endpoint gave no reason.',
+    })
+  }
+  return [...byIndex.values()]
+}
+
+function indexOf(item: Readonly<Record<string, unknown>>, messages: readonly Entry[]): number | undefined {
+  const { index, messageId } = item
+  const named = typeof index === 'number' ? messages[index] : undefined
+  if (named !== undefined && (typeof messageId !== 'string' || named.messageId === messageId)) return index as number
+  const found = messages.findIndex(message => message.messageId === messageId)
+  return found < 0 ? undefined : found
+}
+
+function parsed(body: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(body)
+    return isObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Limits text for logs to one line of 200 characters. */
+const shortText = (value: unknown): string | undefined =>
+  typeof value === 'string' && value !== '' ? value.slice(0, 200).replace(/\p{Cc}+/gu, ' ') : undefined

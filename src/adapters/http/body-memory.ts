@@ -1,0 +1,133 @@
+import type { TrackingApi } from '../../core/collector/tracking-api.ts'
+
+/** Counts the memory of one request against the memory budget. */
+export interface Reservation {
+  /** Takes more bytes of the budget. Returns false when they are not available. */
+  take(bytes: number): boolean
+  /** Returns all bytes to the budget. Further calls do nothing. */
+  release(): void
+}
+
+export function createReservation(api: Pick<TrackingApi, 'reserve' | 'release'>): Reservation {
+  let taken = 0
+  return {
+    take(bytes) {
+      const granted = api.reserve(bytes)
+      if (granted) taken += bytes
+      return granted
+    },
+    release() {
+      if (taken > 0) api.release(taken)
+      taken = 0
+    },
+  }
+}
+
+interface StoreOptions {
+  /** Maximum bytes to store. */
+  readonly limit: number
+  readonly memory: Pick<Reservation, 'take'>
+  /** The total number of bytes, when it is known from Content-Length. */
+  readonly expected?: number | undefined
+}
+
+/**
+ * Growth factor of the capacity. With it, a body uses at most a quarter more memory than it needs,
+ * in a few dozen parts.
+ */
+const growth = 1.25
+/**
+ * Bytes that are allocated when the first data arrives. A declared Content-Length alone allocates
+ * no more: the rest follows as the bytes arrive.
+ */
+const firstBytes = 16_384
+
+/**
+ * Collects the chunks of a body in parts that are allocated as it grows. The chunks themselves are
+ * not kept, because a body in chunks of one byte would cost a hundred times its size. The parts are
+ * not copied into larger ones, because that would leave four times as much garbage.
+ */
+export class ByteStore {
+  readonly #options: StoreOptions
+  readonly #parts: Buffer[] = []
+  /** Total size of all parts, in bytes. */
+  #capacity = 0
+  #length = 0
+
+  constructor(options: StoreOptions) {
+    this.#options = options
+  }
+
+  get length(): number {
+    return this.#length
+  }
+
+  add(piece: Buffer): 'kept' | 'too_large' | 'no_memory' {
+    const { limit, memory, expected } = this.#options
+    const length = this.#length + piece.length
+    if (piece.length === 0) return 'kept'
+    if (length > limit) return 'too_large'
+    if (piece.length === expected) {
+      // Most bodies arrive in one chunk, which needs no copy.
+      if (!memory.take(length)) return 'no_memory'
+      this.#append(piece)
+    } else {
+      const last = this.#parts.at(-1)
+      const copied = last === undefined ? 0 : piece.copy(last, last.length - (this.#capacity - this.#length))
+      if (copied < piece.length) {
+        if (!this.#grow(length)) return 'no_memory'
+        piece.copy(this.#parts.at(-1) as Buffer, 0, copied)
+      }
+    }
+    this.#length = length
+    return 'kept'
+  }
+
+  /** The first bytes of the body, at most `bytes`. */
+  beginning(bytes: number): Buffer {
+    const [first = Buffer.alloc(0)] = this.#parts
+    const end = Math.min(bytes, this.#length)
+    return end <= first.length ? first.subarray(0, end) : Buffer.concat(this.#parts, end)
+  }
+
+  /** The whole body. Nothing may be added afterwards. */
+  bytes(): Buffer {
+    if (this.#parts.length > 1) {
+      const whole = Buffer.concat(this.#parts, this.#length)
+      this.free()
+      this.#append(whole)
+      this.#length = whole.length
+    }
+    return this.beginning(this.#length)
+  }
+
+  /**
+   * Frees the memory immediately, without waiting for garbage collection. V8 decides about a
+   * collection by the size of its own heap, and buffers are mostly outside of it. Buffers of
+   * aborted bodies could otherwise grow to several times the budget. A body in one chunk belongs to
+   * Node and is not freed here.
+   */
+  free(): void {
+    const { expected } = this.#options
+    for (const { buffer, length } of this.#parts.splice(0)) if (length !== expected) (buffer as ArrayBuffer).transfer(0)
+    this.#length = 0
+    this.#capacity = 0
+  }
+
+  #append(part: Buffer): void {
+    this.#parts.push(part)
+    this.#capacity += part.length
+  }
+
+  #grow(needed: number): boolean {
+    const { limit, memory, expected = limit } = this.#options
+    const wanted = Math.min(
+      Math.max(needed, Math.ceil(growth * this.#capacity), firstBytes),
+      Math.max(needed, expected),
+    )
+    const more = wanted - this.#capacity
+    if (!memory.take(more)) return false
+    this.#append(Buffer.allocUnsafeSlow(more))
+    return true
+  }
+}

@@ -1,0 +1,138 @@
+import type { RequestListener, Server } from 'node:http'
+import type { Socket } from 'node:net'
+import fastify from 'fastify'
+import type { Check, Health } from '../../core/health.ts'
+import type { ListenAddress } from '../../core/settings/settings.ts'
+import { durationMs } from '../../core/units.ts'
+import type { Exposition } from '../metrics/metrics.ts'
+import { createNodeServer } from './node-server.ts'
+import { defaultLimits, type HttpLimits } from './server-limits.ts'
+
+interface Deps {
+  readonly listen: ListenAddress
+  readonly health: () => Health
+  /** The metrics in Prometheus' text format, and in OpenMetrics for clients that prefer it. */
+  readonly metrics: Exposition & { readonly openMetrics: Exposition }
+  readonly limits?: Partial<HttpLimits>
+}
+
+/** Requests here have a request line and a few headers, and come from the same network. */
+const opsLimits: HttpLimits = {
+  ...defaultLimits,
+  headTimeout: durationMs(5_000),
+  requestTimeout: durationMs(5_000),
+  keepAlive: durationMs(5_000),
+  silence: durationMs(10_000),
+  connections: 64,
+}
+
+/**
+ * The server for monitoring: `/metrics`, `/livez` and `/readyz`. With `?verbose`, a probe shows one
+ * line per check. `/` lists the paths.
+ */
+export interface OpsServer {
+  /** Starts to listen. Returns `http://host:port` with the actual port. */
+  start(): Promise<string>
+  stop(): Promise<void>
+}
+
+export function createOpsServer({ listen, health, metrics, ...deps }: Deps): OpsServer {
+  const limits = { ...opsLimits, ...deps.limits }
+  const server = fastify({
+    forceCloseConnections: true,
+    serverFactory: handler => closeOldestBeyond(createNodeServer(oneAtATime(handler), limits), limits.connections),
+  })
+  server.get('/metrics', async ({ headers }, reply) => {
+    const { contentType, text } = prefersOpenMetrics(headers.accept) ? metrics.openMetrics : metrics
+    return reply.type(contentType).send(await text())
+  })
+  const probe = (path: string, checks: () => readonly Check[]): void => {
+    server.get<{ Querystring: { verbose?: string } }>(path, async (request, reply) => {
+      const seen = checks()
+      const failed = seen.filter(check => !check.ok)
+      const shown = request.query.verbose === undefined ? failed : seen
+      reply.code(failed.length === 0 ? 200 : 503).type('text/plain; charset=utf-8')
+      return [...shown.map(lineOf), failed.length === 0 ? 'ok' : 'failed', ''].join('\n')
+    })
+  }
+  server.get('/', async (_request, reply) => reply.type('text/plain; charset=utf-8').send(paths))
+  probe('/livez', () => health().live)
+  probe('/readyz', () => health().ready)
+  return {
+    start: () => server.listen({ host: listen.host, port: listen.port }),
+    stop: () => server.close(),
+  }
+}
+
+/**
+ * At the maximum, a new connection closes the oldest one. Node would drop the new one: 64 silent
+ * connections would then make the kubelet's probes fail, and the process would be restarted.
+ */
+function closeOldestBeyond(server: Server, max: number): Server {
+  const open = new Set<Socket>()
+  server.maxConnections = 2 * max
+  return server.prependListener('connection', (socket: Socket) => {
+    const [oldest] = open
+    if (open.size >= max) oldest?.destroy()
+    open.add(socket)
+    socket.once('close', () => open.delete(socket))
+  })
+}
+
+/**
+ * Closes a connection that sends a request before the previous one is answered. No probe does that,
+ * and each response of /metrics costs milliseconds. Node would create hundreds of responses for
+ * requests in one packet, and do nothing else in between.
+ */
+function oneAtATime(handler: RequestListener): RequestListener {
+  const busy = new WeakSet<Socket>()
+  return (request, response) => {
+    const { socket } = request
+    if (busy.has(socket)) return void socket.destroy()
+    busy.add(socket)
+    response.once('close', () => busy.delete(socket))
+    handler(request, response)
+  }
+}
+
+const paths = `/metrics           metrics for Prometheus
+/readyz?verbose    whether this process is ready, with the result of each check
+/livez?verbose     whether this process is alive (if not, restart it), with the result of each check
+`
+
+function lineOf({ name, ok, detail }: Check): string {
+  return `${ok ? '+' : '-'} ${name}: ${detail}`
+}
+
+/**
+ * Whether an Accept header prefers OpenMetrics 1.0 to the text format. It must name OpenMetrics: a
+ * client that accepts anything gets the text format, such as a browser or `curl`.
+ */
+export function prefersOpenMetrics(accept: string | undefined): boolean {
+  let openMetrics = 0
+  let text = 0
+  for (const { type, version, weight } of rangesOf(accept ?? '')) {
+    if (type === 'application/openmetrics-text' && version === '1.0.0') openMetrics = Math.max(openMetrics, weight)
+    if (type === 'text/plain') text = Math.max(text, weight)
+  }
+  return openMetrics > 0 && openMetrics >= text
+}
+
+interface Range {
+  readonly type: string
+  /** Defaults to 1.0.0. */
+  readonly version: string
+  /**
+   * The quality value (RFC 9110, 12.4.2). Defaults to 1; a value that is not a number counts as 0.
+   */
+  readonly weight: number
+}
+
+function rangesOf(accept: string): readonly Range[] {
+  return accept.split(',').map(range => {
+    const [type = '', ...parameters] = range.split(';').map(part => part.trim().toLowerCase())
+    const given = new Map(parameters.map(parameter => parameter.split('=', 2) as [string, string]))
+    const version = given.get('version')?.replaceAll('"', '') ?? '1.0.0'
+    return { type, version, weight: Number(given.get('q') ?? 1) || 0 }
+  })
+}

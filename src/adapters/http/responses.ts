@@ -1,0 +1,99 @@
+import { STATUS_CODES } from 'node:http'
+import { type Refusal, type RejectedMessage, refusalStatus } from '../../core/message/request-refusal.ts'
+
+/**
+ * The status of each problem code: the codes of the tracking API, and those of requests that fail
+ * before they reach it.
+ */
+export const problemStatus = {
+  ...refusalStatus,
+  malformed_request: 400,
+  request_timeout: 408,
+  expectation_failed: 417,
+  headers_too_large: 431,
+  internal_error: 500,
+} as const
+
+export type ProblemCode = keyof typeof problemStatus
+
+/** The code of a response, used as a metric label. */
+export type AnswerCode = 'ok' | 'preflight' | ProblemCode
+
+/** A response, ready to be written. */
+export interface HttpResponse {
+  readonly code: AnswerCode
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+const json = { 'content-type': 'application/json; charset=utf-8' } as const
+
+/** A 200 response; `body` is JSON text. */
+export const ok = (body: string): HttpResponse => ({ code: 'ok', status: 200, headers: json, body })
+
+/** A 202 response for work that continues in the background; `body` is JSON text. */
+export const acceptedForProcessing = (body: string): HttpResponse => ({ ...ok(body), status: 202 })
+
+const allTaken = ok('{"success":true}')
+
+/**
+ * The response for stored messages. SDKs accept only a 200 with a JSON object as success, so
+ * rejected messages are listed in that object.
+ */
+export const accepted = (rejected: readonly RejectedMessage[]): HttpResponse =>
+  rejected.length === 0 ? allTaken : ok(JSON.stringify({ success: true, rejected }))
+
+interface Details {
+  /** In seconds. */
+  readonly retryAfter?: number | undefined
+  readonly rejected?: readonly RejectedMessage[]
+  /** Methods of the path, for a 405. */
+  readonly allow?: string
+}
+
+/**
+ * Creates an error response. `code`, `message` and `error` are always present: Python's SDK retries
+ * responses without `code`, and Ruby's shows `error`. `message` repeats nothing
+ * that the client sent, apart from the method.
+ */
+export function problem(
+  code: ProblemCode,
+  message: string,
+  { retryAfter, rejected = [], allow }: Details = {},
+): HttpResponse {
+  const status = problemStatus[code]
+  return {
+    code,
+    status,
+    headers: {
+      ...json,
+      ...((status === 429 || status === 503) && { 'retry-after': wholeSeconds(retryAfter) }),
+      ...(allow !== undefined && { allow }),
+      // RFC 9110 11.6.1 requires this header.
+      ...(code === 'invalid_operator_key' && { 'www-authenticate': 'Bearer' }),
+    },
+    body: JSON.stringify({
+      success: false,
+      code,
+      message,
+      error: message,
+      ...(rejected.length > 0 && { rejected }),
+    }),
+  }
+}
+
+/** SDKs read whole seconds. With 0 they would retry immediately. */
+const wholeSeconds = (seconds = 1): string => String(Math.max(1, Math.ceil(seconds)))
+
+export const refused = ({ code, message, retryAfter, rejected }: Refusal): HttpResponse =>
+  problem(code, message, { retryAfter, rejected })
+
+/**
+ * A response as text, for a connection without a parsed request. The connection closes after it.
+ */
+export function toHttpText({ status, headers, body }: HttpResponse): string {
+  const fields = { ...headers, 'content-length': String(Buffer.byteLength(body)), connection: 'close' }
+  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`)
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${body}`
+}

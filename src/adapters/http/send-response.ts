@@ -1,0 +1,85 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Clock } from '../../core/ports.ts'
+import { crossOrigin } from './cors.ts'
+import type { Connections } from './open-connections.ts'
+import type { HttpResponse } from './responses.ts'
+import type { HttpLimits } from './server-limits.ts'
+
+/** Sends a response. Call it once per request. */
+export type Send = (request: FastifyRequest, reply: FastifyReply, answer: HttpResponse) => void
+
+interface Deps {
+  readonly connections: Connections
+  readonly limits: Pick<HttpLimits, 'linger'>
+  readonly clock: Clock
+  readonly onAnswer: (answer: HttpResponse) => void
+  readonly isCrossOrigin: (url: string) => boolean
+}
+
+/**
+ * Creates the function that sends all responses. It adds CORS headers, and closes the connection
+ * when needed.
+ */
+export function createSend({ connections, limits, clock, onAnswer, isCrossOrigin }: Deps): Send {
+  return (request, reply, answer) => {
+    const { raw } = request
+    onAnswer(answer)
+    const rest = answer.code === 'request_timeout' ? 'not_sent' : restOf(raw)
+    const isLast = rest !== 'none' || connections.of(raw).isLast || !connections.staysAfter(raw)
+    const headers = {
+      ...answer.headers,
+      ...(isCrossOrigin(raw.url ?? '') && crossOrigin(raw.headers)),
+      ...(isLast && { connection: 'close' }),
+    }
+    if (rest === 'to_read') {
+      reply.hijack()
+      linger(raw, reply.raw, { ...answer, headers })
+    } else reply.code(answer.status).headers(headers).send(answer.body)
+  }
+
+  /**
+   * Sends the complete response but keeps reading the request before it ends the response. Ending
+   * it would close the connection, and unread data would then reset it. A client that writes
+   * everything before it reads would never see the response.
+   */
+  function linger(request: IncomingMessage, response: ServerResponse, { status, headers, body }: HttpResponse): void {
+    const connection = connections.of(request)
+    response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) })
+    response.write(body)
+    let bytes = 0
+    const end = (): void => {
+      cancel()
+      connection.onBodyAborted = undefined
+      request.off('data', count)
+      response.end()
+    }
+    const count = (piece: Buffer): void => {
+      bytes += piece.length
+      if (bytes > limits.linger.bytes) end()
+    }
+    const cancel = clock.after(limits.linger.time, end)
+    connection.onBodyAborted = end
+    request
+      .on('data', count)
+      .once('end', end)
+      .once('close', end)
+      .on('error', () => {})
+  }
+}
+
+/**
+ * Up to this size, Node reads and discards an unused body by itself, and the connection stays open.
+ */
+const smallBody = 65_536
+
+/** How to treat the part of a request body that was not read. */
+function restOf(request: IncomingMessage): 'none' | 'not_sent' | 'to_read' {
+  const { headers } = request
+  if (request.complete) return 'none'
+  // The client waits for `100 Continue` before it sends its body. A final response makes it send
+  // none.
+  if (headers.expect !== undefined && !request.readableDidRead) return 'not_sent'
+  if (request.readableDidRead || headers['transfer-encoding'] !== undefined) return 'to_read'
+  return Number(headers['content-length'] ?? 0) > smallBody ? 'to_read' : 'none'
+}

@@ -1,0 +1,92 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { UploadCutShort } from '../../core/operator/operator-api.ts'
+import type { Clock } from '../../core/ports.ts'
+import type { Connection } from './open-connections.ts'
+import { type HttpResponse, problem } from './responses.ts'
+import type { HttpLimits } from './server-limits.ts'
+
+interface Deps {
+  readonly progress: HttpLimits['progress']
+  readonly clock: Clock
+  readonly connection: Connection
+}
+
+/** A request body of any length, read with backpressure: the client waits while nothing is read. */
+export interface StreamedBody {
+  /**
+   * Reads the body, once.
+   * @throws UploadCutShort when the body is not complete
+   */
+  read(): AsyncIterable<Buffer>
+  /**
+   * The response to send after UploadCutShort. `undefined` when the client has closed the
+   * connection.
+   */
+  answer(): HttpResponse | undefined
+}
+
+export function createStreamedBody(request: IncomingMessage, response: ServerResponse, deps: Deps): StreamedBody {
+  const { progress, clock, connection } = deps
+  const waiting: Buffer[] = []
+  let state: 'open' | 'ended' | 'broken' = 'open'
+  let answer: HttpResponse | undefined
+  let wake = (): void => {}
+  connection.isLong = true
+
+  function becomes(next: 'ended' | 'broken', why?: HttpResponse): void {
+    if (state !== 'open') return
+    state = next
+    answer = why
+    wake()
+  }
+  function onData(piece: Buffer): void {
+    waiting.push(piece)
+    request.pause()
+    wake()
+  }
+  const onEnd = (): void => becomes('ended')
+  const onGone = (): void => becomes('broken')
+
+  /**
+   * Resolves when more data has arrived or none will follow. Only time spent here counts against
+   * the client.
+   */
+  async function more(): Promise<void> {
+    const cancel = clock.after(progress.within, () => becomes('broken', tooSlow()))
+    const woken = new Promise<void>(resolve => (wake = resolve))
+    request.resume()
+    await woken
+    cancel()
+  }
+
+  async function* read(): AsyncGenerator<Buffer> {
+    // Here the only expectation is 100-continue: others were refused. HTTP/1.0 has no expectations.
+    if (request.headers.expect !== undefined && request.httpVersionMinor === 1) response.writeContinue()
+    connection.onBodyAborted = why => becomes('broken', why)
+    // An error is followed by `close`. Without a listener it would end the process.
+    request
+      .on('data', onData)
+      .on('end', onEnd)
+      .on('close', onGone)
+      .on('error', () => {})
+    if (request.destroyed) onGone()
+    try {
+      for (;;) {
+        for (let piece = waiting.shift(); piece !== undefined; piece = waiting.shift()) yield piece
+        if (state === 'ended') return
+        if (state === 'broken') throw new UploadCutShort(answer?.code ?? 'the client closed the connection')
+        await more()
+      }
+    } finally {
+      connection.onBodyAborted = undefined
+      request.off('data', onData).off('end', onEnd).off('close', onGone)
+      // Reads and discards the rest, so that it does not delay the response.
+      request.resume()
+    }
+  }
+
+  return { read, answer: () => answer }
+}
+
+const tooSlow = (): HttpResponse =>
+  problem('request_timeout', 'The body arrived too slowly: send the whole list again, faster.')

@@ -1,0 +1,133 @@
+import type { Count, Counter } from '../../core/metrics/metrics.ts'
+import type { LabelSet } from '../../core/metrics/spec.ts'
+import type { ExposedInstrument, ExpositionFormat } from './exposition.ts'
+import { foldings, type Labels, type SeriesBudget } from './series.ts'
+
+class Total implements Count {
+  /** The text of its line before the value. */
+  readonly head: string
+  total = 0
+
+  constructor(head: string) {
+    this.head = head
+  }
+
+  inc(by = 1): void {
+    this.total += by
+  }
+}
+
+/**
+ * A node of the tree of label values. Most nodes have a single child, which is found without a map;
+ * for example a destination with one webhook.
+ */
+class Branch {
+  count: Total | undefined
+  #firstValue: string | undefined
+  #first: Branch | undefined
+  #others: Map<string, Branch> | undefined
+
+  /** Returns the child for the value of the next label, and creates it if needed. */
+  on(value: string): Branch {
+    if (value === this.#firstValue) return this.#first as Branch
+    return this.#others?.get(value) ?? this.#grow(value)
+  }
+
+  #grow(value: string): Branch {
+    const branch = new Branch()
+    if (this.#first === undefined) {
+      this.#first = branch
+      this.#firstValue = value
+    } else {
+      this.#others ??= new Map()
+      this.#others.set(value, branch)
+    }
+    return branch
+  }
+}
+
+interface Deps {
+  readonly name: string
+  readonly help: string
+  /** Label names, in the order of the exposition. */
+  readonly names: readonly string[]
+  /** The labels whose values may be replaced by `_other`. */
+  readonly folding: readonly string[]
+  readonly budget: SeriesBudget
+}
+
+/**
+ * A counter. prom-client builds one key from all labels at each call. On the path of each delivery
+ * that costs more than the counting, and its exposition of thousands of series blocks the event
+ * loop ten times as long.
+ */
+export class LabeledCounter implements Counter<LabelSet>, ExposedInstrument {
+  readonly #deps: Deps
+  /**
+   * The label names in the order of the tree. Foldable labels come last because they have many
+   * values. Labels below them would be looked up again for each of those values.
+   */
+  readonly #order: readonly string[]
+  /**
+   * Children by the value of the first label in `#order`, their children by the second one, and so
+   * on.
+   */
+  readonly #root = new Branch()
+  readonly #counts: Total[] = []
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+    const { names, folding } = deps
+    this.#order = [...names.filter(name => !folding.includes(name)), ...folding]
+  }
+
+  inc(labels: Labels, by?: number): void {
+    this.of(labels).inc(by)
+  }
+
+  of(labels: Labels): Total {
+    const branch = this.#branchOf(labels)
+    branch.count ??= this.#newCount(labels)
+    return branch.count
+  }
+
+  text({ head: headOf }: ExpositionFormat): string {
+    const { name, help } = this.#deps
+    const lines = this.#counts.map(({ head, total }) => `${head} ${total}\n`)
+    return `${headOf(name, help, 'counter')}\n${lines.join('')}`
+  }
+
+  #branchOf(labels: Labels): Branch {
+    let branch = this.#root
+    for (const name of this.#order) branch = branch.on(labels[name] ?? '')
+    return branch
+  }
+
+  /** Creates the count of this label set, or of the set that it is folded into. */
+  #newCount(labels: Labels): Total {
+    const { folding, budget } = this.#deps
+    const steps = foldings(labels, folding)
+    const at = steps.findIndex(
+      (step, folded) =>
+        folded === folding.length ||
+        this.#branchOf(step).count !== undefined ||
+        budget.hasRoom(folded + 1 < folding.length),
+    )
+    const branch = this.#branchOf(steps[at] as Labels)
+    if (at > 0) budget.folded()
+    if (branch.count !== undefined) return branch.count
+    if (folding.length > 0) budget.take()
+    branch.count = new Total(this.#headOf(steps[at] as Labels))
+    this.#counts.push(branch.count)
+    return branch.count
+  }
+
+  #headOf(labels: Labels): string {
+    const { name, names } = this.#deps
+    if (names.length === 0) return name
+    return `${name}{${names.map(label => `${label}="${escaped(labels[label] ?? '')}"`).join(',')}}`
+  }
+}
+
+const escapes: Record<string, string> = { '\\': '\\\\', '"': '\\"', '\n': '\\n' }
+const escaped = (value: string): string => value.replace(/[\\"\n]/g, character => escapes[character] as string)

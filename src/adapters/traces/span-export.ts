@@ -1,0 +1,70 @@
+import { BatchSpanProcessor, type SpanExporter, type SpanProcessor } from '@opentelemetry/sdk-trace'
+import type { Metrics } from '../../core/metrics/metrics.ts'
+import type { Clock, Logger } from '../../core/ports.ts'
+
+/** How often collected spans are sent. */
+const sendEveryMs = 1_000
+/**
+ * Maximum number of spans that wait to be sent. Above it, the SDK's processor would drop spans
+ * without a report.
+ */
+export const maxQueuedSpans = 2_048
+const logEveryMs = 60_000
+
+interface Deps {
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly metrics: Pick<Metrics, 'spansLost'>
+}
+
+type LossReason = 'queue_full' | 'not_sent'
+
+/** Exports spans in the background. Lost spans are counted, and logged at most once a minute. */
+export function createSpanProcessor(exporter: SpanExporter, deps: Deps): SpanProcessor {
+  const lose = createLose(deps)
+  let waiting = 0
+  const watched: SpanExporter = {
+    export(spans, onResult) {
+      waiting -= spans.length
+      exporter.export(spans, result => {
+        // 0 means success. The enum is in @opentelemetry/core, which is not a dependency of this
+        // project.
+        if (result.code !== 0) lose('not_sent', spans.length, result.error?.message ?? 'unknown')
+        onResult(result)
+      })
+    },
+    forceFlush: () => exporter.forceFlush?.() ?? Promise.resolve(),
+    shutdown: () => exporter.shutdown(),
+  }
+  const batches = new BatchSpanProcessor({
+    exporter: watched,
+    scheduledDelayMillis: sendEveryMs,
+    maxQueueSize: maxQueuedSpans,
+  })
+  return {
+    onStart: (span, context) => batches.onStart(span, context),
+    onEnd(span) {
+      if (waiting === maxQueuedSpans) return lose('queue_full', 1, `the queue of ${maxQueuedSpans} spans is full`)
+      waiting += 1
+      batches.onEnd(span)
+    },
+    forceFlush: () => batches.forceFlush(),
+    shutdown: () => batches.shutdown(),
+  }
+}
+
+function createLose({ clock, logger, metrics }: Deps) {
+  let unlogged = 0
+  let loggedAt = Number.NEGATIVE_INFINITY
+  // The series exist from the start at 0. Prometheus' `rate` sees no increase when a series first
+  // appears with a value above 0.
+  for (const reason of ['queue_full', 'not_sent'] as const) metrics.spansLost.inc({ reason }, 0)
+  return (reason: LossReason, spans: number, error: string): void => {
+    metrics.spansLost.inc({ reason }, spans)
+    unlogged += spans
+    if (clock.monotonic() - loggedAt < logEveryMs) return
+    logger.warn({ spans: unlogged, reason, error }, 'trace spans were lost')
+    loggedAt = clock.monotonic()
+    unlogged = 0
+  }
+}

@@ -1,0 +1,80 @@
+import { Fifo } from '../collections/fifo.ts'
+
+/** An input that waits until it may start. */
+export interface QueuedInput {
+  /** The user whom the input concerns, `undefined` when it concerns no single user. */
+  readonly user: string | undefined
+  /**
+   * Whether the input must run alone: after all inputs before it are done, and before any after it
+   * starts. `InputScheduler` calls this when it has examined all inputs before this one.
+   */
+  isFence(): boolean
+}
+
+/**
+ * Schedules the inputs of one partition. Inputs of different users run concurrently, inputs of one
+ * user run in log order, and a fence runs alone.
+ */
+export class InputScheduler<Input extends QueuedInput> {
+  /** Inputs not yet examined, in log order. */
+  readonly #waiting = new Fifo<Input>()
+  /**
+   * Users with an input in progress, each with the queue of their next inputs, `undefined` when
+   * empty.
+   */
+  readonly #byUser = new Map<string, Fifo<Input> | undefined>()
+  /** Inputs that may start because the previous input of the same user is done. */
+  readonly #ready = new Fifo<Input>()
+  /** Number of inputs that were examined and are not done. */
+  #unfinished = 0
+  #isFenced = false
+
+  add(input: Input): void {
+    this.#waiting.push(input)
+  }
+
+  /**
+   * Returns an input that may start now, or `undefined` when the caller has to wait for `done` or
+   * `add`.
+   */
+  next(): Input | undefined {
+    const ready = this.#ready.shift()
+    if (ready !== undefined) return ready
+    for (let input = this.#examineNext(); input !== undefined; input = this.#examineNext()) {
+      const { user } = input
+      if (user === undefined) return input
+      if (this.#byUser.has(user)) this.#queueBehind(user, input)
+      else {
+        this.#byUser.set(user, undefined)
+        return input
+      }
+    }
+    return undefined
+  }
+
+  /** Marks an input as done. The caller has to call this for each input that `next` returned. */
+  done({ user }: Input): void {
+    this.#unfinished--
+    this.#isFenced = false
+    if (user === undefined) return
+    const behind = this.#byUser.get(user)?.shift()
+    if (behind === undefined) this.#byUser.delete(user)
+    else this.#ready.push(behind)
+  }
+
+  #queueBehind(user: string, input: Input): void {
+    const behind = this.#byUser.get(user) ?? new Fifo()
+    behind.push(input)
+    this.#byUser.set(user, behind)
+  }
+
+  #examineNext(): Input | undefined {
+    const input = this.#waiting.peek()
+    if (input === undefined || this.#isFenced) return undefined
+    const isFence = input.isFence()
+    if (isFence && this.#unfinished > 0) return undefined
+    this.#isFenced = isFence
+    this.#unfinished++
+    return this.#waiting.shift()
+  }
+}

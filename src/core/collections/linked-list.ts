@@ -1,0 +1,56 @@
+/**
+ * An item of a linked list, in at most one list at a time. The links are stored in the item itself
+ * to avoid a separate node object for each request in progress.
+ */
+export interface LinkedListItem<Item> {
+  before: Item | undefined
+  after: Item | undefined
+}
+
+/**
+ * A doubly linked list in insertion order with removal in O(1). A `Set` would keep removed items
+ * alive longer: when it resizes, its old table still refers to its former items. Once that table is
+ * in the old generation, each item outlives two more garbage collections.
+ */
+export class LinkedList<Item extends LinkedListItem<Item>> {
+  #first: Item | undefined
+  #last: Item | undefined
+  #size = 0
+
+  get size(): number {
+    return this.#size
+  }
+
+  /** Adds an item at the end. The item must not be in a list already. */
+  add(item: Item): void {
+    item.before = this.#last
+    if (this.#last === undefined) this.#first = item
+    else this.#last.after = item
+    this.#last = item
+    this.#size++
+  }
+
+  /** Removes an item, which must be in this list. */
+  remove(item: Item): void {
+    const { before, after } = item
+    if (before === undefined) this.#first = after
+    else before.after = after
+    if (after === undefined) this.#last = before
+    else after.before = before
+    item.before = undefined
+    item.after = undefined
+    this.#size--
+  }
+
+  /**
+   * Iterates over the items. The loop body may remove the current item, but no other item: that
+   * could end the iteration early.
+   */
+  *[Symbol.iterator](): IterableIterator<Item> {
+    for (let item = this.#first; item !== undefined; ) {
+      const { after } = item
+      yield item
+      item = after
+    }
+  }
+}

@@ -1,0 +1,118 @@
+/**
+ * Names of the fields that log lines may contain. Fields that could hold data of senders and
+ * customers (users, message content, URLs, headers, keys) have no name here, so that they cannot be
+ * logged by mistake.
+ */
+const names = [
+  // Location and identity.
+  ...[
+    'part',
+    'group',
+    'topic',
+    'topics',
+    'partition',
+    'partitions',
+    'offset',
+    'position',
+    'from',
+    'to',
+    'beginning',
+    'end',
+  ],
+  ...['source', 'sources', 'destination', 'webhook', 'messageId', 'type', 'audience', 'syncId', 'id', 'schemaId'],
+  ...['address', 'port', 'route', 'connections', 'keys', 'changed', 'problems', 'mode', 'suppress', 'level'],
+  // Result.
+  ...[
+    'decision',
+    'reason',
+    'attempt',
+    'outcome',
+    'outcomes',
+    'code',
+    'detail',
+    'error',
+    'stack',
+    'why',
+    'cause',
+    'kind',
+  ],
+  // Counts and durations.
+  ...[
+    'records',
+    'stale',
+    'messages',
+    'users',
+    'received',
+    'dropped',
+    'bytes',
+    'count',
+    'members',
+    'memberships',
+    'marks',
+    'open',
+  ],
+  ...['nextAttemptInMs', 'elapsedMs', 'lastedMs', 'waitedMs', 'retryInMs', 'tookMs', 'ageMs', 'silenceMs', 'seconds'],
+  // Audit log.
+  ...['audit', 'key', 'role', 'action', 'requestId', 'result', 'lines'],
+  // Traces.
+  ...['traceId', 'spans'],
+  // Kafka client library.
+  ...['broker', 'clientId', 'groupId', 'memberId', 'leaderId', 'coordinatorId', 'generationId', 'isLeader'],
+  ...[
+    'groupProtocol',
+    'duration',
+    'retryCount',
+    'retryTime',
+    'correlationId',
+    'size',
+    'apiName',
+    'apiKey',
+    'apiVersion',
+  ],
+] as const
+
+const allowed: ReadonlySet<string> = new Set(names)
+
+/** Replaces a value that may not be logged. */
+export const redacted = '***'
+
+/**
+ * Returns the fields of a log line in the form that may be logged. Values of unknown fields are
+ * withheld, and URLs are reduced to their origin. Most lines need no change and are returned
+ * without a copy, because a failing endpoint causes a log line for each attempt.
+ */
+export function loggable(facts: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  if (Object.keys(facts).every(name => allowed.has(name) && isLoggable(facts[name]))) return facts
+  const safe: Record<string, unknown> = {}
+  for (const name of Object.keys(facts)) safe[name] = allowed.has(name) ? withOrigins(facts[name]) : redacted
+  return safe
+}
+
+/**
+ * Whether a value can be logged unchanged: it contains no URL, or it has its own `toJSON`, as
+ * secrets do.
+ */
+function isLoggable(value: unknown): boolean {
+  if (typeof value === 'string') return !hasUrl(value)
+  return typeof value !== 'object' || value === null || 'toJSON' in value || Object.values(value).every(isLoggable)
+}
+
+function withOrigins(value: unknown): unknown {
+  if (isLoggable(value)) return value
+  if (typeof value === 'string') return withoutPaths(value)
+  if (Array.isArray(value)) return value.map(withOrigins)
+  return Object.fromEntries(Object.entries(value as object).map(([name, each]) => [name, withOrigins(each)]))
+}
+
+/**
+ * URLs from their `://` on. Matching the scheme too would take quadratic time on a text like
+ * `a+a+a+…`.
+ */
+const urls = /:\/\/(?:[^\s/?#@"'<>]*@)?([^\s/?#"'<>]*)([/?#][^\s"'<>]*)?/g
+
+/** Removes credentials, path and query from each URL in a text, because they may be secrets. */
+export function withoutPaths(text: string): string {
+  return hasUrl(text) ? text.replace(urls, (_, host: string, rest?: string) => `://${host}${rest ? '/…' : ''}`) : text
+}
+
+const hasUrl = (text: string): boolean => text.includes('://')

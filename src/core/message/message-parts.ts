@@ -1,0 +1,172 @@
+import type { JsonText } from '../units.ts'
+import { type Canonical, canonicalJson, isObject, type JsonObject } from './json.ts'
+import { type CallType, type Rejection, rejection } from './message.ts'
+
+/**
+ * Maximum size of a message in bytes of compact UTF-8 JSON, before the batch's defaults are merged
+ * in.
+ */
+export const maxMessageBytes = 32_768
+
+/**
+ * Maximum length of a message's text that is parsed, in characters: eight times `maxMessageBytes`.
+ * A text of `\u` escapes has six characters for one byte of compact JSON; the rest allows for white
+ * space. The limit also bounds the number of values.
+ */
+export const maxTextLength = 8 * maxMessageBytes
+
+/** The rejection of a text that is too long to be parsed. */
+export const textTooLong = rejection(
+  'message_too_large',
+  `The message has more than ${maxTextLength} characters; the limit is ${maxMessageBytes} bytes of compact JSON: send less in it, or split it.`,
+)
+
+/** The members of a batch that apply to all its messages, as received. */
+export interface BatchDefaults {
+  readonly batchContext?: unknown
+  readonly batchIntegrations?: unknown
+  /**
+   * Cache of canonical forms. The defaults are added for later messages that have nothing of their
+   * own.
+   */
+  readonly known?: Map<object, Canonical>
+}
+
+/** Parses the defaults once for several messages. */
+export function readDefaults(context: string | undefined, integrations: string | undefined): BatchDefaults {
+  const { integrations: inner, ...batchContext } = JSON.parse(context ?? '{}') as JsonObject
+  const outer: JsonObject | undefined = integrations === undefined ? undefined : JSON.parse(integrations)
+  return {
+    batchContext: context === undefined ? undefined : batchContext,
+    batchIntegrations: merged([objectOf(inner), outer]),
+    known: new Map(),
+  }
+}
+
+const partNames = ['properties', 'traits', 'context', 'integrations'] as const
+type PartName = (typeof partNames)[number]
+
+/**
+ * The free-form parts of a message. `context` contains no `integrations`, and both are omitted when
+ * empty.
+ */
+export interface Parts {
+  readonly kind: 'parts'
+  readonly texts: { readonly [name in PartName]?: JsonText }
+  /** Number of `__proto__` members that were removed, at any depth of the message. */
+  readonly droppedKeys: number
+}
+
+/**
+ * Returns the parts as canonical text. For each key, the message overrides its batch, and
+ * `integrations` overrides `context.integrations`. Rejection codes: `too_deep`,
+ * `non_finite_number`, `message_too_large`.
+ */
+export function partsOf(type: CallType, input: JsonObject, batch: BatchDefaults): Parts | Rejection {
+  const members = readMembers(input)
+  if (members.kind === 'rejected') return members
+  const objects = objectsOf(type, input, batch)
+  const texts: { [name in PartName]?: JsonText } = {}
+  for (const name of partNames) {
+    const object = objects[name]
+    if (object === undefined) continue
+    const canonical = members.canonical.get(object) ?? batch.known?.get(object) ?? canonicalJson(object, name)
+    if (canonical.kind === 'rejected') return canonical
+    if (object === batch.batchContext || object === batch.batchIntegrations) batch.known?.set(object, canonical)
+    const isOmitted = canonical.text === '{}' && (name === 'context' || name === 'integrations')
+    if (!isOmitted) texts[name] = canonical.text
+  }
+  return { kind: 'parts', texts, droppedKeys: members.droppedKeys }
+}
+
+function objectsOf(type: CallType, input: JsonObject, batch: BatchDefaults): Record<PartName, JsonObject | undefined> {
+  const own = objectOf(input['context'])
+  const common = objectOf(batch.batchContext)
+  return {
+    properties: objectOf(input['properties']),
+    // RudderStack's Python library sends the traits of an identify message in its context.
+    traits: objectOf(input['traits']) ?? (type === 'identify' ? objectOf(own?.['traits']) : undefined),
+    context: withoutIntegrations(merged([common, own])),
+    integrations: merged([
+      objectOf(common?.['integrations']),
+      objectOf(batch.batchIntegrations),
+      objectOf(own?.['integrations']),
+      objectOf(input['integrations']),
+    ]),
+  }
+}
+
+/**
+ * Returns a member that should be an object. PHP writes an empty object as `[]`; other values are
+ * ignored.
+ */
+function objectOf(value: unknown): JsonObject | undefined {
+  if (isObject(value)) return value
+  return Array.isArray(value) && value.length === 0 ? {} : undefined
+}
+
+/**
+ * Merges objects; a later one overrides an earlier one for each key. A single object is returned
+ * uncopied.
+ */
+function merged(layers: readonly (JsonObject | undefined)[]): JsonObject | undefined {
+  let all: JsonObject | undefined
+  for (const layer of layers) if (layer !== undefined) all = all === undefined ? layer : { ...all, ...layer }
+  return all
+}
+
+function withoutIntegrations(context: JsonObject | undefined): JsonObject | undefined {
+  if (context === undefined || !Object.hasOwn(context, 'integrations')) return context
+  const { integrations: _, ...rest } = context
+  return rest
+}
+
+interface Members {
+  readonly kind: 'members'
+  /** Canonical form of each member that is an object. */
+  readonly canonical: ReadonlyMap<object, Canonical>
+  readonly droppedKeys: number
+}
+
+/**
+ * Checks every member, including unknown ones. Canonical forms are kept to avoid a second
+ * serialisation.
+ */
+function readMembers(input: JsonObject): Members | Rejection {
+  const canonical = new Map<object, Canonical>()
+  let droppedKeys = 0
+  // An upper bound of the size, far below the limit for nearly every message. A character
+  // takes at most 6 bytes before JSON escaping and 3 after it. The exact size is computed only if
+  // the bound exceeds the limit.
+  let maxBytes = 2
+  for (const key in input) {
+    const value = input[key]
+    maxBytes += 6 * key.length + 4
+    if (key === '__proto__') droppedKeys += 1
+    else if (typeof value === 'string') maxBytes += 6 * value.length + 2
+    else {
+      const member = canonicalJson(value, key)
+      if (member.kind === 'rejected') return member
+      if (isObject(value)) canonical.set(value, member)
+      droppedKeys += member.droppedKeys
+      maxBytes += 3 * member.text.length
+    }
+  }
+  const bytes = maxBytes > maxMessageBytes ? compactBytes(input) : 0
+  if (bytes <= maxMessageBytes) return { kind: 'members', canonical, droppedKeys }
+  const advice = `the limit is ${maxMessageBytes} bytes: send less in it, or split it.`
+  return rejection('message_too_large', `The message has ${bytes} bytes of compact JSON; ${advice}`)
+}
+
+function compactBytes(input: JsonObject): number {
+  // Two braces, minus the comma that the last member does not need.
+  let bytes = 1
+  for (const key in input) {
+    const value = input[key]
+    if (key === '__proto__' || value === undefined) continue
+    const member = canonicalJson(value)
+    if (member.kind === 'canonical')
+      bytes += Buffer.byteLength(JSON.stringify(key)) + Buffer.byteLength(member.text) + 2
+  }
+  return bytes
+}

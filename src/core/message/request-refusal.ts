@@ -1,0 +1,49 @@
+import type { RejectionCode } from './message.ts'
+
+/** A message of a batch that was rejected. The other messages were accepted. */
+export interface RejectedMessage {
+  /** Index in the batch. */
+  readonly index: number
+  /** The sender's message id, `undefined` when it is missing or unreadable. */
+  readonly messageId: string | undefined
+  readonly code: RejectionCode
+  /** Names the field and says what to do. */
+  readonly message: string
+}
+
+/** Why a whole request is refused, with the HTTP status of the response. */
+export const refusalStatus = {
+  invalid_json: 400,
+  invalid_body: 400,
+  rejected: 400,
+  unknown_source: 400,
+  invalid_write_key: 401,
+  invalid_operator_key: 401,
+  forbidden: 403,
+  not_found: 404,
+  unknown_audience: 404,
+  method_not_allowed: 405,
+  payload_too_large: 413,
+  rate_limited: 429,
+  unavailable: 503,
+} as const
+
+export type RefusalCode = keyof typeof refusalStatus
+
+export interface Refusal {
+  readonly kind: 'refused'
+  readonly code: RefusalCode
+  /** What is wrong and what to do. */
+  readonly message: string
+  /** Seconds until the client may retry, for `rate_limited` and `unavailable`. */
+  readonly retryAfter: number | undefined
+  /** In strict mode: the rejected messages. */
+  readonly rejected: readonly RejectedMessage[]
+}
+
+/** Creates a refusal; `retryAfter` is in seconds. */
+export const refusal = (
+  code: RefusalCode,
+  message: string,
+  more: { readonly retryAfter?: number; readonly rejected?: readonly RejectedMessage[] } = {},
+): Refusal => ({ kind: 'refused', code, message, retryAfter: more.retryAfter, rejected: more.rejected ?? [] })

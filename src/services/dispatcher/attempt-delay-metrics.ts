@@ -1,0 +1,17 @@
+import type { DeliveryState } from '../../core/delivery/delivery-state.ts'
+import type { Metrics } from '../../core/metrics/metrics.ts'
+import type { EpochMs } from '../../core/units.ts'
+
+/** Observes how late an attempt starts. */
+export function observeDelay(
+  metrics: Metrics,
+  { carried }: { readonly carried: DeliveryState },
+  now: EpochMs,
+  traceId?: string,
+): void {
+  if (carried.attempt > 0) metrics.retryLateness.observe({}, Math.max(0, now - carried.notBefore) / 1000)
+  // A replayed event is not counted: it waited for an operator. A deferred event counts from its
+  // append.
+  else if (carried.round === 0)
+    metrics.firstAttemptDelay.observe({}, Math.max(0, now - carried.origin.timestamp) / 1000, traceId)
+}

@@ -1,0 +1,76 @@
+import { noDestination } from '../../core/delivery/dead-letter.ts'
+import type { Decision, Deferral } from '../../core/delivery/decide.ts'
+import type { DeliveryState } from '../../core/delivery/delivery-state.ts'
+import type { DeadLetterReason, DropReason } from '../../core/delivery/outcome.ts'
+import type { EventHead } from '../../core/message/event.ts'
+import { canarySource } from '../../core/message/own-event.ts'
+import type { Metrics } from '../../core/metrics/metrics.ts'
+import type { Clock } from '../../core/ports.ts'
+import { formatDuration } from '../../core/units.ts'
+import type { Delivery } from './delivery.ts'
+
+/** Counts results, after they are settled. */
+export interface CountResults {
+  delivery(delivery: Pick<Delivery, 'event' | 'carried' | 'target'>, decision: Decision): void
+  /** An event that the routing drops. */
+  dropped(event: EventHead, reason: DropReason): void
+  /** An event that is deferred because its source or destination is not known. */
+  unrouted(decision: Deferral): void
+  /**
+   * A record that is dead-lettered before any delivery. `event` is `undefined` when the record was
+   * not decoded.
+   */
+  refused(event: EventHead | undefined, reason: DeadLetterReason): void
+}
+
+export function createCountResults({
+  metrics,
+  clock,
+}: {
+  readonly metrics: Metrics
+  readonly clock: Clock
+}): CountResults {
+  const lost = (reason: 'dead_lettered' | 'dropped'): void => metrics.canaryLost.inc({ reason })
+
+  /** Seconds since the event was appended, including its waits in retry topics. */
+  const sinceAppend = ({ origin }: DeliveryState): number => Math.max(0, clock.now() - origin.timestamp) / 1000
+
+  /** Counts the result of a canary message. A retried or deferred one may still be delivered. */
+  function countCanary(end: Decision['kind'], carried: DeliveryState): void {
+    if (end === 'dead_lettered' || end === 'dropped') lost(end)
+    if (end !== 'delivered') return
+    metrics.canaryReceived.inc({})
+    metrics.canarySeconds.observe({}, sinceAppend(carried))
+  }
+
+  return {
+    delivery({ event: { sourceId }, carried, target }, decision) {
+      const { destination, attempt } = carried
+      if (decision.kind === 'delivered') {
+        target.delivered ??= metrics.deliveries.of({ destination, result: decision.kind })
+        target.delivered.inc()
+        if (attempt > 0) metrics.retriedDelivery.observe({}, sinceAppend(carried))
+      } else metrics.deliveries.inc({ destination, result: decision.kind })
+      if ('tier' in decision) metrics.parked.inc({ tier: formatDuration(decision.tier) })
+      if (decision.kind === 'deferred') metrics.deferrals.inc({ cause: decision.cause })
+      if (decision.kind === 'dropped') metrics.drops.inc({ reason: decision.reason })
+      if (decision.kind === 'dead_lettered') metrics.deadLetters.inc({ destination, reason: decision.reason })
+      if (sourceId === canarySource) countCanary(decision.kind, carried)
+    },
+    dropped({ sourceId }, reason) {
+      metrics.drops.inc({ reason })
+      if (sourceId === canarySource) lost('dropped')
+    },
+    unrouted({ kind, tier, cause }) {
+      metrics.deliveries.inc({ destination: noDestination, result: kind })
+      metrics.parked.inc({ tier: formatDuration(tier) })
+      metrics.deferrals.inc({ cause })
+    },
+    refused(event, reason) {
+      // The destination is not a label here: an event may name any, so the number of series would
+      // be unbounded.
+      metrics.deadLetters.inc({ destination: '-', reason })
+      if (event?.sourceId === canarySource) lost('dead_lettered')
+    },
+  }
+}

@@ -1,0 +1,47 @@
+import type { LogRecord, RecordBatch } from '../../core/ports.ts'
+
+/**
+ * Fetched records of a partition that are not admitted yet, in offset order. They wait undecoded:
+ * an admitted record (decoded, routed, queued) takes several times its bytes, and one fetch may
+ * bring a thousand records.
+ */
+export class FetchBuffer {
+  /** In reverse order, so that `next` removes a record from the end and frees its memory. */
+  #records: LogRecord[] = []
+  #nextOffset = 0
+
+  get isEmpty(): boolean {
+    return this.#records.length === 0
+  }
+
+  /** The offset at which the next batch begins; 0 before the first batch. */
+  get nextOffset(): number {
+    return this.#nextOffset
+  }
+
+  add({ records, nextOffset }: RecordBatch): void {
+    this.#records = records.toReversed().concat(this.#records)
+    this.#nextOffset = nextOffset
+  }
+
+  /** Removes and returns the next record; `undefined` when there is none. */
+  next(): LogRecord | undefined {
+    return this.#records.pop()
+  }
+
+  /** Makes the record that `next` returned the next one again. */
+  requeue(record: LogRecord): void {
+    this.#records.push(record)
+  }
+
+  /**
+   * Keeps the first `max` records. Returns the first dropped offset, which must be fetched again;
+   * `undefined` when nothing was dropped.
+   */
+  truncate(max: number): number | undefined {
+    const dropped = this.#records.splice(0, Math.max(0, this.#records.length - max))
+    const first = dropped.at(-1)?.offset
+    if (first !== undefined) this.#nextOffset = first
+    return first
+  }
+}

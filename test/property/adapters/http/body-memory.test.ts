@@ -1,0 +1,71 @@
+import { describe, expect, it, jest } from '@jest/globals'
+import fc from 'fast-check'
+import { ByteStore, createReservation } from '../../../../src/adapters/http/body-memory.ts'
+import { ScriptedTrackingApi } from '../../../support/collector/scripted-tracking-api.ts'
+
+const pieces = fc.array(fc.uint8Array({ maxLength: 40_000 }), { maxLength: 8 })
+const bytesOf = (list: readonly Uint8Array[]): Buffer => Buffer.concat(list.map(piece => Buffer.from(piece)))
+
+describe('ByteStore', () => {
+  it('keeps all bytes, reserves at least their size and at most the limit, and releases all', () => {
+    fc.assert(
+      fc.property(pieces, fc.boolean(), fc.integer({ min: 1, max: 200_000 }), (list, isKnown, limit) => {
+        const api = new ScriptedTrackingApi()
+        const memory = createReservation(api)
+        const whole = bytesOf(list)
+        const store = new ByteStore({ limit, memory, expected: isKnown ? whole.length : undefined })
+        const kept = list.map(piece => store.add(Buffer.from(piece)))
+        const fits = kept.every(each => each === 'kept')
+        expect(fits).toBe(whole.length <= limit)
+        if (fits) {
+          const some = Math.min(whole.length, 20_000)
+          expect(store.beginning(some).equals(whole.subarray(0, some))).toBe(true)
+          expect(store.bytes().equals(whole)).toBe(true)
+        }
+        expect(api.reserved).toBeGreaterThanOrEqual(store.bytes().length)
+        expect(api.reserved).toBeLessThanOrEqual(Math.max(limit, isKnown ? whole.length : 0))
+        memory.release()
+        memory.release()
+        expect(api.reserved).toBe(0)
+      }),
+    )
+  })
+
+  it('grows without copies, and allocates at most a quarter more than it stores', () => {
+    const allocate = jest.spyOn(Buffer, 'allocUnsafeSlow')
+    const store = new ByteStore({ limit: 4_000_000, memory: createReservation(new ScriptedTrackingApi()) })
+    for (let sent = 0; sent < 50; sent += 1) store.add(Buffer.alloc(65_536, 'x'))
+    const allocated = allocate.mock.calls.reduce((sum, [size]) => sum + size, 0)
+    allocate.mockRestore()
+    expect(allocated / store.length).toBeLessThan(1.26)
+    expect(store.bytes().equals(Buffer.alloc(50 * 65_536, 'x'))).toBe(true)
+  })
+
+  it('frees the memory of an aborted body immediately', () => {
+    const piece = Buffer.alloc(65_536, 'x')
+    const store = new ByteStore({ limit: 8_000_000, memory: createReservation(new ScriptedTrackingApi()) })
+    const before = process.memoryUsage().arrayBuffers
+    for (let sent = 0; sent < 100; sent += 1) store.add(piece)
+    const held = process.memoryUsage().arrayBuffers - before
+    store.free()
+    expect(held).toBeGreaterThan(6_000_000)
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(1_000_000)
+    expect(store.length).toBe(0)
+  })
+
+  it('stops when no memory is available, and releases all that it reserved', () => {
+    fc.assert(
+      fc.property(pieces, fc.integer({ min: 0, max: 100_000 }), (list, budget) => {
+        const api = new ScriptedTrackingApi()
+        api.budget = budget
+        const memory = createReservation(api)
+        const store = new ByteStore({ limit: 1_000_000, memory })
+        for (const piece of list) if (store.add(Buffer.from(piece)) === 'no_memory') break
+        expect(store.bytes().length).toBeLessThanOrEqual(budget)
+        expect(api.reserved).toBeLessThanOrEqual(budget)
+        memory.release()
+        expect(api.reserved).toBe(0)
+      }),
+    )
+  })
+})

@@ -1,0 +1,118 @@
+/** Limit of a measured value. */
+export type Bound = { readonly atLeast: number } | { readonly atMost: number }
+
+export interface Bar {
+  /** Limit that fails the run. Absent: the value is only reported. */
+  readonly must?: Bound
+  /** Limit to reach in the future. */
+  readonly aim?: Bound
+}
+
+/** One measured value with its limits. */
+export interface Finding extends Bar {
+  /** The measured program and the case, for example `hookline got, 20 ms`. */
+  readonly subject: string
+  readonly what: string
+  readonly measured: number
+  /** Absent for a ratio or a count. */
+  readonly unit?: string
+  readonly reference?: Reference
+}
+
+/** Another figure of the same run, for comparison. */
+export interface Reference {
+  readonly name: string
+  readonly measured: number
+  readonly unit: string
+}
+
+export type Verdict = 'aim reached' | 'holds' | 'FAILS' | 'short of the aim' | ''
+
+export function verdictOf({ measured, must, aim }: Finding): Verdict {
+  // A ratio with a division by zero (NaN or infinity) meets no limit.
+  if (must !== undefined && !keepsTo(measured, must)) return 'FAILS'
+  if (aim !== undefined && keepsTo(measured, aim)) return 'aim reached'
+  if (must !== undefined) return 'holds'
+  return aim === undefined ? '' : 'short of the aim'
+}
+
+const keepsTo = (measured: number, bound: Bound): boolean =>
+  Number.isFinite(measured) && ('atLeast' in bound ? measured >= bound.atLeast : measured <= bound.atMost)
+
+const none: Bound = { atMost: 0 }
+
+/** The limits of all rows. */
+export const bounds = {
+  lost: { must: none },
+  /** For rows in which no process is killed. */
+  duplicates: { must: none },
+  /** Ratio to the reference loop with the same client, in the same run (decision 41). */
+  ofBareLoop: {
+    got: { must: { atLeast: 0.9 } },
+    undici: { must: { atLeast: 0.55 }, aim: { atLeast: 0.75 } },
+  } as Readonly<Record<string, Bar>>,
+  ofBenthos: { must: { atLeast: 1 } },
+  ofBenthosTuned: { aim: { atLeast: 1.1 } },
+  /** In MB, by number of requests in progress. */
+  peakMemory: {
+    512: { must: { atMost: 300 }, aim: { atMost: 200 } },
+    4096: { must: { atMost: 450 }, aim: { atMost: 300 } },
+  } as Readonly<Record<number, Bar>>,
+  /** Resident memory of the last quarter of a long run, relative to its second quarter. */
+  memoryGrowth: { must: { atMost: 1.1 }, aim: { atMost: 1.02 } },
+  /** Milliseconds from append to response, of which the endpoint takes 20. */
+  liveP99: { must: { atMost: 38 }, aim: { atMost: 32 } },
+  healthyInTime: { must: { atLeast: 0.999 } },
+  /** In milliseconds. */
+  isolatedP99: { must: { atMost: 60 } },
+  /** Relative to the same load without the dead destination. */
+  isolatedP99Ratio: { aim: { atMost: 1.1 } },
+  /** In seconds. */
+  firstDelivery: { must: { atMost: 1.5 } },
+  /** Duplicates after a SIGKILL, in seconds of traffic. */
+  repeated: { must: { atMost: 1 }, aim: { atMost: 0.2 } },
+  /** Seconds from a SIGKILL to the next delivery. */
+  nextDelivery: { must: { atMost: 10 }, aim: { atMost: 6 } },
+  /** CPU per delivery with more destinations, backlog or partitions, relative to the fewest. */
+  growth: { must: { atMost: 1.1 } },
+  /** Deliveries of two processes on two cores, relative to one process. */
+  twoProcesses: { must: { atLeast: 1.9 } },
+  /** Share of the busier of two processes, which shows whether they shared the work. */
+  busierOfTwo: { must: { atMost: 0.65 } },
+  /**
+   * CPU to schedule a retry and read it again, relative to a delivery of the reference loop with
+   * responses after 20 ms.
+   */
+  parkAndRelease: { must: { atMost: 2 } },
+  /**
+   * Rate of the backlog to a recovered endpoint, relative to what its permits allow. The edges of a
+   * second add up to a twentieth.
+   */
+  stampede: { must: { atMost: 1.05 } },
+  /** p99 of another endpoint in that time, relative to before. */
+  besideDraining: { must: { atMost: 1.1 } },
+  /** Share of a core. */
+  idle: { must: { atMost: 0.02 } },
+  /**
+   * Messages per CPU second of the collector, relative to a handler that parses the same bodies and
+   * writes each message unchanged, with acks=all.
+   */
+  ofBareFastify: { must: { atLeast: 0.6 } },
+  /** At this rate two million members are restored within ten seconds. */
+  restoredPerCpuSecond: { must: { atLeast: 200_000 } },
+  /** Includes the user id of 36 bytes. Two million members then fit into 512 MB. */
+  bytesPerMember: { must: { atMost: 150 }, aim: { atMost: 120 } },
+  /**
+   * CPU per message from the call until it is sent: the other library's relative to ours. At 2,000
+   * a second both send small requests.
+   */
+  cheaperThanSegment: {
+    'full speed': { must: { atLeast: 3 } },
+    '2,000 a second': { must: { atLeast: 2 }, aim: { atLeast: 3 } },
+  } as Readonly<Record<string, Bar>>,
+  /**
+   * MB of a process that only makes calls, with the default queue of 50,000 messages. V8 needs two
+   * to three times their size.
+   */
+  outageMemory: { must: { atMost: 400 }, aim: { atMost: 250 } },
+} as const satisfies Record<string, Bar | Readonly<Record<string, Bar>>>

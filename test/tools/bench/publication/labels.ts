@@ -1,0 +1,36 @@
+/**
+ * Labels for the figures of the page, by the name that results.json has. Those names stay, because
+ * published entries are found by them.
+ */
+const labels: Readonly<Record<string, string>> = {
+  'delivered twice': 'duplicated',
+  'requests of no event': 'requests for unknown events',
+  'runs with whole requests': 'runs with complete requests',
+  'memory, last to second quarter': 'memory of the last quarter, relative to the second',
+  'healthy events in time': 'other events delivered within 1 s',
+  'p99 of healthy events': 'p99 of the other events',
+  'p99 of that without a dead one': 'p99 relative to no dead endpoint',
+  'first delivery after': 'time to the first delivery',
+  'next delivery after': 'time to the next delivery',
+  'park and release': 'schedule a retry and read it again',
+  'park and release, of a bare delivery': 'the same, relative to a delivery of the reference loop',
+  'parked record': 'retry record',
+  'drained in': 'time to deliver the backlog',
+  'fullest second, of what its places let through': 'busiest second, relative to what its permits allow',
+  'drained at, of what its places let through': 'average rate, relative to what its permits allow',
+  'p99 of the other endpoint, of that before': 'p99 of the other endpoint, relative to before',
+  'answered 200 and not stored': 'messages with a 200 that are not on the topic',
+  'requests not answered 200': 'requests without a 200',
+  'of one process, worked out for a core each': 'deliveries with a core each, relative to one process',
+  'of the CPU taken by the busier one': 'share of the CPU time of the busier process',
+}
+
+/** The text for a figure: its own label, or `of …` as `relative to …`. */
+export const labelOf = (what: string): string => labels[what] ?? relative(what)
+
+const relative = (what: string): string =>
+  what.replace(/^of that with /, 'relative to ').replace(/^(p99 )?of (?!the )/, '$1relative to ')
+
+/** The text for a variant. */
+export const variantLabelOf = (variant: string): string =>
+  variant.replace(/parked$/, 'retried').replace(/nobody listens$/, 'no endpoint reachable')

@@ -1,0 +1,43 @@
+import { shown } from '../report.ts'
+import { type Entry, figureOf } from './entries.ts'
+
+/** A figure of README.md: the published value that it shows, and the sentence around it. */
+interface ReadmeFigure {
+  readonly row: string
+  readonly variant: string
+  readonly what: string
+  /** The value as README.md prints it. */
+  readonly value: (measured: number) => string
+  readonly sentence: string
+}
+
+/** README.md shows at most five figures: these three, and two of `make chaos`. */
+const figures: readonly ReadmeFigure[] = [
+  {
+    ...{ row: 'delivery', variant: 'hookline undici, 20 ms', what: 'deliveries' },
+    value: measured => `${shown(measured)} deliveries per CPU second`,
+    sentence: 'with endpoints that respond after 20 ms (transport undici, one process)',
+  },
+  {
+    ...{ row: 'live', variant: 'hookline undici, 1000/s, 20 ms', what: 'p99' },
+    value: measured => `${shown(measured)} ms`,
+    sentence:
+      'p99 latency from the append to Kafka to the response, at 1,000 events per second and endpoints that respond after 20 ms',
+  },
+  {
+    ...{ row: 'isolation', variant: 'hookline undici, 25 of 50 dead', what: 'healthy events in time' },
+    value: measured => `${shown(measured * 100)} %`,
+    sentence: 'of the events for healthy endpoints delivered within one second while 25 of 50 endpoints hang',
+  },
+]
+
+/** The figures for README.md as a list; each links to its table in the performance page. */
+export const readmeText = (entries: readonly Entry[]): string =>
+  figures.map(figure => `- ${lineOf(figure, entries)}`).join('\n')
+
+function lineOf({ sentence, value, ...place }: ReadmeFigure, entries: readonly Entry[]): string {
+  const measured = figureOf(entries, place)?.measured ?? undefined
+  if (measured === undefined) return `not measured yet: ${sentence}`
+  const date = entries.find(({ row, variant }) => row === place.row && variant === place.variant)?.date
+  return `**${value(measured)}** ${sentence} ([performance](docs/performance/README.md#${place.row}), ${date})`
+}

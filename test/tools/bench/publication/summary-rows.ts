@@ -1,0 +1,97 @@
+import type { Headline } from './tables.ts'
+
+/** The rows of the summary table in docs/performance/README.md. */
+export const summaryRows: readonly Headline[] = [
+  {
+    title:
+      'deliveries per CPU second with undici, relative to the reference loop (kafkajs + undici); responses after 0 / 20 / 200 ms',
+    row: 'delivery',
+    what: 'of bare undici',
+    of: /^hookline undici,/,
+  },
+  {
+    title:
+      'the same, relative to Benthos 4.60, the engine of Redpanda Connect, as shipped (2 idle connections per host)',
+    row: 'peers',
+    what: 'of benthos',
+    of: /^hookline undici,/,
+  },
+  {
+    title: 'the same, relative to Benthos 4.60, tuned (8,192 idle connections per host)',
+    row: 'peers',
+    what: 'of benthos-tuned',
+    of: /^hookline undici,/,
+  },
+  {
+    title:
+      'deliveries per CPU second with got, relative to the reference loop (kafkajs + got); responses after 0 / 20 / 200 ms',
+    row: 'delivery',
+    what: 'of bare got',
+    of: /^hookline got,/,
+  },
+  {
+    title: 'peak memory with undici; 256 / 512 / 4,096 requests in progress',
+    row: 'delivery',
+    what: 'peak memory',
+    of: /^hookline undici,/,
+  },
+  {
+    title: '1,000 events per second, responses after 20 ms: p99 from append to response; got / undici',
+    row: 'live',
+    what: 'p99',
+    of: /^hookline /,
+  },
+  {
+    title: '1 of 10 endpoints hangs: share of the other events delivered within 1 s; got / undici',
+    row: 'isolation',
+    what: 'healthy events in time',
+    of: /, 1 of 10 dead/,
+  },
+  { title: 'SIGKILL under load: lost', row: 'crash', what: 'lost' },
+  { title: 'SIGKILL under load: duplicated', row: 'crash', what: 'delivered twice' },
+  { title: 'SIGKILL under load: time to the next delivery', row: 'crash', what: 'next delivery after' },
+  {
+    title: 'CPU to schedule a retry and read it again, relative to a delivery of the reference loop; got / undici',
+    row: 'retries',
+    what: 'park and release, of a bare delivery',
+  },
+  {
+    title: 'an endpoint recovers and gets its backlog: p99 of another endpoint, relative to before',
+    row: 'outage',
+    what: 'p99 of the other endpoint, of that before',
+  },
+  { title: 'time from process start to first delivery', row: 'start', what: 'first delivery after' },
+  { title: 'CPU when idle', row: 'idle', what: 'CPU' },
+  {
+    title:
+      'collector: messages per CPU second, relative to a bare handler that writes with acks=all; 1 / 20 messages per request',
+    row: 'collector',
+    what: 'of bare fastify, written',
+  },
+  {
+    title: '`track()`: CPU of @segment/analytics-node relative to ours; at full speed / at 2,000 per second',
+    row: 'client',
+    what: 'times cheaper than @segment/analytics-node',
+  },
+  { title: 'audience members restored', row: 'audiences', what: 'restored' },
+  {
+    title: 'CPU per delivery with 10 / 100 / 1,000 destinations, relative to one',
+    row: 'destinations',
+    what: 'of that with 1 destination',
+  },
+  {
+    title: 'CPU per delivery with a backlog of 10⁵ / 10⁶ / 10⁷ records, relative to 10,000',
+    row: 'backlog',
+    what: 'of that with backlog of 10,000',
+  },
+  {
+    title: 'CPU per delivery with 60 / 240 partitions, relative to 12',
+    row: 'partitions',
+    what: 'of that with 12 partitions',
+  },
+  {
+    title: 'deliveries of two processes with a core each, relative to one',
+    row: 'processes',
+    what: 'of one process, worked out for a core each',
+  },
+]

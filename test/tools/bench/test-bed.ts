@@ -1,0 +1,61 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startBroker } from '../../../deploy/tools/local/broker.ts'
+import { findOrStartRegistry } from '../../../deploy/tools/local/infrastructure.ts'
+import { freePorts } from '../../../deploy/tools/local/ports.ts'
+import type { Pinning } from './pinning.ts'
+import { type Receiver, startReceiver } from './receiver/receiver.ts'
+
+/** Environment of every measurement: broker, registry, receiver. */
+export interface Stage {
+  readonly brokers: readonly string[]
+  readonly registryUrl: string
+  readonly receiver: Receiver
+  readonly pinning: Pinning
+  /** Directory for configurations, logs and profiles. */
+  readonly directory: string
+  close(): Promise<void>
+}
+
+/**
+ * The default flags of a local broker optimise its start; these optimise throughput. Of two equal
+ * flags the last one counts.
+ */
+const throughputJvm = ['-XX:TieredStopAtLevel=4', '-Xmx512m']
+
+/**
+ * Starts a broker, unless KAFKA_BROKERS names one, a schema registry and a receiver. @throws when
+ * one of them cannot start; then all are stopped
+ */
+export async function openStage(pinning: Pinning, env: NodeJS.ProcessEnv = process.env): Promise<Stage> {
+  const ends: (() => Promise<unknown>)[] = []
+  const close = async (): Promise<void> => {
+    for (const end of ends.splice(0).reverse()) await end()
+  }
+  try {
+    const directory = await mkdtemp(join(tmpdir(), 'hookline-bench-'))
+    ends.push(() => rm(directory, { recursive: true, force: true }))
+    const brokers = await brokersOf(env, join(directory, 'kafka'), ends)
+    const registry = await findOrStartRegistry({ env })
+    ends.push(registry.stop)
+    const receiver = await startReceiver()
+    ends.push(receiver.stop)
+    return { brokers, registryUrl: registry.url, receiver, pinning, directory, close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+async function brokersOf(
+  env: NodeJS.ProcessEnv,
+  dataDir: string,
+  ends: (() => Promise<unknown>)[],
+): Promise<readonly string[]> {
+  const named = (env['KAFKA_BROKERS'] ?? '').split(',').flatMap(each => each.trim() || [])
+  if (named.length > 0) return named
+  const broker = await startBroker({ dataDir, port: await freePorts(1), jvm: throughputJvm, throwAway: true })
+  ends.push(() => broker.stop())
+  return [broker.address]
+}

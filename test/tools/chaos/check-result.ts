@@ -1,0 +1,23 @@
+/** Result of an additional check of a scenario. */
+export interface CheckResult {
+  /** Figures for the reader of the row. */
+  readonly measured: readonly string[]
+  /** Why the check fails; empty when everything holds. */
+  readonly failures: readonly string[]
+}
+
+/** Combines several checks. */
+export const combineResults = (parts: readonly CheckResult[]): CheckResult => ({
+  measured: parts.flatMap(({ measured }) => measured),
+  failures: parts.flatMap(({ failures }) => failures),
+})
+
+/** The number of items and the first three. */
+export const some = (all: readonly string[]): string =>
+  `${all.length} (${all.slice(0, 3).join('; ')}${all.length > 3 ? '; …' : ''})`
+
+/** Quantile of `values`, 0 when there are none; `share` is from 0 to 1. */
+export function quantile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
+}

@@ -1,0 +1,44 @@
+import type { Row } from './run.ts'
+
+/** A published row: the figures of its last run, and the day of that run. */
+type DatedRow = Pick<Row, 'name' | 'faults' | 'sent' | 'lost' | 'recoveryMs'> & { readonly date: string }
+
+/** Kafka deletes unread records in this scenario: it expects losses, and checks their reported number. */
+const retention = 'retention'
+const killScenarios = ['killed', 'killed-50', 'collector-killed']
+const page = '[reliability](docs/reliability/README.md)'
+const notMeasured = 'not measured yet'
+
+/** The two figures of README.md that come from `make chaos`, as a list. */
+export const readmeText = (rows: readonly DatedRow[]): string =>
+  [
+    `- ${lossText(rows.filter(({ name }) => name !== retention))}`,
+    `- ${recoveryText(rows.filter(({ name }) => killScenarios.includes(name)))}`,
+  ].join('\n')
+
+function lossText(rows: readonly DatedRow[]): string {
+  if (rows.length === 0) return `${notMeasured}: deliveries lost under injected faults`
+  const [lost, sent, faults] = [sum(rows, row => row.lost), sum(rows, row => row.sent), sum(rows, faultCount)]
+  const scope = `in ${rows.length} scenarios with ${faults} injected faults`
+  return `**${shown(lost)} of ${shown(sent)}** acknowledged deliveries lost ${scope} (${page}, ${datesOf(rows)})`
+}
+
+function recoveryText(rows: readonly DatedRow[]): string {
+  const what = 'until every affected partition delivers again after processes are killed with SIGKILL under load'
+  if (rows.length === 0) return `${notMeasured}: the time ${what}`
+  const times = rows.map(row => row.recoveryMs ?? Number.POSITIVE_INFINITY)
+  const slowest = Math.max(...times)
+  const value = Number.isFinite(slowest) ? `${(slowest / 1_000).toFixed(1)} s at most` : 'never'
+  return `**${value}** ${what} (${page}, ${datesOf(rows)})`
+}
+
+const sum = (rows: readonly DatedRow[], number: (row: DatedRow) => number): number =>
+  rows.reduce((total, row) => total + number(row), 0)
+const faultCount = (row: DatedRow): number => row.faults.length
+const shown = (count: number): string => count.toLocaleString('en-US')
+
+/** `2026-11-21`, or `2026-11-21 to 2026-11-23`. */
+function datesOf(rows: readonly DatedRow[]): string {
+  const dates = rows.map(({ date }) => date).toSorted()
+  return [...new Set([dates.at(0), dates.at(-1)])].join(' to ')
+}

@@ -1,0 +1,88 @@
+import { performance } from 'node:perf_hooks'
+import type { LogRecord, RecordHeaders } from '../../../src/core/ports.ts'
+import { tiersOf } from '../../../src/core/topics.ts'
+import { parseDuration } from '../../../src/core/units.ts'
+import { targetOf } from './ledger.ts'
+import type { Place, RetryRecords } from './order.ts'
+import type { World } from './world.ts'
+
+/* Records that are in Kafka after the end. Targets are `<destination> <message id>`. */
+
+/**
+ * Partitions whose commit is below their end. After a normal stop everything is done and committed.
+ */
+export async function uncommitted({ view, pipeline }: Pick<World, 'view' | 'pipeline'>): Promise<string[]> {
+  const { dispatcherGroup, events } = pipeline.topics
+  const [committed, ends] = [await view.committed(dispatcherGroup, events), await view.ends(events)]
+  return [...ends].flatMap(([partition, end]) => {
+    const offset = committed.get(partition) ?? 0
+    return offset === end ? [] : [`partition ${partition} ends at ${end} and is committed up to ${offset}`]
+  })
+}
+
+/** Dead-lettered targets and their reasons. */
+export async function deadLetters({ pipeline }: World): Promise<ReadonlyMap<string, string>> {
+  const records = await pipeline.read(pipeline.topics.deadLetter)
+  return new Map(records.map(({ headers }) => [targetIn(headers), headers['reason'] ?? 'none']))
+}
+
+/** Records of the retry topics. */
+export interface Retries {
+  /**
+   * Targets of records beyond the group's commit. A record before the commit does not explain a
+   * missing delivery.
+   */
+  readonly waiting: ReadonlySet<string>
+  /** All records that were ever written. */
+  readonly retried: ReadonlyMap<string, RetryRecords>
+  readonly records: number
+}
+
+export async function retriesOf({ pipeline, view }: World, schedule: readonly string[]): Promise<Retries> {
+  const { topics } = pipeline
+  const waiting = new Set<string>()
+  const written = new Map<string, LogRecord[]>()
+  let records = 0
+  for (const tier of tiersOf(schedule.flatMap(text => parseDuration(text) ?? []))) {
+    const topic = topics.retry(tier)
+    const committed = await view.committed(topics.retriesGroup, topic)
+    for (const record of await pipeline.read(topic)) {
+      const target = targetIn(record.headers)
+      records++
+      written.set(target, [...(written.get(target) ?? []), record])
+      if (record.offset >= (committed.get(record.partition) ?? 0)) waiting.add(target)
+    }
+  }
+  return { waiting, retried: new Map([...written].map(([target, all]) => [target, retryRecords(all)])), records }
+}
+
+/** Summarizes the retry records of one target. */
+function retryRecords(records: readonly LogRecord[]): RetryRecords {
+  const attempts = records.map(({ headers }) => Number(headers['attempt']))
+  return {
+    minAttempts: Math.min(...attempts),
+    maxAttempts: Math.max(...attempts),
+    writtenAt: records.map(({ timestamp }) => timestamp - performance.timeOrigin),
+  }
+}
+
+/** Position of each message on the events topic, by id. Invalid records are left out. */
+export async function placesOf({ pipeline }: Pick<World, 'pipeline'>): Promise<ReadonlyMap<string, Place>> {
+  const places = new Map<string, Place>()
+  for (const { partition, offset, key, value, timestamp } of await pipeline.read(pipeline.topics.events)) {
+    const decoded = value === null ? undefined : pipeline.codec.decode(value, timestamp)
+    if (decoded?.kind !== 'event') continue
+    const id = decoded.event.message.messageId
+    const known = places.get(id)
+    places.set(
+      id,
+      known === undefined
+        ? { partition, offset, key: key?.toString() ?? '', copies: 1 }
+        : { ...known, copies: known.copies + 1 },
+    )
+  }
+  return places
+}
+
+const targetIn = (headers: RecordHeaders): string =>
+  targetOf({ destination: headers['destination'] ?? '', id: headers['message-id'] ?? '' })

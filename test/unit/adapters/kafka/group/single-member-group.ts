@@ -1,0 +1,90 @@
+import { GroupMembership } from '../../../../../src/adapters/kafka/group/membership.ts'
+import { OwnedPartitions } from '../../../../../src/adapters/kafka/group/owned-partitions.ts'
+import type { LostPosition } from '../../../../../src/adapters/kafka/group/rebalance.ts'
+import type { ConsumerGroup } from '../../../../../src/adapters/kafka/kafkajs/private-api.ts'
+import type { RecordBatch } from '../../../../../src/core/ports.ts'
+import { durationMs } from '../../../../../src/core/units.ts'
+import { ManualClock } from '../../../../support/manual-clock.ts'
+import { silent } from '../../../../support/telemetry/silent-logger.ts'
+
+/** Resolves after all promise callbacks that are due have run. */
+export const settle = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
+
+/** A group with one member. Its rebalances assign `state.assigned`; `events` records all calls. */
+export function setUp() {
+  const events: string[] = []
+  const note = (event: string): void => {
+    events.push(event)
+  }
+  /** The partitions that are paused in kafkajs. */
+  const pausedInKafkajs = new Set<number>()
+  const state = {
+    assigned: [0],
+    canAsk: true,
+    log: { beginning: 0, end: 100 },
+    flush: async (): Promise<boolean> => true,
+    drain: Promise.resolve(),
+    beat: async (): Promise<void> => undefined,
+  }
+  const group = {
+    groupId: 'group',
+    memberId: 'me' as string | null,
+    generationId: 1,
+    assigned: () => [{ topic: 'topic', partitions: state.assigned }],
+    pause: ([{ partitions }]: [{ partitions: number[] }]) => {
+      note(`pause ${partitions}`)
+      for (const partition of partitions) pausedInKafkajs.add(partition)
+    },
+    resume: (topics: { partitions: number[] }[]) => {
+      for (const partition of topics.flatMap(({ partitions }) => partitions)) pausedInKafkajs.delete(partition)
+    },
+    seek: ({ partition, offset }: { partition: number; offset: string }) => note(`seek ${partition} to ${offset}`),
+    leave: async () => note('leave'),
+    coordinator: {
+      heartbeat: () => state.beat(),
+      offsetFetch: async ({ topics }: { topics: { partitions: { partition: number }[] }[] }) => {
+        if (!state.canAsk) throw new Error('coordinator is loading')
+        const partitions = topics[0]?.partitions.map(({ partition }) => ({ partition, offset: '10', metadata: '' }))
+        return { responses: [{ topic: 'topic', partitions }] }
+      },
+    },
+    cluster: {
+      refreshMetadata: async () => undefined,
+      fetchTopicsOffset: async ([{ fromBeginning }]: [{ fromBeginning: boolean }]) => [
+        { topic: 'topic', partitions: [{ offset: String(fromBeginning ? state.log.beginning : state.log.end) }] },
+      ],
+    },
+  }
+  const clock = new ManualClock()
+  const owned = new OwnedPartitions()
+  const losses: LostPosition[] = []
+  const batches: RecordBatch[] = []
+  const member = new GroupMembership({
+    owned,
+    handlers: {
+      onAssigned: positions => note(`assigned ${positions.map(({ partition, offset }) => `${partition}@${offset}`)}`),
+      onRevoked: partitions => note(`revoked ${partitions.map(({ partition }) => partition)}`),
+      onRecords: batch => batches.push(batch),
+      positions: () => [],
+      onRevoking: async partitions => {
+        if (partitions.length > 0) note(`revoking ${partitions.map(({ partition }) => partition)}`)
+        await state.drain
+      },
+      onLeaseRegained: () => undefined,
+    },
+    maxWait: durationMs(500),
+    maxWaitWhilePaused: durationMs(100),
+    flush: () => {
+      note('flush')
+      return state.flush()
+    },
+    deliver: async () => undefined,
+    onJoined: () => note('joined'),
+    onPositionLost: loss => losses.push(loss),
+    clock,
+    logger: silent,
+  })
+  const it = group as unknown as ConsumerGroup
+  const join = (during: () => Promise<void> = async () => undefined): Promise<void> => member.join(it, during)
+  return { member, group, it, join, state, events, owned, clock, losses, batches, pausedInKafkajs }
+}

@@ -1,0 +1,46 @@
+import { globSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from '@jest/globals'
+import { dashboards, shownPanels } from '../../../support/prometheus/dashboards.ts'
+import { alerts, nameOf } from '../../../support/prometheus/rules.ts'
+
+const root = join(import.meta.dirname, '../../../..')
+const runbooks = join(root, 'docs/runbooks')
+const pages = readdirSync(runbooks).map(file => [file, readFileSync(join(runbooks, file), 'utf8')] as const)
+
+/** The names by which a runbook may refer to a dashboard or a panel. */
+const titles = new Set([
+  ...dashboards.map(({ title }) => title.replace(/^Hookline: (.)/, (_, first: string) => first.toUpperCase())),
+  ...shownPanels.map(({ panel }) => panel.title),
+])
+/** What `grep` finds in the output of other programs. */
+const foreign = ['Last State', '"level":"error"']
+const source = globSync('src/**/*.ts', { cwd: root })
+  .map(file => readFileSync(join(root, file), 'utf8'))
+  .join('\n')
+
+describe('runbooks quote', () => {
+  it.each(pages)('only existing dashboards and panels in %s', (_, text) => {
+    const quoted = [...text.matchAll(/(?<![*\w])\*([A-Z][^*]+)\*(?![*\w])/g)]
+    const names = quoted.map(([, name = '']) => name.replaceAll(/\s+/g, ' '))
+    expect(names.filter(name => !titles.has(name) && !name.includes(' N '))).toEqual([])
+  })
+
+  it.each(pages)('only existing log lines in %s', (_, text) => {
+    const searched = [...text.matchAll(/grep (?:-\w+ )*(?:'([^'\n]+)'|"([^"\n]+)")/g)].map(([, a, b]) => a ?? b ?? '')
+    expect(searched.filter(line => !source.includes(line) && !foreign.includes(line))).toEqual([])
+  })
+
+  it('the summary of each alert in the list', () => {
+    const text = pages.find(([file]) => file === 'README.md')?.[1] ?? ''
+    const listed = [...text.matchAll(/^\| \[(\w+)\]\(\w+\.md\) \| (.*) \|$/gm)].map(([, name, says]) => [name, says])
+    const expected = alerts.map(alert => [nameOf(alert), inProse(alert.annotations?.['summary'] ?? '')])
+    expect(listed.toSorted()).toEqual(expected.toSorted())
+  })
+})
+
+const inProse = (summary: string): string =>
+  summary
+    .replaceAll(/\{\{ \$labels\.(\w+) \}\}/g, '*$1*')
+    .replaceAll(/\{\{ \$value[^}]*\}\}/g, 'N')
+    .replace(/\b(_other|destinationsFrom)\b/, '`$1`')

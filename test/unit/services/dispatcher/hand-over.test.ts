@@ -1,0 +1,116 @@
+import { describe, expect, it } from '@jest/globals'
+import type { CallResult, WebhookCall } from '../../../../src/core/ports.ts'
+import { durationMs } from '../../../../src/core/units.ts'
+import { trackMessage } from '../../../support/collector/messages.ts'
+import { DispatcherHarness, destination, ok } from '../../../support/dispatcher/harness.ts'
+
+const idOf = (call: WebhookCall): string => call.headers['X-Message-Id'] as string
+const hostOf = (call: WebhookCall): string => new URL(call.url).host.split('.')[0] as string
+
+/** The message ids of the requests by destination, in the order in which they were sent. */
+function sent(harness: DispatcherHarness): Readonly<Record<string, readonly string[]>> {
+  const byHost = Map.groupBy(harness.calls, ({ call }) => hostOf(call))
+  return Object.fromEntries([...byHost].map(([host, calls]) => [host, calls.map(({ call }) => idOf(call))]))
+}
+
+/**
+ * `slow` gets one request at a time and answers only when the test says so; the others answer
+ * immediately.
+ */
+async function setUp(names: readonly string[], count: number) {
+  let isSlow = true
+  const answer = (call: WebhookCall): CallResult | 'never' => (isSlow && hostOf(call) === 'slow' ? 'never' : ok)
+  const harness = await DispatcherHarness.started({
+    destinations: ['slow', ...names].map(name => destination(name)),
+    answer,
+    delivery: { perWebhook: 1 },
+  })
+  const ids = Array.from({ length: count }, (_, index) => `m${index}`)
+  for (const id of ids) harness.write({ message: trackMessage(id, { userId: 'u' }) })
+  await harness.advance(1)
+  return {
+    harness,
+    ids,
+    async nextOwner(): Promise<void> {
+      isSlow = false
+      await harness.restart()
+      await harness.advance(60_000)
+    },
+  }
+}
+
+describe('a record with one destination done when its partition is handed over', () => {
+  it('SIGTERM: the next process delivers it only to the other destinations, in order per user', async () => {
+    const { harness, ids, nextOwner } = await setUp(['fast'], 20)
+    expect(sent(harness)).toEqual({ slow: ['m0'], fast: ids })
+    const stopped = harness.service.stop()
+    await harness.advance(10_000)
+    await stopped
+    await nextOwner()
+    // The request that did not end in time is repeated.
+    expect(sent(harness)).toEqual({ slow: ['m0', ...ids], fast: ids })
+    expect(harness.log.committed('live', harness.topics.events)).toBe(20)
+  })
+
+  it('revocation: the last commit says which destinations are done', async () => {
+    const { harness, ids, nextOwner } = await setUp(['fast', 'other'], 20)
+    const partition = { topic: harness.topics.events, partition: 0 }
+    void harness.live.handlers?.onRevoking([partition])
+    await harness.advance(8_000)
+    harness.live.handlers?.onRevoked([partition])
+    await nextOwner()
+    expect(sent(harness)).toEqual({ slow: ['m0', ...ids], fast: ids, other: ids })
+  })
+
+  it('SIGKILL: a destination that was committed as done gets no repeat', async () => {
+    const { harness, ids, nextOwner } = await setUp(['fast'], 20)
+    await nextOwner()
+    expect(sent(harness)['fast']).toEqual(ids)
+  })
+
+  it('a second hand-over before any read keeps the destinations that the first owner has done', async () => {
+    const { harness, ids, nextOwner } = await setUp(['fast'], 20)
+    await harness.restart()
+    await harness.service.stop()
+    await nextOwner()
+    expect(sent(harness)['fast']).toEqual(ids)
+  })
+})
+
+describe('more destinations than the commit metadata has room for', () => {
+  const names = Array.from({ length: 80 }, (_, index) => `${'long-name-'.repeat(5)}${index}`)
+
+  it('defers the other deliveries of a record, so that none is repeated', async () => {
+    const { harness, ids, nextOwner } = await setUp(names, 5)
+    const stopped = harness.service.stop()
+    await harness.advance(10_000)
+    await stopped
+    expect(harness.count('deferrals{handover}')).toBeGreaterThan(0)
+    // The endpoint is not at fault: later deliveries do not wait longer.
+    const deferred = harness.log.records(harness.topics.retry(durationMs(10_000)))
+    expect(new Set(deferred.map(({ headers }) => headers['deferrals']))).toEqual(new Set(['0']))
+    await nextOwner()
+    const { slow = [], ...others } = sent(harness)
+    // Except the first one, whose request to `slow` did not end in time: it is repeated.
+    const [first, ...rest] = ids
+    for (const name of names) expect(others[name]?.filter(id => id !== first)).toEqual(rest)
+    expect(slow.filter(id => id !== first).sort()).toEqual(rest)
+  })
+
+  it('continues when the revocation is cancelled', async () => {
+    const { harness, ids } = await setUp(names, 5)
+    void harness.live.handlers?.onRevoking([{ topic: harness.topics.events, partition: 0 }])
+    await harness.advance(1)
+    void harness.live.handlers?.onRevoking([])
+    await harness.advance(60_000)
+    for (const name of names) expect(sent(harness)[name]).toEqual(ids)
+  })
+})
+
+it('a changed configuration repeats no delivery', async () => {
+  const { harness, ids, nextOwner } = await setUp(['fast'], 20)
+  harness.destinations = ['slow', 'fast', 'new'].map(name => destination(name))
+  await harness.advance(1_000)
+  await nextOwner()
+  expect(sent(harness)['fast']).toEqual(ids)
+})

@@ -1,0 +1,125 @@
+import { describe, expect, it } from '@jest/globals'
+import { trackMessage } from '../../../support/collector/messages.ts'
+import { DispatcherHarness, destination, ok } from '../../../support/dispatcher/harness.ts'
+
+const ids = (harness: DispatcherHarness): unknown[] => harness.calls.map(({ call }) => call.headers['X-Message-Id'])
+const write = (harness: DispatcherHarness, ...messages: readonly string[]): void => {
+  for (const id of messages) harness.write({ message: trackMessage(id, { userId: id }) })
+}
+
+/** Only one request may be in progress: the second message waits for the first. */
+async function setUp(answer: () => typeof ok | 'never' = () => ok) {
+  const harness = await DispatcherHarness.started({ answer, delivery: { maxInFlight: 1 } })
+  const partition = { topic: harness.topics.events, partition: 0 }
+  const revoke = async (): Promise<string[]> => {
+    const events: string[] = []
+    void harness.live.handlers?.onRevoking([partition]).then(() => events.push('idle'))
+    await harness.advance(1)
+    return events
+  }
+  return { harness, partition, revoke }
+}
+
+describe('a partition that is being revoked', () => {
+  it('starts nothing more, reports when it is idle, and leaves the rest to the next owner', async () => {
+    const { harness, partition, revoke } = await setUp(() => 'never')
+    write(harness, 'a', 'b')
+    await harness.advance(1)
+    expect(ids(harness)).toEqual(['a'])
+    const events = await revoke()
+    await harness.advance(60_000)
+    expect([ids(harness), events]).toEqual([['a'], []])
+    harness.live.handlers?.onRevoked([partition])
+    await harness.advance(1)
+    expect(harness.service.health().live.find(({ name }) => name === 'progress')?.detail).toBe(
+      'oldest record in progress: 0 ms, no request has ended for 0 ms',
+    )
+  })
+
+  it('is idle when its last request has ended, and commits that', async () => {
+    const { harness, revoke } = await setUp()
+    write(harness, 'a')
+    await harness.advance(1)
+    expect(await revoke()).toEqual(['idle'])
+    expect(harness.log.committed('live', harness.topics.events)).toBe(1)
+  })
+
+  it('continues in order when the revocation is cancelled', async () => {
+    const { harness, revoke } = await setUp()
+    await revoke()
+    write(harness, 'a', 'b', 'c')
+    await harness.advance(1)
+    expect(ids(harness)).toEqual([])
+    void harness.live.handlers?.onRevoking([])
+    await harness.advance(1)
+    expect(ids(harness)).toEqual(['a', 'b', 'c'])
+  })
+})
+
+it('a request that ends after its partition was revoked changes nothing; the next owner repeats it', async () => {
+  const { harness } = await setUp()
+  write(harness, 'a')
+  // The request is in progress, and its response has not been read.
+  harness.log.poll()
+  harness.live.rebalance()
+  await harness.advance(1)
+  harness.service.refreshGauges()
+  expect([ids(harness), harness.count('recordsOpen{}')]).toEqual([['a', 'a'], 0])
+})
+
+describe('while the group does not confirm this process as a member', () => {
+  it('starts nothing; deliveries that were held back go first afterwards', async () => {
+    const { harness } = await setUp()
+    harness.live.confirmed = false
+    write(harness, 'a', 'b')
+    await harness.advance(60_000)
+    expect(ids(harness)).toEqual([])
+    harness.live.confirmed = true
+    write(harness, 'c')
+    harness.live.handlers?.onLeaseRegained()
+    await harness.advance(1)
+    expect(ids(harness)).toEqual(['a', 'b', 'c'])
+  })
+
+  it('drops held deliveries of a revoked partition, which then block no other of the same user', async () => {
+    const { harness } = await setUp()
+    harness.live.confirmed = false
+    harness.write({ message: trackMessage('a', { userId: 'u' }) })
+    await harness.advance(1)
+    harness.live.confirmed = true
+    harness.live.rebalance()
+    harness.write({ message: trackMessage('b', { userId: 'u' }) })
+    await harness.advance(1)
+    expect(ids(harness)).toEqual(['a', 'b'])
+  })
+})
+
+it('destinations that wait for a permit of their host at a revocation deliver later events', async () => {
+  const ids = Array.from({ length: 60 }, (_, index) => `destination-${index}`)
+  const harness = await DispatcherHarness.started({
+    destinations: ids.map((id, index) =>
+      destination(id, {
+        webhooks: [
+          {
+            label: '0',
+            url: `https://one.example.com/${index}`,
+            urlHash: '00000000',
+            headers: {},
+            traceHeaders: false,
+          },
+        ],
+      }),
+    ),
+    delivery: { perHost: 8 },
+  })
+  write(harness, 'a')
+  // Eight requests are in progress; 52 destinations wait for a permit.
+  harness.log.poll()
+  harness.live.handlers?.onRevoked([{ topic: harness.topics.events, partition: 0 }])
+  await harness.advance(1)
+  expect(harness.calls).toHaveLength(8)
+  harness.live.rebalance()
+  harness.write({ message: trackMessage('b', { userId: 'b' }), destinationId: ids[59] })
+  await harness.advance(1)
+  expect(harness.calls.filter(({ call }) => call.url.endsWith('/59'))).toHaveLength(2)
+})

@@ -1,0 +1,73 @@
+import type { LogRecord } from '../../../../src/core/ports.ts'
+import { type EpochMs, epochMs } from '../../../../src/core/units.ts'
+import type { PartitionProcessor } from '../../../../src/services/partitions/partition-processor.ts'
+import { createPartitions } from '../../../../src/services/partitions/partitions.ts'
+import { recordOf } from '../../../support/dispatcher/deliveries.ts'
+import { noAdmission, partition, ScriptedConsumer } from '../../../support/kafka/scripted-consumer.ts'
+import { ManualClock } from '../../../support/manual-clock.ts'
+
+export const mebibyte = Buffer.alloc(1024 * 1024)
+
+export interface Given {
+  readonly offsets: readonly number[]
+  /** The offset after the last record. */
+  readonly end?: number
+  /**
+   * The value of each record. With one mebibyte each, five records in progress reach the
+   * partition's limit, and it resumes at two.
+   */
+  readonly value?: Buffer
+  /**
+   * Seconds from the start until the record at an offset is due; by default it is due immediately.
+   */
+  readonly dueAfter?: Readonly<Record<number, number>>
+  /** Called when a record is admitted. */
+  readonly onRecord?: (record: LogRecord, processor: PartitionProcessor) => void
+}
+
+/** A partition that is assigned from its first offset on. */
+export function setUp({ offsets, end = (offsets.at(-1) ?? -1) + 1, value, dueAfter = {}, onRecord }: Given) {
+  const clock = new ManualClock()
+  const startedAt = clock.now()
+  const records = offsets.map(offset =>
+    recordOf({ ...partition, offset, key: null, ...(value !== undefined && { value }) }),
+  )
+  const consumer = new ScriptedConsumer(records, end)
+  const taken: number[] = []
+  const open = new Map<number, { record: LogRecord; processor: PartitionProcessor }>()
+  const partitions = createPartitions({
+    consumer,
+    clock,
+    maxInFlight: 100,
+    dueAt: ({ offset }): EpochMs => epochMs(startedAt + (dueAfter[offset] ?? 0) * 1_000),
+    admission: {
+      ...noAdmission,
+      admit(record, processor) {
+        taken.push(record.offset)
+        open.set(record.offset, { record, processor })
+        onRecord?.(record, processor)
+      },
+    },
+  })
+  void consumer.start(partitions.handlers)
+  consumer.assign({ offset: offsets[0] ?? 0, metadata: '' })
+  return {
+    ...{ clock, consumer, taken, partitions },
+    processor: (): PartitionProcessor | undefined => [...partitions.processors()][0],
+    /** Assigns further partitions to this process. */
+    others: (count: number): void =>
+      partitions.handlers.onAssigned(
+        Array.from({ length: count }, (_, each) => ({ topic: 'other', partition: each, offset: 0, metadata: '' })),
+      ),
+    committable: (): number[] => partitions.handlers.positions().map(({ offset }) => offset),
+    done(...which: readonly number[]): void {
+      for (const offset of which) {
+        const { record, processor } = open.get(offset) ?? {}
+        if (record === undefined) throw new Error(`${offset} was not admitted`)
+        processor?.done(record)
+      }
+    },
+  }
+}
+
+export const upTo = (count: number): number[] => Array.from({ length: count }, (_, offset) => offset)
