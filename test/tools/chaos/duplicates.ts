@@ -4,9 +4,10 @@ import type { Injected } from './verdict.ts'
 
 /**
  * Limit of repeated deliveries per victim, as the average of a scenario: some hundred requests in
- * progress, and the deliveries of the quarter of a second between two commits.
+ * progress, and the deliveries of the quarter of a second between two commits. A process that has
+ * just taken over a backlog delivers more than a thousand a second.
  */
-export const inProgressOfOne = 200
+export const inProgressOfOne = 300
 /**
  * How long before the end of a process a delivery may be that is repeated: its last commit may be
  * that old.

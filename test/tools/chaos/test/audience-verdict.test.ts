@@ -9,7 +9,7 @@ const toldAt = (destination: string, override: Partial<ReceivedMessages> = {}): 
   repeatedValues: [],
   ...override,
 })
-const many = Array.from({ length: 201 }, (_, index) => `n${index}`)
+const many = Array.from({ length: 301 }, (_, index) => `n${index}`)
 const nothingWrong: AudienceEvidence = {
   limits: { settledMs: 10_000 },
   patience: 1,
@@ -65,7 +65,7 @@ const cases: readonly Case[] = [
     },
     failures: [
       'duplicates that 0 audiences processes wrote again: 1, limit 0',
-      'duplicates that 1 dispatchers had in progress: 201, limit 200',
+      'duplicates that 1 dispatchers had in progress: 301, limit 300',
     ],
   },
   {
