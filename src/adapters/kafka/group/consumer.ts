@@ -3,7 +3,7 @@ import { pause } from '../../../core/pause.ts'
 import type { Clock, LogConsumer, LogConsumerHandlers, Logger, TopicPartition } from '../../../core/ports.ts'
 import { type DurationMs, durationMs } from '../../../core/units.ts'
 import { consumerRetry, type KafkaClient, metadataMaxAgeMs } from '../kafkajs/client.ts'
-import { errorCodeOf, KafkaError, toKafkaError, topicMissing } from '../kafkajs/errors.ts'
+import { consumerStopped, errorCodeOf, KafkaError, toKafkaError, topicMissing } from '../kafkajs/errors.ts'
 import { setGroupHooks } from '../kafkajs/patches/consumer-group.ts'
 import type { Cluster, FetchedBatch } from '../kafkajs/private-api.ts'
 import { cooperativeAssignor } from './assignor.ts'
@@ -239,7 +239,7 @@ class GroupConsumer implements LogConsumer {
     await this.#parts?.consumer.disconnect().catch((error: unknown) => {
       logger.debug({ group: groupId, code: errorCodeOf(error) }, 'consumer could not leave its group cleanly')
     })
-    this.#joined.reject(new KafkaError(`consumer of group ${groupId} is stopped`, { code: 'CLOSED', retriable: false }))
+    this.#joined.reject(consumerStopped(groupId))
   }
 }
 

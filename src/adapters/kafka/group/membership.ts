@@ -1,6 +1,6 @@
 import type { Clock, LogConsumerHandlers, Logger, TopicPartition } from '../../../core/ports.ts'
 import { type DurationMs, durationMs } from '../../../core/units.ts'
-import { KafkaError, rejoinError } from '../kafkajs/errors.ts'
+import { consumerStopped, rejoinError } from '../kafkajs/errors.ts'
 import { fetchWithoutHooks, type GroupHooks, lastAssignmentFrom } from '../kafkajs/patches/consumer-group.ts'
 import type { ConsumerGroup, FetchedBatch } from '../kafkajs/private-api.ts'
 import { fetchOffset } from '../log/fetch.ts'
@@ -17,6 +17,7 @@ import {
   type AssignmentChange,
   assignmentChangeWithRetries,
   isContinuous,
+  joinOrRetry,
   type LostPosition,
   type MemberGeneration,
   memberGenerationOf,
@@ -251,7 +252,7 @@ export class GroupMembership implements GroupHooks, MemberState {
   }
 
   async #rejoin(group: ConsumerGroup, join: () => Promise<void>): Promise<void> {
-    if (this.#isEnded) throw ended(group)
+    if (this.#isEnded) throw consumerStopped(group.groupId)
     this.#group = group
     this.#revocation.cancel()
     if (group.memberId === null) this.forget()
@@ -264,7 +265,7 @@ export class GroupMembership implements GroupHooks, MemberState {
     const change = await assignmentChangeWithRetries(group, owned, this.#last, { clock, logger, isEnded })
     if (this.#isEnded) {
       await group.leave()
-      throw ended(group)
+      throw consumerStopped(group.groupId)
     }
     this.#apply(group, change)
     this.#last = this.#assignedIn = memberGenerationOf(group)
@@ -288,20 +289,4 @@ export class GroupMembership implements GroupHooks, MemberState {
     // For all partitions, because kafkajs does not know of pauses and resumes during the join.
     seekAndPause(group, owned.all())
   }
-}
-
-/**
- * Joins the group. When kafkajs finds no coordinator, as during a restart of the brokers, it would
- * stop the consumer; the error thrown here makes it join again instead.
- */
-async function joinOrRetry(join: () => Promise<void>): Promise<void> {
-  try {
-    await join()
-  } catch (error) {
-    throw (error as Error).name === 'KafkaJSGroupCoordinatorNotFound' ? rejoinError() : error
-  }
-}
-
-function ended({ groupId }: ConsumerGroup): KafkaError {
-  return new KafkaError(`consumer of group ${groupId} is stopped`, { code: 'CLOSED', retriable: false })
 }

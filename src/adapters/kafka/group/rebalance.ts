@@ -27,6 +27,18 @@ export function isContinuous(last: MemberGeneration | undefined, now: MemberGene
   return now.generation === last.generation || now.generation === last.generation + 1
 }
 
+/**
+ * Joins the group. When kafkajs finds no coordinator, as during a restart of the brokers, it would
+ * stop the consumer; the error thrown here makes it join again instead.
+ */
+export async function joinOrRetry(join: () => Promise<void>): Promise<void> {
+  try {
+    await join()
+  } catch (error) {
+    throw (error as Error).name === 'KafkaJSGroupCoordinatorNotFound' ? rejoinError() : error
+  }
+}
+
 /** The difference between the assignments before and after a join. */
 export interface AssignmentChange {
   readonly lost: readonly OwnedPartition[]

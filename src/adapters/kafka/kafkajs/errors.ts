@@ -21,6 +21,10 @@ export function topicMissing(topic: string, cause?: unknown): KafkaError {
   return new KafkaError(`topic ${topic} does not exist`, { code: 'TOPIC_MISSING', retriable: false, cause })
 }
 
+export function consumerStopped(groupId: string): KafkaError {
+  return new KafkaError(`consumer of group ${groupId} is stopped`, { code: 'CLOSED', retriable: false })
+}
+
 /** The error that a broker would return for a too large record, made without a request. */
 export function recordTooLarge(topic: string, bytes: number, maxBytes: number): KafkaError {
   const line = `record for topic ${topic} has ${bytes} bytes, more than the maximum of ${maxBytes}`
