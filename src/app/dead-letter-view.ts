@@ -8,7 +8,7 @@ import {
 import { type DeadLetterReason, deadLetterReasons } from '../core/delivery/outcome.ts'
 import type { Event } from '../core/message/event.ts'
 import { parseTimestamp } from '../core/message/timestamp.ts'
-import { type EpochMs, epochMs, parseDuration } from '../core/units.ts'
+import { countWithNoun, type EpochMs, epochMs, parseDuration } from '../core/units.ts'
 import type { DeadLetterList, ListedDeadLetter } from '../services/operator/read-dead-letters.ts'
 import { UsageError } from './command.ts'
 import { closedOption } from './options.ts'
@@ -142,7 +142,7 @@ function isoOf(time: EpochMs): string {
 export function countsOf({ total, selected, deadLetters, byReason }: DeadLetterList): string {
   const shown = deadLetters.length
   const parts = [
-    total === 0 ? 'no dead letters' : `${total} dead letter${total === 1 ? '' : 's'}`,
+    total === 0 ? 'no dead letters' : countWithNoun(total, 'dead letter'),
     ...(selected < total ? [`${selected} selected`] : []),
     ...(shown < selected ? [`newest ${shown} shown`] : []),
   ].join(', ')

@@ -1,5 +1,6 @@
 import { noDestination } from '../core/delivery/dead-letter.ts'
 import { type ReplayRefusal, replayRefusals } from '../core/delivery/replay-target.ts'
+import { countWithNoun } from '../core/units.ts'
 import type { ReplayReport, ReplayRow } from '../services/operator/replay-dead-letters.ts'
 import { printable, tableOf } from './terminal.ts'
 
@@ -29,7 +30,7 @@ function sumsOf(report: Report, dryRun: boolean): string {
   const { selected, refused } = countsOf(report)
   if (total === 0) return 'no dead letters'
   return [
-    `${total} dead letter${total === 1 ? '' : 's'}`,
+    countWithNoun(total, 'dead letter'),
     end.kind === 'done' ? `${selected} selected` : `${selected} selected so far`,
     dryRun ? `${selected - refused} would be replayed` : `${replayed} replayed`,
   ].join(', ')

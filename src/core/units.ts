@@ -30,6 +30,9 @@ export function formatDuration(duration: DurationMs): string {
   return `${duration / unitMs[unit]}${unit}`
 }
 
+/** `1 topic`, `2 topics` */
+export const countWithNoun = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
+
 /** A value that must never be printed: `String`, JSON and `util.inspect` all show `***`. */
 export class Secret {
   readonly #value: string

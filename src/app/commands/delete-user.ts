@@ -9,6 +9,7 @@ import { type DeletionRecord, type DeletionStatus, DeletionTally } from '../../c
 import { createRouting } from '../../core/delivery/route.ts'
 import type { Settings } from '../../core/settings/settings.ts'
 import { topicNames } from '../../core/topics.ts'
+import { countWithNoun } from '../../core/units.ts'
 import { createFindDeletion, type FindDeletion, readLimits } from '../../services/operator/find-deletion.ts'
 import { writeDeletion } from '../../services/operator/write-deletion.ts'
 import { type AdminClients, type OpenAdminClients, openAdminClients } from '../admin-clients.ts'
@@ -119,7 +120,10 @@ async function deleteUsers(
     throw new CommandFailed(`${message}; to continue, repeat the command with --id ${id}`, { cause: error })
   })
   const accepted = new DeletionTally(record).status()
-  printData(io, options, accepted, [`deletion ${id}: ${userCount(request.userIds.length)}`, ...deletionLines(accepted)])
+  printData(io, options, accepted, [
+    `deletion ${id}: ${countWithNoun(request.userIds.length, 'user')}`,
+    ...deletionLines(accepted),
+  ])
 }
 
 const limit = `${readLimits.records} records or ${readLimits.time / 1_000} s`
@@ -141,14 +145,12 @@ const isOf = ({ users, isSuppressed, sources }: DeletionRecord, request: Deletio
   isSuppressed === request.suppress &&
   (request.sources ?? []).every(id => sources.some(source => source.id === id))
 
-const userCount = (users: number): string => (users === 1 ? '1 user' : `${users} users`)
-
 async function printStatus(id: string, find: FindDeletion, options: Options, io: CommandIo): Promise<void> {
   const found = await findWithinLimit(find, id)
   if (found === undefined) throw new CommandFailed(`unknown deletion ${id}`)
   const { status, record } = found
   printData(io, options, status, [
-    `deletion ${id} of ${status.createdAt}: ${userCount(record.users)}, ${status.status}`,
+    `deletion ${id} of ${status.createdAt}: ${countWithNoun(record.users, 'user')}, ${status.status}`,
     ...deletionLines(status),
     ...(status.partial
       ? [`incomplete: only ${limit} of the deletions topic were read, so more deliveries may be finished`]

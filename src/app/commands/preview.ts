@@ -4,7 +4,6 @@ import { systemClock } from '../../adapters/clock/clock.ts'
 import { bodyOf } from '../../core/delivery/payload.ts'
 import { requestsOf } from '../../core/delivery/request.ts'
 import { createRouting, route } from '../../core/delivery/route.ts'
-import { countWithNoun } from '../../core/doctor/finding.ts'
 import { redacted } from '../../core/logging/log-fields.ts'
 import type { Event } from '../../core/message/event.ts'
 import { parseJson } from '../../core/message/json.ts'
@@ -12,7 +11,7 @@ import type { Rejection } from '../../core/message/message.ts'
 import { type Normalised, normalise } from '../../core/message/normalise.ts'
 import type { Clock, WebhookCall } from '../../core/ports.ts'
 import type { Destination, Settings } from '../../core/settings/settings.ts'
-import { type JsonText, Secret } from '../../core/units.ts'
+import { countWithNoun, type JsonText, Secret } from '../../core/units.ts'
 import {
   CommandFailed,
   type CommandIo,

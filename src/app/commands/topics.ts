@@ -1,11 +1,11 @@
 import type { Command } from 'commander'
 import { createKafka } from '../../adapters/kafka/kafkajs/client.ts'
 import { createAdmin } from '../../adapters/kafka/log/admin.ts'
-import { countWithNoun } from '../../core/doctor/finding.ts'
 import { type TopicDrift, topicDrift } from '../../core/doctor/topic-drift.ts'
 import type { TopicAdmin, TopicDescription } from '../../core/ports.ts'
 import type { Settings } from '../../core/settings/settings.ts'
 import { type TopicSpec, topicConfig, topicSpecs, topicToCreate } from '../../core/topics.ts'
+import { countWithNoun } from '../../core/units.ts'
 import {
   CommandFailed,
   type CommandIo,

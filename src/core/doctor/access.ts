@@ -1,7 +1,8 @@
 import type { ServiceName } from '../settings/service-names.ts'
 import type { TopicNames } from '../topics.ts'
 import type { DurationMs } from '../units.ts'
-import { countWithNoun, type Judgement } from './finding.ts'
+import { countWithNoun } from '../units.ts'
+import type { Judgement } from './finding.ts'
 
 /** A permission that a service needs. */
 export interface Access {

@@ -2,7 +2,8 @@ import { classify, type Outcome } from '../delivery/outcome.ts'
 import type { CallResult } from '../ports.ts'
 import type { DeliverySettings } from '../settings/settings.ts'
 import type { EpochMs } from '../units.ts'
-import { countWithNoun, type Judgement } from './finding.ts'
+import { countWithNoun } from '../units.ts'
+import type { Judgement } from './finding.ts'
 
 /** The result of a connection to an endpoint. No request was sent. */
 export type Dialled =

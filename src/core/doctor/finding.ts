@@ -43,6 +43,3 @@ export function formatFinding({ of, level, which, detail, remedy }: Finding): st
   const subject = which === undefined ? of : `${of} ${which}`
   return `${level.padEnd(4)}  ${subject}: ${detail}${remedy === undefined ? '' : `; ${remedy}`}`
 }
-
-/** `1 topic`, `2 topics` */
-export const countWithNoun = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`

@@ -1,4 +1,5 @@
-import { countWithNoun, type Judgement } from './finding.ts'
+import { countWithNoun } from '../units.ts'
+import type { Judgement } from './finding.ts'
 
 export interface SchemaSeen {
   readonly subject: string

@@ -1,7 +1,7 @@
 import type { TopicDescription } from '../ports.ts'
 import { type TopicSpec, topicConfig } from '../topics.ts'
-import { type DurationMs, durationMs, formatDuration } from '../units.ts'
-import { countWithNoun, type Judgement } from './finding.ts'
+import { countWithNoun, type DurationMs, durationMs, formatDuration } from '../units.ts'
+import type { Judgement } from './finding.ts'
 
 /** One difference between a topic and its spec. */
 export interface TopicDrift {

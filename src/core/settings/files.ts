@@ -1,6 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { refuseUrl } from '../network/url.ts'
 import type { Objection } from '../units.ts'
+import { countWithNoun } from '../units.ts'
 import { type Path, valueAt } from './problem.ts'
 import type { ConfigurationInput } from './schema.ts'
 import type { Pruned } from './shape.ts'
@@ -117,7 +118,7 @@ function refuseCertificates(text: string): Objection | undefined {
   const bad = blocks.findIndex(block => !parses(() => new X509Certificate(block)))
   if (bad < 0 && blocks.length === begun) return undefined
   const number = (bad < 0 ? blocks.length : bad) + 1
-  const message = `contains ${begun} PEM certificate${begun === 1 ? '' : 's'}, number ${number} cannot be parsed`
+  const message = `contains ${countWithNoun(begun, 'PEM certificate')}, number ${number} cannot be parsed`
   return { message, hint: 'check it with openssl x509 -text, or remove it' }
 }
 

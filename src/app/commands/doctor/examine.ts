@@ -4,7 +4,7 @@ import type { EndpointExaminer } from '../../../adapters/webhook/endpoint-probe.
 import { accessNeeded, judgeAccess } from '../../../core/doctor/access.ts'
 import { judgeClock, judgeCluster, type Reached } from '../../../core/doctor/cluster.ts'
 import { describeTransport, judgeEndpoint } from '../../../core/doctor/endpoint.ts'
-import { type CheckKind, countWithNoun, type Finding, inOrder, type Judgement } from '../../../core/doctor/finding.ts'
+import { type CheckKind, type Finding, inOrder, type Judgement } from '../../../core/doctor/finding.ts'
 import { judgeSchemas } from '../../../core/doctor/schemas.ts'
 import { judgeTopics, topicDrift } from '../../../core/doctor/topic-drift.ts'
 import type { Clock, TopicAdmin } from '../../../core/ports.ts'
@@ -12,7 +12,7 @@ import type { ServiceName } from '../../../core/settings/service-names.ts'
 import type { Destination, Settings } from '../../../core/settings/settings.ts'
 import { warningsOf } from '../../../core/settings/warnings.ts'
 import { tiersOf, topicNames, topicSpecs } from '../../../core/topics.ts'
-import { type DurationMs, formatDuration, revealed } from '../../../core/units.ts'
+import { countWithNoun, type DurationMs, formatDuration, revealed } from '../../../core/units.ts'
 import { schemaStateOf, subjectsOf } from '../../schema-states.ts'
 
 /** The clients that the checks use. */
