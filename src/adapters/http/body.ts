@@ -1,10 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createGunzip } from 'node:zlib'
+import { noMemory } from '../../core/message/request-refusal.ts'
 import type { Clock } from '../../core/ports.ts'
 import { isGzip } from '../streams/lines.ts'
 import { ByteStore, type Reservation } from './body-memory.ts'
 import type { Connection } from './open-connections.ts'
-import { type HttpResponse, problem } from './responses.ts'
+import { type HttpResponse, problem, refused } from './responses.ts'
 import type { HttpLimits } from './server-limits.ts'
 import type { WriteKeySearch } from './write-key-search.ts'
 
@@ -106,7 +107,7 @@ export async function readBody(request: IncomingMessage, response: ServerRespons
     case 'refused':
       return refuse(unpacked.answer)
     case 'no_memory':
-      return refuse(noMemory())
+      return refuse(refused(noMemory))
     case 'corrupt':
       return refuse(
         problem(
@@ -130,10 +131,6 @@ function tooLarge(maxBytes: number, probe?: WriteKeySearch): HttpResponse {
   const advice = ` With the write key in HTTP Basic or 'X-Write-Key', up to ${maxBytes} bytes are accepted.`
   return problem('payload_too_large', limit < maxBytes ? text + advice : text)
 }
-export const noMemory = (): HttpResponse =>
-  problem('unavailable', 'Too many requests are in progress: send this one again after the time in Retry-After.', {
-    retryAfter: 1,
-  })
 const tooSlow = (): HttpResponse =>
   problem('request_timeout', 'The body arrived too slowly: send the request again, faster.')
 const tooManyPieces = (): HttpResponse =>
@@ -166,7 +163,7 @@ function receive(request: IncomingMessage, deps: Deps): Promise<Received> {
     pieces += 1
     const kept = store.add(piece)
     if (kept === 'too_large') settle(refuse(tooLarge(maxBytes, probe)))
-    else if (kept === 'no_memory') settle(refuse(noMemory()))
+    else if (kept === 'no_memory') settle(refuse(refused(noMemory)))
     else if (pieces > manyPieces && bytes < pieces * smallPiece) settle(refuse(tooManyPieces()))
     else if (probe !== undefined && !isGzip(store.beginning(2))) {
       const answer = probe.onBytes(store)

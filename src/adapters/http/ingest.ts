@@ -2,9 +2,10 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Admission, BodyMemory, TrackingApi } from '../../core/collector/tracking-api.ts'
 import type { CallType } from '../../core/message/message.ts'
+import { noMemory } from '../../core/message/request-refusal.ts'
 import type { Clock } from '../../core/ports.ts'
 import type { TraceContext } from '../../core/trace/tracer.ts'
-import { noMemory, readBody } from './body.ts'
+import { readBody } from './body.ts'
 import { AddressCounter, clientAddressOf } from './client-address.ts'
 import type { Connections } from './open-connections.ts'
 import { accepted, type HttpResponse, refused } from './responses.ts'
@@ -57,10 +58,12 @@ export function createIngest(deps: Deps): (taken: Taken) => Promise<HttpResponse
     const address = clientAddressOf(raw, clientAddressHeader)
     if (!inProgress.enter(address)) {
       onRefused('address')
-      return noMemory()
+      return refused(noMemory)
     }
     const connection = connections.of(raw)
-    const memory = api.openBody({ sourceId: sender?.sourceId, address }, () => connection.onBodyAborted?.(noMemory()))
+    const memory = api.openBody({ sourceId: sender?.sourceId, address }, () =>
+      connection.onBodyAborted?.(refused(noMemory)),
+    )
     try {
       return await takeBody(taken, { headerKey, queryKey, memory, isKnown: sender !== undefined })
     } finally {
@@ -87,7 +90,7 @@ export function createIngest(deps: Deps): (taken: Taken) => Promise<HttpResponse
     const onKey = (key: string): HttpResponse | undefined => {
       const found = api.admit(key)
       if (found.kind === 'refused') return refused(found)
-      return memory.assign(found.sourceId) ? undefined : noMemory()
+      return memory.assign(found.sourceId) ? undefined : refused(noMemory)
     }
     const probe = isKnown ? undefined : createWriteKeySearch({ maxBytes: maxBodyBytes, onKey })
     const body = await readBody(raw, reply.raw, { maxBytes: maxBodyBytes, memory, probe, progress, clock, connection })

@@ -47,3 +47,15 @@ export const refusal = (
   message: string,
   more: { readonly retryAfter?: number; readonly rejected?: readonly RejectedMessage[] } = {},
 ): Refusal => ({ kind: 'refused', code, message, retryAfter: more.retryAfter, rejected: more.rejected ?? [] })
+
+export const kafkaUnavailable = refusal(
+  'unavailable',
+  'Kafka is unavailable: send the whole request again after the time in Retry-After.',
+  { retryAfter: 5 },
+)
+/** The memory for requests is used up. */
+export const noMemory = refusal(
+  'unavailable',
+  'Too many requests are in progress: send this one again after the time in Retry-After.',
+  { retryAfter: 1 },
+)

@@ -4,13 +4,13 @@ import { effectiveWriteKey } from '../../core/collector/source-keys.ts'
 import type { TrackingAnswer, TrackingRequest } from '../../core/collector/tracking-api.ts'
 import { type MessageBatch, readBatch } from '../../core/message/batch.ts'
 import { maxWorkPerCall } from '../../core/message/batch-messages.ts'
-import { refusal } from '../../core/message/request-refusal.ts'
+import { kafkaUnavailable, noMemory, refusal } from '../../core/message/request-refusal.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { Clock, EventCodec } from '../../core/ports.ts'
 import type { TopicNames } from '../../core/topics.ts'
 import type { Tracer } from '../../core/trace/tracer.ts'
 import type { SuppressionList } from '../deletion/suppression-list.ts'
-import { type AdmissionControl, kafkaUnavailable } from './admission.ts'
+import type { AdmissionControl } from './admission.ts'
 import { HeldRecords } from './held-records.ts'
 import { createMakeRecords } from './make-records.ts'
 import type { KeepRejected } from './rejected-messages.ts'
@@ -98,10 +98,5 @@ export function createAccept(deps: Deps): (request: TrackingRequest) => Promise<
   }
 }
 
-const noMemory = refusal(
-  'unavailable',
-  'Too many requests are in progress: send this one again after the time in Retry-After.',
-  { retryAfter: 1 },
-)
 const strictText = (rejected: number, size: number): string =>
   `${rejected} of ${size} messages are rejected, so none is accepted (X-Strict-Mode): correct them and send all messages again.`

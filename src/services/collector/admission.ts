@@ -2,7 +2,7 @@ import type { Outage } from '../../core/collector/outage.ts'
 import type { SourceKeys } from '../../core/collector/source-keys.ts'
 import type { Admission } from '../../core/collector/tracking-api.ts'
 import { RateLimiter } from '../../core/flow/rate-limiter.ts'
-import { refusal } from '../../core/message/request-refusal.ts'
+import { kafkaUnavailable, refusal } from '../../core/message/request-refusal.ts'
 import type { Clock } from '../../core/ports.ts'
 
 /** Burst of a source that was idle: the messages of one second. */
@@ -64,8 +64,3 @@ const noWriteKey = refusal(
   `The request has no write key: send it as the user name of HTTP Basic, as 'X-Write-Key', or as 'writeKey' in the body.`,
 )
 const unknownWriteKey = refusal('invalid_write_key', 'No source has this write key: use the write key of a source.')
-export const kafkaUnavailable = refusal(
-  'unavailable',
-  'Kafka is unavailable: send the whole request again after the time in Retry-After.',
-  { retryAfter: 5 },
-)

@@ -4,7 +4,7 @@ import { newSyncId } from '../../core/audience/sync.ts'
 import { deletionOf, newDeletionId, parseDeletionRequest } from '../../core/deletion/deletion-request.ts'
 import { DeletionTally } from '../../core/deletion/deletion-status.ts'
 import type { Routing } from '../../core/delivery/route.ts'
-import { type Refusal, refusal } from '../../core/message/request-refusal.ts'
+import { kafkaUnavailable, type Refusal, refusal } from '../../core/message/request-refusal.ts'
 import {
   type DeletionAnswer,
   type OperatorApi,
@@ -148,13 +148,6 @@ function answerTo({ syncId, received, end }: SyncReport): SyncAnswer {
   }
 }
 
-const kafkaUnavailable = refusal(
-  'unavailable',
-  'Kafka is unavailable: send the whole request again after the time in Retry-After.',
-  {
-    retryAfter: 5,
-  },
-)
 const notReached = refusal(
   'not_found',
   `The search for this id stopped after ${readLimits.records} records or ${readLimits.time / 1_000} s: the deletion may exist nevertheless.`,

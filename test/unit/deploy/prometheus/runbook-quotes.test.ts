@@ -1,12 +1,13 @@
-import { globSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { globSync, readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
+import { allPages, checkout } from '../../../support/docs/pages.ts'
 import { dashboards, shownPanels } from '../../../support/prometheus/dashboards.ts'
 import { alerts, nameOf } from '../../../support/prometheus/rules.ts'
 
-const root = join(import.meta.dirname, '../../../..')
-const runbooks = join(root, 'docs/runbooks')
-const pages = readdirSync(runbooks).map(file => [file, readFileSync(join(runbooks, file), 'utf8')] as const)
+const pages = allPages()
+  .filter(({ path }) => path.startsWith('docs/runbooks/'))
+  .map(({ path, text }) => [basename(path), text] as const)
 
 /** The names by which a runbook may refer to a dashboard or a panel. */
 const titles = new Set([
@@ -15,8 +16,8 @@ const titles = new Set([
 ])
 /** What `grep` finds in the output of other programs. */
 const foreign = ['Last State', '"level":"error"']
-const source = globSync('src/**/*.ts', { cwd: root })
-  .map(file => readFileSync(join(root, file), 'utf8'))
+const source = globSync('src/**/*.ts', { cwd: checkout })
+  .map(file => readFileSync(join(checkout, file), 'utf8'))
   .join('\n')
 
 describe('runbooks quote', () => {
