@@ -1,7 +1,27 @@
 import { fillDisk, fillDisks, isolateLeader, moveLeaders } from './broker-faults.ts'
 import { impairLink, killBrokers, killCoordinator, killLeader } from './faults.ts'
 import type { Scenario } from './scenario.ts'
-import { httpSetup, kafkaOutageLimits, proxiedSetup, replicatedSetup, steady, times, withRetries } from './setups.ts'
+import {
+  httpSetup,
+  kafkaOutageLimits,
+  perWebhook,
+  proxiedSetup,
+  replicatedSetup,
+  steady,
+  times,
+  withRetries,
+} from './setups.ts'
+
+/**
+ * Returns how many seconds the slow destination needs for its backlog after an outage. While it
+ * drains, deliveries leave memory for a retry topic. They may be the last ones, even if their events
+ * are the oldest.
+ */
+function drainSeconds(outageSeconds: number): number {
+  const { processes, load } = proxiedSetup
+  const capacity = (processes * perWebhook * 1_000) / withRetries[1].latencyMs
+  return (outageSeconds * load.perSecond) / (capacity - load.perSecond)
+}
 
 export const ofBrokers: readonly Scenario[] = [
   {
@@ -90,7 +110,7 @@ export const ofLinks: readonly Scenario[] = [
       name: `partitioned-${seconds}`,
       shows: `network partition between service and broker for ${seconds} s: no byte passes, and no connection closes`,
       faults: [impairLink({ kind: 'half-open' }, seconds)],
-      limits: { ...proxiedSetup.limits, latestMs: (seconds + 30) * 1_000 },
+      limits: { ...proxiedSetup.limits, latestMs: (seconds + drainSeconds(seconds) + 30) * 1_000 },
     }),
   ),
 ]

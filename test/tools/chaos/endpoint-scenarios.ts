@@ -6,7 +6,7 @@ import { failEndpoint, failEndpoints, recoverEndpoints, watch } from './endpoint
 import type { Answer } from './ledger.ts'
 import { minutes } from './outage-minutes.ts'
 import type { Scenario } from './scenario.ts'
-import { crm, standardSetup } from './setups.ts'
+import { crm, perWebhook, standardSetup } from './setups.ts'
 import type { Injected } from './verdict.ts'
 import type { World } from './world.ts'
 
@@ -16,8 +16,6 @@ const unnoticed = { withinMs: 1_000, share: 0.999 } as const
 const schedule = ['5s', '10s', '30s', '1m', '5m', '5m', '10m'] as const
 const waits = schedule.map(text => parseDuration(text) as number)
 const processes = 2
-/** The default of `delivery.perWebhook`, per process. */
-const perWebhook = 64
 
 const ill = {
   ...standardSetup,

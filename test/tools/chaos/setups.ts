@@ -6,6 +6,9 @@ import type { Fault } from './scenario.ts'
 /** The same fault `count` times. */
 export const times = (count: number, fault: Fault): Fault[] => Array.from({ length: count }, () => fault)
 
+/** The default of `delivery.perWebhook`, per process. */
+export const perWebhook = 64
+
 export const crm = { id: 'crm' }
 /**
  * So slow that half of the load nearly needs all of its permits. With two processes fewer, or in a
