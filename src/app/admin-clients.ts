@@ -9,6 +9,7 @@ import { createReader } from '../adapters/kafka/log/reader.ts'
 import { createProducer } from '../adapters/kafka/producer/producer.ts'
 import type { AudienceInput } from '../core/audience/input.ts'
 import type { MembershipRecord } from '../core/audience/record.ts'
+import { defaultSuppressionRetention } from '../core/deletion/suppressions.ts'
 import type { Clock, EventCodec, LogPositions, LogProducer, TopicReader, ValueCodec } from '../core/ports.ts'
 import type { Settings } from '../core/settings/settings.ts'
 import { topicNames } from '../core/topics.ts'
@@ -29,9 +30,9 @@ export interface AdminClients {
   brokerTime(): Promise<EpochMs>
   /** @throws SchemaNotRegistered, RegistryUnavailable */
   events(): Promise<EventCodec>
-  /** @throws as `events` */
+  /** @throws the same errors as `events` */
   inputs(): Promise<ValueCodec<AudienceInput>>
-  /** @throws as `events` */
+  /** @throws the same errors as `events` */
   memberships(): Promise<ValueCodec<MembershipRecord>>
   /**
    * Reads the whole suppression list and then follows its topic. Rejects while the topic cannot be
@@ -55,7 +56,9 @@ export const openAdminClients: OpenAdminClients = (settings, io) => {
   const { learnedAt } = systemTime
   const time = createBrokerTime({ ...deps, producer, topic: topics.deletions, learnedAt })
   const follower = createFollower({ ...deps, topic: topics.suppressions })
-  const suppressions = createSuppressionList({ ...deps, follower, producer, topic: topics.suppressions })
+  // Commands never remove expired suppressions, so they need not read the retention of the topics.
+  const lasts = defaultSuppressionRetention
+  const suppressions = createSuppressionList({ ...deps, follower, producer, topic: topics.suppressions, lasts })
   let isFollowing = false
   return {
     clock,

@@ -5,7 +5,7 @@ import { KafkaError } from '../adapters/kafka/kafkajs/errors.ts'
 import { createLogger } from '../adapters/logger.ts'
 import type { Logger } from '../core/ports.ts'
 
-/** The streams, environment and signals of a command. Tests pass their own, in their process. */
+/** The streams, environment and signals of a command. Tests replace them. */
 export interface CommandIo {
   readonly stdin: Readable & { readonly isTTY?: boolean | undefined }
   readonly stdout: Writable & { readonly isTTY?: boolean | undefined; readonly columns?: number | undefined }
@@ -31,7 +31,7 @@ export class CommandFailed extends Error {
   override readonly name = 'CommandFailed'
 }
 
-/** The configuration is invalid. One line for each problem; exit code 2. */
+/** The configuration is invalid. The message has one line for each problem. Exit code 2. */
 export class ConfigurationRefused extends Error {
   override readonly name = 'ConfigurationRefused'
   readonly lines: readonly string[]
@@ -42,7 +42,7 @@ export class ConfigurationRefused extends Error {
   }
 }
 
-/** A commander command that writes to `io`, throws instead of exiting, and has one-line errors. */
+/** Creates a command that writes to `io`, throws instead of exiting, and has one-line errors. */
 export function createCommand(name: string, summary: string, io: CommandIo): Command {
   return new Command(name)
     .summary(summary)
@@ -53,7 +53,7 @@ export function createCommand(name: string, summary: string, io: CommandIo): Com
     .configureOutput({
       writeOut: text => io.stdout.write(text),
       writeErr: text => io.stderr.write(text),
-      // The text from commander: `error: unknown option '--jsom'\n(Did you mean --json?)\n`
+      // An example of commander's text: `error: unknown option '--jsom'\n(Did you mean --json?)\n`
       outputError: (text, write) =>
         write(
           `hookline: ${text
@@ -88,7 +88,7 @@ export function print(io: CommandIo, line: string): void {
   io.stdout.write(`${line}\n`)
 }
 
-/** Prints `data` as one JSON document with `--json`, or else `lines` as text. */
+/** With `--json` prints `data` as one JSON document, otherwise `lines` as text. */
 export function printData(io: CommandIo, options: { json?: boolean }, data: unknown, lines: readonly string[]): void {
   print(io, options.json === true ? JSON.stringify(data, null, 2) : lines.join('\n'))
 }
@@ -116,7 +116,7 @@ export function reportFailure(error: unknown, io: CommandIo): ExitCode {
   return error instanceof UsageError ? 2 : 1
 }
 
-/** The message on one line. It includes the cause; HOOKLINE_DEBUG shows the stack of the cause. */
+/** The message on one line. It has the text of the cause; HOOKLINE_DEBUG adds the stack. */
 const oneLine = (error: unknown): string =>
   error instanceof Error ? (error.message || error.name).replaceAll(/\s*\n\s*/g, ' ') : String(error)
 
@@ -131,7 +131,7 @@ export function commandLogger(io: CommandIo): Logger {
 const ignore = (): void => {}
 const silent: Logger = { isLevelEnabled: () => false, debug: ignore, info: ignore, warn: ignore, error: ignore }
 
-/** Adds the command that solves the problem to an error, if there is one. */
+/** Adds the command that solves the problem to the message of an error, if there is a command. */
 export function withRemedy(error: unknown): unknown {
   const isMissing = error instanceof KafkaError && error.code === 'TOPIC_MISSING'
   if (!isMissing) return error

@@ -1,11 +1,11 @@
 import type { Command } from 'commander'
+import { type DeadLetterReason, deadLetterReasons } from '../core/delivery/outcome.ts'
 import {
   type DeadLetterFilter,
   type DeadLetterOutcome,
   deadLetterOutcomes,
   noDestination,
-} from '../core/delivery/dead-letter.ts'
-import { type DeadLetterReason, deadLetterReasons } from '../core/delivery/outcome.ts'
+} from '../core/delivery/read-dead-letter.ts'
 import type { Event } from '../core/message/event.ts'
 import { parseTimestamp } from '../core/message/timestamp.ts'
 import { countWithNoun, type EpochMs, epochMs, parseDuration } from '../core/units.ts'
@@ -32,15 +32,15 @@ export function withFilterOptions(command: Command, now: EpochMs): Command {
       `only dead letters of this destination; '${noDestination}' selects events without a destination`,
     )
     .addOption(closedOption('--reason', 'only dead letters with this reason', deadLetterReasons))
-    .addOption(closedOption('--outcome', 'only those where at least one webhook had this outcome', deadLetterOutcomes))
+    .addOption(closedOption('--outcome', 'only dead letters for which a webhook had this outcome', deadLetterOutcomes))
     .option(
       '--since <time>',
-      'only those dead-lettered at or after this time: ISO 8601, or a duration before now (2h)',
+      'only events dead-lettered at or after this time: ISO 8601, or a duration before now (2h)',
       timeOf('--since', now),
     )
     .option(
       '--until <time>',
-      'only those dead-lettered before this time: ISO 8601, or a duration before now (2h)',
+      'only events dead-lettered before this time: ISO 8601, or a duration before now (2h)',
       timeOf('--until', now),
     )
     .option('--message-id <id>', 'only dead letters of this message; without --destination, of every destination')
@@ -78,7 +78,6 @@ export const deadLetterTitles = [
   'KEY',
 ]
 
-/** A dead letter as a row of a table. */
 export function rowOf(deadLetter: ListedDeadLetter): readonly string[] {
   const { at, destination, reason, outcomes, messageId, event, attempts, origin, key } = deadLetter
   return [
@@ -138,7 +137,7 @@ function isoOf(time: EpochMs): string {
   return Number.isNaN(date.getTime()) ? String(time) : date.toISOString()
 }
 
-/** `12 dead letters, 3 selected, newest 2 shown: http_4xx 2, undecodable 1` */
+/** The totals: `12 dead letters, 3 selected, newest 2 shown: http_4xx 2, undecodable 1` */
 export function countsOf({ total, selected, deadLetters, byReason }: DeadLetterList): string {
   const shown = deadLetters.length
   const parts = [

@@ -8,8 +8,8 @@ export interface Component {
 }
 
 /**
- * The started components of a process, in order. They are stopped in reverse order. An error in one
- * does not keep the others from being stopped.
+ * The started components of a process, in order. They are stopped in reverse order. If one fails to
+ * stop, the others are still stopped.
  */
 export class Lifecycle {
   readonly #started: Component[] = []

@@ -1,11 +1,11 @@
 import { formatProblem, type Loaded, loadConfigFile } from '../adapters/config-file/config-file.ts'
 import { broker, httpUrl } from '../core/settings/fields.ts'
-import type { ServiceName } from '../core/settings/service-names.ts'
+import type { ServiceName } from '../core/settings/services.ts'
 import type { Settings } from '../core/settings/settings.ts'
 import { type CommandIo, ConfigurationRefused, UsageError } from './command.ts'
 import { printable } from './terminal.ts'
 
-/** The path from `--config`, or else from HOOKLINE_CONFIG. @throws UsageError without either */
+/** The path in `--config`, otherwise in HOOKLINE_CONFIG. @throws UsageError when neither is set */
 export function configPath(options: { readonly config?: string }, io: CommandIo): string {
   const path = options.config ?? io.env['HOOKLINE_CONFIG'] ?? ''
   if (path === '') throw new UsageError('no configuration file: use --config <file> or set HOOKLINE_CONFIG')
@@ -30,7 +30,10 @@ export async function loadSettings(
   return withEnvironmentOverrides(await readSettings(options, io, services), io.env)
 }
 
-/** The settings of the file, without overrides from the environment. @throws as `loadSettings` */
+/**
+ * The settings of the file, without overrides from the environment.
+ * @throws the same errors as `loadSettings`
+ */
 export async function readSettings(
   options: { readonly config?: string },
   io: CommandIo,
@@ -42,7 +45,10 @@ export async function readSettings(
   return settings
 }
 
-/** The settings of the file, with its problems and the files read. @throws as `loadSettings` */
+/**
+ * The settings of the file, with its problems and the files read.
+ * @throws the same errors as `loadSettings`
+ */
 export async function readConfiguration(
   options: { readonly config?: string },
   io: CommandIo,

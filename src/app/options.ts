@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
 import { textOf } from '../core/message/identifiers.ts'
 import { nearestName } from '../core/settings/advice.ts'
-import { type ServiceName, serviceNames } from '../core/settings/service-names.ts'
+import { type ServiceName, serviceNames } from '../core/settings/services.ts'
 import { UsageError } from './command.ts'
 
 /**
@@ -12,11 +12,11 @@ export function choice<Name extends string>(option: string, typed: string, names
   const found = names.find(name => name === typed)
   if (found !== undefined) return found
   const near = nearestName(typed, names)
-  const advice = near === undefined ? `one of ${names.join(', ')}` : `did you mean ${near}?`
+  const advice = near === undefined ? `possible: ${names.join(', ')}` : `did you mean ${near}?`
   throw new UsageError(`${option}: unknown value '${typed}' (${advice})`)
 }
 
-/** An option with a fixed set of values, which the help text lists. */
+/** Creates an option with a fixed set of values, which the help text lists. */
 export function closedOption(flag: string, description: string, names: readonly string[]): Option {
   return new Option(`${flag} <${flag.slice(2)}>`, description)
     .choices(names)
@@ -36,7 +36,7 @@ function parse(text: string): ReadonlySet<ServiceName> {
   const requested = text.split(',').map(each => {
     const name = serviceNames.find(known => known === each.trim())
     if (name === undefined)
-      throw new UsageError(`--services: unknown value '${each}' (one of ${serviceNames.join(', ')})`)
+      throw new UsageError(`--services: unknown value '${each}' (possible: ${serviceNames.join(', ')})`)
     return name
   })
   return new Set(requested)

@@ -16,7 +16,7 @@ export function reloadHandlers(
 ): Pick<Parameters<typeof watchConfigFile>[0], 'onChange' | 'onAccepted' | 'onExcluded' | 'onRefused'> {
   const { configReloads, configReloadOk } = metrics
   return {
-    // Also called when an invalid file is restored to its last valid content, without `onChange`.
+    // Also called, without `onChange`, when an invalid file has its last valid content again.
     onAccepted({ needRestart }) {
       configReloadOk.set({}, 1)
       noteFile({ kind: 'accepted', needRestart })
@@ -43,6 +43,6 @@ export function reloadHandlers(
 export function logExcluded(problems: readonly Problem[], logger: Pick<Logger, 'error'>): void {
   logger.error(
     { problems: problems.map(formatProblem) },
-    'invalid or missing files of destinationsFrom; their destinations are excluded, all others are in use',
+    'invalid or missing files of destinationsFrom; their destinations keep the last valid version, or get no requests',
   )
 }

@@ -1,5 +1,5 @@
-import { noDestination } from '../core/delivery/dead-letter.ts'
-import { type ReplayRefusal, replayRefusals } from '../core/delivery/replay-target.ts'
+import { noDestination } from '../core/delivery/read-dead-letter.ts'
+import { type ReplayRefusal, replayRefusals } from '../core/delivery/replay-decision.ts'
 import { countWithNoun } from '../core/units.ts'
 import type { ReplayReport, ReplayRow } from '../services/operator/replay-dead-letters.ts'
 import { printable, tableOf } from './terminal.ts'
@@ -8,7 +8,7 @@ type Report = ReplayReport & { readonly total: number }
 
 const titles = ['COUNT', 'DESTINATION', 'REASON', 'TARGET']
 
-/** A row for each kind of dead letter and its replay target, and a last line with the totals. */
+/** A table with a row for each kind of dead letter and its replay target, and the totals. */
 export function linesOf(report: Report, dryRun: boolean): readonly string[] {
   const rows = report.rows.toSorted((a, b) => b.count - a.count || (textOf(a) < textOf(b) ? -1 : 1)).map(rowOf)
   return [...(rows.length === 0 ? [] : tableOf(titles, rows)), sumsOf(report, dryRun)]
@@ -24,7 +24,7 @@ const rowOf = ({ count, destination, reason, way }: ReplayRow): readonly string[
 /** Breaks ties between equal counts, so that two runs print the same order. */
 const textOf = (row: ReplayRow): string => rowOf(row).join(' ')
 
-/** `12 dead letters, 10 selected, 9 replayed` */
+/** The totals: `12 dead letters, 10 selected, 9 replayed` */
 function sumsOf(report: Report, dryRun: boolean): string {
   const { total, replayed, end } = report
   const { selected, refused } = countsOf(report)
@@ -45,7 +45,7 @@ export function countsOf({ rows }: ReplayReport): { readonly selected: number; r
 
 /**
  * The JSON document of a replay. `byReason` and `byDestination` count the selected dead letters.
- * `byTopic` counts them by target topic; `refused` counts those not replayed, by reason.
+ * `byTopic` counts them by target topic; `refused` counts those that cannot be replayed, by reason.
  */
 export function documentOf(report: Report, dryRun: boolean): object {
   const { total, rows, replayed, end } = report

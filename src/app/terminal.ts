@@ -44,7 +44,7 @@ export function createProgressBar(
       stream: stderr,
       format,
       clearOnComplete: true,
-      // Progress comes in bursts. A shorter buffer would extrapolate the rate of one burst.
+      // Progress comes in bursts. A shorter buffer would estimate the rest from one burst.
       etaBuffer: 2_000,
       // The command handles signals itself, because it finishes work in progress first.
       gracefulExit: false,

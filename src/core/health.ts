@@ -1,6 +1,5 @@
 import type { EpochMs } from './units.ts'
 
-/** The result of one health check. */
 export interface Check {
   readonly name: string
   readonly ok: boolean
@@ -16,40 +15,45 @@ export interface Health {
   readonly ready: readonly Check[]
 }
 
-/** How recently the consumers of one or more groups had contact with the brokers. */
+/** When the consumers of one or more groups last had contact with the brokers. */
 export interface ConsumerVitals {
   readonly phase: 'joining' | 'joined' | 'stopping'
-  /** Milliseconds since a broker last responded, for the consumer that has waited longest. */
+  /** Milliseconds since a broker last responded: the longest time of all consumers. */
   readonly silenceMs: number
-  /** Milliseconds since the least active consumer last had a response or tried to connect. */
+  /**
+   * Milliseconds since a consumer last got a response or tried to connect: the longest time of all
+   * consumers.
+   */
   readonly inactivityMs: number
 }
 
 export interface DispatcherVitals extends ConsumerVitals {
-  /** Whether the groups confirm this process's assignments. Without this no attempt starts. */
+  /**
+   * Whether this process holds the session lease in all its groups. Otherwise no attempt starts.
+   */
   readonly holdsLease: boolean
   /** Milliseconds since the oldest record in progress was admitted; 0 when there is none. */
   readonly oldestOpenMs: number
-  /** Milliseconds since the last request to a webhook ended. */
+  /** Milliseconds since the last request to a webhook ended; `Infinity` before the first one. */
   readonly sinceCallEndMs: number
   /** Whether a partition waits for a schema from the registry. */
   readonly isSchemaMissing: boolean
   readonly unwritableTopics: readonly string[]
-  /** The age of the suppression list, and whether it is recent enough to start attempts. */
+  /** The age of the suppression list in milliseconds, and whether attempts may start with it. */
   readonly suppressionList: { readonly isCurrent: boolean; readonly ageMs: number }
 }
 
 /**
- * Limit of the time without activity, after which the consumer's loop is stuck. A working consumer
- * hears from the broker every 0.5 s. Without a reachable broker it tries again within 15 s: a
- * connection attempt takes up to 5 s, a request up to 10 s.
+ * Milliseconds without activity after which the loop of a consumer counts as stuck. A working
+ * consumer gets a response from the broker every 0.5 s. If no broker can be reached, it tries again
+ * within 15 s: a connection attempt takes up to 5 s, a request up to 10 s.
  */
 const inactivityLimitMs = 60_000
-/** After this long without a response from any broker, a process is not ready. */
+/** Milliseconds without a response from any broker after which the process is not ready. */
 const silenceLimitMs = 60_000
 /**
- * A process with records in progress ends requests much more often than this: an attempt takes up
- * to 5 s, a wait in memory up to 10 s.
+ * Milliseconds without the end of a request after which a process with records in progress counts
+ * as stuck. An attempt takes only up to 5 s, and a wait in memory up to 10 s.
  */
 const stallLimitMs = 15 * 60_000
 
@@ -59,14 +63,16 @@ export function dispatcherHealth(vitals: DispatcherVitals): Health {
   const stalledMs = Math.min(oldestOpenMs, sinceCallEndMs)
   const awaited = awaitedBy(vitals)
   const state =
-    awaited.length > 0 ? `waits for ${awaited.join(', ')}` : `no request has ended for ${Math.round(stalledMs)} ms`
+    awaited.length > 0
+      ? `waits for ${awaited.join(', ')}`
+      : `the last ${secondsOf(stalledMs)} without a finished webhook request (limit: ${secondsOf(stallLimitMs)})`
   return {
     live: [
       activityCheck('consumers', vitals),
       {
         name: 'progress',
         ok: stalledMs < stallLimitMs || awaited.length > 0,
-        detail: `oldest record in progress: ${Math.round(oldestOpenMs)} ms, ${state}`,
+        detail: `oldest record in progress for ${secondsOf(oldestOpenMs)}, ${state}`,
       },
     ],
     ready: [
@@ -76,7 +82,7 @@ export function dispatcherHealth(vitals: DispatcherVitals): Health {
         ok: isWritable,
         detail: isWritable
           ? 'writable'
-          : `writes fail: ${unwritableTopics.join(', ')}; source offsets are not committed until they succeed`,
+          : `writes fail: ${unwritableTopics.join(', ')}; source offsets are not committed until the writes succeed`,
       },
       {
         name: 'deletions',
@@ -89,7 +95,12 @@ export function dispatcherHealth(vitals: DispatcherVitals): Health {
   }
 }
 
-/** What the records in progress wait for outside this process. A restart does not help then. */
+const secondsOf = (ms: number): string => `${Math.round(ms / 1_000)} s`
+
+/**
+ * Lists what the records in progress wait for outside this process. While the list is not empty, a
+ * restart does not help.
+ */
 const awaitedBy = ({
   holdsLease,
   isSchemaMissing,
@@ -103,8 +114,8 @@ const awaitedBy = ({
 ]
 
 /**
- * A consumer that cannot reach a broker still tries to connect. Without any activity its loop is
- * stuck.
+ * A consumer that cannot reach a broker still tries to connect, which counts as activity. A
+ * consumer without any activity is stuck, and only a restart helps.
  */
 const activityCheck = (name: string, { inactivityMs }: ConsumerVitals): Check => ({
   name,
@@ -119,8 +130,9 @@ function groupCheck(name: string, { phase, silenceMs }: ConsumerVitals): Check {
 }
 
 export interface AudiencesVitals extends ConsumerVitals {
-  /** The number of assigned partitions, and of those whose memberships are loaded. */
+  /** The number of assigned partitions. */
   readonly partitions: number
+  /** The number of assigned partitions whose memberships are loaded. */
   readonly restored: number
   readonly unwritableTopics: readonly string[]
 }
@@ -136,7 +148,9 @@ export function audiencesHealth(vitals: AudiencesVitals): Health {
       {
         name: 'audience topics',
         ok: isWritable,
-        detail: isWritable ? 'writable' : `writes fail: ${unwritableTopics.join(', ')}; inputs wait until they succeed`,
+        detail: isWritable
+          ? 'writable'
+          : `writes fail: ${unwritableTopics.join(', ')}; audience inputs wait until the writes succeed`,
       },
     ],
   }
@@ -145,27 +159,27 @@ export function audiencesHealth(vitals: AudiencesVitals): Health {
 export interface CollectorVitals {
   readonly phase: 'starting' | 'listening' | 'draining' | 'stopping'
   /**
-   * How long Kafka has acknowledged no record, and how long ago the last append failed. `undefined`
-   * when appends succeed.
+   * How long Kafka has acknowledged no record, and how long ago the last append failed, both in
+   * milliseconds. `undefined` when appends succeed.
    */
   readonly outage: { readonly lastedMs: number; readonly seenMsAgo: number } | undefined
 }
 
 /**
- * A restarted broker or a new leader responds within this time. Until then the collector holds
- * requests or asks clients to retry.
+ * Milliseconds of an outage after which the collector is not ready. A restarted broker or a new
+ * leader responds earlier. Until then the collector holds requests or asks clients to retry.
  */
 const outageLimitMs = 15_000
 /**
- * An outage is forgotten after this long without a failed append. Then the collector is ready
- * again, because only new requests can show whether Kafka accepts messages.
+ * Milliseconds without a failed append after which the collector is ready again, even without an
+ * acknowledgement: only new requests can show whether Kafka accepts messages.
  */
 const outageForgottenMs = 30_000
 
 export function collectorHealth({ phase, outage }: CollectorVitals): Health {
   const isOut = outage !== undefined && outage.lastedMs >= outageLimitMs && outage.seenMsAgo < outageForgottenMs
   const detail =
-    outage === undefined ? 'accepts messages' : `has accepted no message for ${Math.round(outage.lastedMs)} ms`
+    outage === undefined ? 'accepts messages' : `has acknowledged no message for ${Math.round(outage.lastedMs)} ms`
   return {
     live: [],
     ready: [
@@ -176,25 +190,24 @@ export function collectorHealth({ phase, outage }: CollectorVitals): Health {
 }
 
 /** The state of the configuration file when it was last read. */
-export type ConfigurationFile =
+export type ReloadState =
   | { readonly kind: 'accepted'; readonly needRestart: readonly string[] }
   | { readonly kind: 'refused' }
 
 /**
- * Reports the configuration; the check never fails. With a refused file the process continues with
- * the last valid configuration, and an alert reports the file.
+ * Reports which configuration is in use. The check never fails: with a refused file the process
+ * continues with the last valid configuration, and an alert reports the file.
  */
-export function configurationHealth(file: ConfigurationFile, inUseSince: EpochMs): Health {
+export function configurationHealth(file: ReloadState, inUseSince: EpochMs): Health {
   const since = `in use since ${new Date(inUseSince).toISOString()}`
   return { live: [], ready: [{ name: 'configuration', ok: true, detail: `${since}${remarkOn(file)}` }] }
 }
 
-function remarkOn(file: ConfigurationFile): string {
-  if (file.kind === 'refused') return '; the changed file is refused, see the log'
+function remarkOn(file: ReloadState): string {
+  if (file.kind === 'refused') return '; Hookline refused the changed file, see the log'
   return file.needRestart.length === 0 ? '' : `; changes that need a restart: ${file.needRestart.join(', ')}`
 }
 
-/** The checks of all services of one process. */
 export const allHealth = (parts: readonly Health[]): Health => ({
   live: parts.flatMap(({ live }) => live),
   ready: parts.flatMap(({ ready }) => ready),

@@ -5,24 +5,21 @@ import type { DurationMs, EpochMs } from './units.ts'
 
 export type Cancel = () => void
 
-/** The only source of time, timers and random ids. */
+/** The only source of time, timers and random ids in `core` and `services`. */
 export interface Clock {
   /** Wall-clock time, adjusted to the brokers' clocks. It may jump. */
   now(): EpochMs
   /** Milliseconds of a monotonic clock, for deadlines and measurements. */
   monotonic(): number
-  /**
-   * As `monotonic`, but it also counts while the machine is suspended. For leases and ownership.
-   */
+  /** As `monotonic`, but it also counts while the machine is suspended, as leases need it. */
   boottime(): number
   after(delay: DurationMs, run: () => void): Cancel
-  /** Runs after the I/O callbacks of the current event loop iteration, as `setImmediate`. */
+  /** Calls `run` after the I/O callbacks of this event loop iteration, as `setImmediate` does. */
   soon(run: () => void): Cancel
-  /** A new unique id. */
   id(): string
 }
 
-// --- webhooks
+// --- Webhooks
 
 /** One POST request to a webhook, ready to send. */
 export interface WebhookCall {
@@ -32,17 +29,20 @@ export interface WebhookCall {
   readonly body: Buffer
 }
 
-/** Where a request failed. `address`: not allowed, nothing was sent. `deadline`: time limit. */
+/**
+ * The step at which a request failed. `address`: the address is not allowed, so nothing was sent.
+ * `exchange`: the request and the response on an open connection. `deadline`: the time limit.
+ */
 export type CallPhase = 'address' | 'dns' | 'connect' | 'tls' | 'exchange' | 'deadline'
 
-/** The result of a request. A response counts when its head is complete; its body is ignored. */
+/** The result of a request: `answered` when a response head is complete. The body is ignored. */
 export type CallResult =
   | { readonly kind: 'answered'; readonly status: number; readonly retryAfter: string | undefined }
   /** `code`: the error's code, for example `ECONNRESET`. `detail`: one line for the log. */
   | { readonly kind: 'failed'; readonly phase: CallPhase; readonly code: string; readonly detail: string }
 
 export interface WebhookTransport {
-  /** Sends one request with one deadline. It calls `onEnd` exactly once, after it returned. */
+  /** Sends one request with one deadline. Calls `onEnd` exactly once, after `post` has returned. */
   post(call: WebhookCall, onEnd: (result: CallResult) => void): void
   /** Closes idle connections. Resolves after the requests in progress have ended. */
   close(): Promise<void>
@@ -64,34 +64,38 @@ export interface LogRecord extends TopicPartition {
   readonly key: Buffer | null
   readonly value: Buffer | null
   readonly headers: RecordHeaders
-  /** Set when the batch could not be read. `offset` is then the batch's last offset. */
+  /**
+   * Set when this record replaces an unreadable batch. `offset` is then the batch's last offset.
+   */
   readonly unreadBatch?: UnreadBatch
 }
 
 /** A batch that is too large when decompressed, or that cannot be decompressed or parsed. */
 export interface UnreadBatch {
   readonly firstOffset: number
-  /** Compressed, in bytes. */
+  /** Length of the compressed batch in bytes. */
   readonly length: number
-  /** The first 64 KiB of the batch, compressed. */
+  /** The first 64 KiB of the compressed batch. */
   readonly bytes: Buffer
   readonly why: string
 }
 
 /**
- * Records of one partition in offset order. Offsets have gaps (compaction, transaction markers).
- * Each batch starts where the previous one ended, or where `seek` pointed to. The consumer discards
- * the records of a fetch that was in progress during a seek.
+ * Records of one partition in offset order. Offsets can have gaps, caused by compaction and
+ * transaction markers. Each batch starts where the previous one ended, or where `seek` pointed to.
+ * The consumer discards the records of a fetch that was in progress during a seek.
  */
 export interface RecordBatch extends TopicPartition {
   readonly records: readonly LogRecord[]
   /** The offset of the next fetch. After a gap it is more than one beyond the last record. */
   readonly nextOffset: number
-  /** The end of the partition at this fetch, for the lag. */
+  /** The end offset of the partition at this fetch. The lag is computed from it. */
   readonly highWatermark: number
 }
 
-/** A group's position in one partition. Kafka stores `metadata` and returns it on assignment. */
+/**
+ * A group's position in one partition. Kafka stores `metadata` and returns it to the next owner.
+ */
 export interface Position extends TopicPartition {
   /** The next offset to process. */
   readonly offset: number
@@ -99,21 +103,21 @@ export interface Position extends TopicPartition {
 }
 
 export interface LogConsumerHandlers {
-  /** Newly assigned partitions and their start offsets. Discard older state of them. */
+  /** Called with newly assigned partitions and their start offsets. Discard older state of them. */
   onAssigned(positions: readonly Position[]): void
-  /** Delivers a fetched batch. It must not block or throw. */
+  /** Called with a fetched batch. It must not block or throw. */
   onRecords(batch: RecordBatch): void
-  /** Revoked partitions. Another process may own them: discard their trackers and queues. */
+  /** Called with revoked partitions. Another process may own them: discard their state. */
   onRevoked(partitions: readonly TopicPartition[]): void
   /**
-   * All partitions that will be revoked: start nothing more for them, and resolve when nothing of
-   * them is in progress. Called after every join, also with an empty list; records of the other
-   * partitions may then start again.
+   * Called after every join with all partitions that will be revoked, or with an empty list. Start
+   * nothing more for them, and resolve when none of their work is in progress. Work of partitions
+   * that are no longer in the list may start again.
    */
   onRevoking(partitions: readonly TopicPartition[]): Promise<void>
-  /** `holdsLease` is true again after it was false. */
+  /** Called when `holdsLease` returns true again. */
   onLeaseRegained(): void
-  /** Returns what can be committed. Called by a timer, before a rejoin and at the stop. */
+  /** Returns the positions to commit. Called by a timer, before a rejoin and at the stop. */
   positions(): readonly Position[]
 }
 
@@ -125,13 +129,15 @@ export interface LogConsumer {
   resume(partition: TopicPartition): void
   /** Fetches again from `offset`. Records may be delivered twice. */
   seek(partition: TopicPartition, offset: number): void
-  /** Commits the processed records and leaves the group. The caller must have drained before. */
+  /** Commits the positions and leaves the group. Call it when no work is in progress. */
   stop(): Promise<void>
-  /** Whether the group confirmed this membership recently. If not, nothing may start. Cheap. */
+  /** Whether the coordinator confirmed this membership recently. If not, start no work. Cheap. */
   holdsLease(): boolean
-  /** Milliseconds since the broker last responded to a fetch or heartbeat. */
+  /** Milliseconds since a broker last responded to a Fetch, Heartbeat or SyncGroup request. */
   timeSinceContact(): DurationMs
-  /** Milliseconds since the last response or attempt to connect. It grows if the loop is stuck. */
+  /**
+   * Milliseconds since the last response or attempt to connect. High when the consumer is stuck.
+   */
   inactivity(): DurationMs
 }
 
@@ -139,11 +145,11 @@ export interface OutgoingRecord {
   readonly key: Buffer | null
   readonly value: Buffer | null
   readonly headers: RecordHeaders
-  /** Chooses the partition. The default is murmur2 of the key, as in the Java client. */
+  /** The partition to write to. The default is murmur2 of the key, as in Kafka's Java client. */
   readonly partition?: number
   /** The partition is chosen by this key instead of the record's own key. */
   readonly partitionKey?: Buffer
-  /** Called just before sending. When it returns false, the record fails with an error. */
+  /** Called before each try to send. When it returns false, the record fails with an error. */
   readonly maySend?: () => boolean
 }
 
@@ -163,35 +169,40 @@ export interface LogProducer {
 
 /** Reads single partitions outside any consumer group. */
 export interface PartitionReader {
-  /** `onRecord` must copy key and value if it keeps them: they are views of the whole fetch. */
+  /**
+   * Reads to the current end offset and resolves with the number of records. `onRecord` must copy a
+   * key or value that it keeps, because both are views of the whole fetch response.
+   */
   readPartition(
     partition: TopicPartition,
     onRecord: (record: LogRecord) => void | Promise<void>,
     /** The first offset to read; by default the beginning. */
     from?: number,
   ): Promise<number>
-  /** The offset after the last committed record of the partition. */
+  /** The last stable offset: a read up to it does not wait for an open transaction. */
   endOf(partition: TopicPartition): Promise<number>
 }
 
-/** End offsets and committed offsets: one entry per partition, starting with partition 0. */
+/** Reads the offsets of a topic. Each result has one entry per partition, in partition order. */
 export interface LogPositions {
-  /** The offsets after the last records. */
+  /** The end offset of each partition. */
   ends(topic: string): Promise<readonly number[]>
-  /** The committed offsets of a group; -1 where nothing is committed. */
+  /** The committed offset of a group in each partition; -1 where nothing is committed. */
   committed(groupId: string, topic: string): Promise<readonly number[]>
 }
 
 export interface TopicFollowerHandlers {
-  /** Delivers the records of each partition in order. It must not block or throw. */
+  /** Called with the records of each partition in offset order. It must not block or throw. */
   onRecord(record: LogRecord): void
-  /** All records acknowledged before `asOf` (`boottime`) are delivered. About twice a second. */
+  /**
+   * Called about every 0.5 s: all records acknowledged before `asOf` (`boottime`) are delivered.
+   */
   onCurrent(asOf: number): void
 }
 
 /**
- * Follows one topic outside any consumer group, so that each process gets all records. It reads a
- * truncated log again from its beginning.
+ * Follows one topic outside any consumer group, so that each process gets all records. When the log
+ * was truncated, it reads the partition again from the beginning.
  */
 export interface TopicFollower {
   /** Resolves at the first `onCurrent`. Rejects while the topic cannot be read. */
@@ -237,12 +248,12 @@ export type Decoded = { readonly kind: 'event'; readonly event: Event } | Undeco
 export interface EventCodec {
   encode(event: Event): Buffer
   /**
-   * `receivedAt` replaces a receive time that a foreign producer left out, and then also a missing
-   * timestamp. Pass the record's timestamp when the record is first read, and the same value
-   * whenever its bytes are read again.
+   * `receivedAt` replaces a receive time that another producer left out, and then also a missing
+   * timestamp of the message. Pass the timestamp of the event's own record, even when the value is
+   * in a copy of that record: all copies then have the same times.
    */
   decode(value: Buffer, receivedAt: EpochMs): Decoded
-  /** Fetches a schema. Resolves with false for an unknown id. Rejects without the registry. */
+  /** Resolves with false for an unknown id. Rejects while the schema registry is unreachable. */
   learn(schemaId: number): Promise<boolean>
 }
 
@@ -256,9 +267,9 @@ export interface ValueCodec<Value> {
   learn(schemaId: number): Promise<boolean>
 }
 
-// --- what operators see
+// --- Logs, and topics that operators read
 
-/** Fields are facts. They never contain secrets, bodies or query strings. */
+/** Writes log lines. The fields never contain secrets, bodies or query strings. */
 export interface Logger {
   /** Whether debug lines are written. Check it before computing expensive fields. */
   isLevelEnabled(level: 'debug'): boolean
@@ -271,15 +282,15 @@ export interface Logger {
 /** Reads whole topics outside any consumer group. */
 export interface TopicReader {
   /**
-   * Reads every record up to the end offsets at the start, and awaits the result of `onRecord`.
-   * Resolves with the number of records.
+   * Reads every record up to the end offsets that the partitions have when the call begins, and
+   * awaits the result of `onRecord`. Resolves with the number of records.
    */
   readToEnd(topic: string, onRecord: (record: LogRecord) => void | Promise<void>, portion?: Portion): Promise<number>
 }
 
 /** Selects a part of a topic. Without any field, all of it is read. */
 export interface Portion {
-  /** Reads only the partition of records with this key. */
+  /** Reads only the partition to which records with this key belong. */
   readonly key?: Buffer
   /** Reads only records that were appended at this time or later. */
   readonly since?: EpochMs

@@ -1,5 +1,5 @@
 import type { TopicDescription } from './ports.ts'
-import type { ServiceName } from './settings/service-names.ts'
+import type { ServiceName } from './settings/services.ts'
 import { type DurationMs, durationMs, formatDuration, parseDuration } from './units.ts'
 
 /** Retry tiers that exist with every schedule, because deferrals and replays use them. */
@@ -18,7 +18,7 @@ export interface TopicNames {
   readonly rejected: string
   /** The members that syncs uploaded, and the result of each membership change. */
   readonly audienceInput: string
-  /** What each destination knows of each user's memberships; compacted. */
+  /** The membership of each user in each audience at each destination; compacted. */
   readonly memberships: string
   /** Deleted and suppressed users; compacted. */
   readonly suppressions: string
@@ -67,15 +67,16 @@ export interface TopicSpec {
   readonly cleanup: 'delete' | 'compact' | 'compact,delete'
   readonly retention: DurationMs | undefined
   /**
-   * How long compaction must not remove a record; `undefined` when it may remove a record at any
-   * time.
+   * The time for which compaction must keep every record; `undefined` when it may remove a record
+   * at any time.
    */
   readonly compactionLag: DurationMs | undefined
   /** The largest accepted batch in bytes; `undefined` for the broker's default of 1 MiB. */
   readonly maxRecordBytes: number | undefined
   /**
-   * The topic that must have the same number of partitions, because records keep their partition or
-   * the same number of processes share both. `undefined` when there is no such condition.
+   * The topic that must have the same number of partitions, because records keep their partition
+   * number or because each process must get partitions of both topics. `undefined` when any number
+   * is allowed.
    */
   readonly partitionsAs: string | undefined
   /** The services that do not start without this topic. */
@@ -84,14 +85,15 @@ export interface TopicSpec {
 
 const day = 24 * 3_600_000
 /**
- * Keeps a record that a wrong record replaced. The error is noticed within minutes, and the
- * replaced record can then be written again.
+ * A stale record of an earlier owner, or of a writer that has not read the last record, may replace
+ * a valid one. Within minutes, a process notices this and writes the valid state again. Compaction
+ * must not remove the valid record before that.
  */
 const compactionLag = durationMs(6 * 3_600_000)
 
 /**
- * For topics with copies: twice the broker's default, because a copy is longer than its record by
- * Hookline's headers.
+ * For topics with copies of events: twice the broker's default, because a copy also has Hookline's
+ * headers.
  */
 const maxRecordBytes = 2 * 1024 * 1024
 
@@ -151,7 +153,7 @@ export function topicSpecs(
   ]
 }
 
-/** The topic configuration that a spec is created with. */
+/** The configuration with which the topic of a spec is created. */
 export function topicConfig(spec: TopicSpec): Readonly<Record<string, string>> {
   return {
     'cleanup.policy': spec.cleanup,
@@ -176,14 +178,14 @@ export function topicToCreate(spec: TopicSpec, existing: readonly TopicDescripti
 
 /**
  * Kafka deletes a log segment only when all of its records are older than the retention time. So a
- * record can stay longer, by the time that one segment is written: a week by default.
+ * record can stay longer, by the time until Kafka starts a new segment: a week by default.
  */
 const usualSegmentMs = 7 * day
 
 /**
- * How long after a message was received it can still be delivered. A dead letter can be replayed
- * just before it is deleted, and its copy then waits in the events topic or in a retry topic. The
- * result uses the retention of the existing topics, or that of their specs when it is longer.
+ * The maximum time between the receipt of a message and its delivery. A dead letter can be replayed
+ * just before Kafka deletes it, and its copy then waits in the events topic or in a retry topic.
+ * The result uses the retention of the existing topics, or that of their specs when it is longer.
  */
 export function maxDeliveryAge(
   names: TopicNames,

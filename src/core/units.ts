@@ -1,4 +1,4 @@
-/** A primitive type that TypeScript does not confuse with another one of the same primitive. */
+/** A primitive type to which no plain value and no value of another brand can be assigned. */
 type Brand<T, Name extends string> = T & { readonly __brand: Name }
 
 /** Milliseconds since 1970-01-01T00:00:00Z, wall clock. */
@@ -21,8 +21,8 @@ export function parseDuration(text: string): DurationMs | undefined {
 }
 
 /**
- * The shortest exact form: 60,000 → `1m`, 90,000 → `90s`. Retry topics are named with it, so the
- * result for a duration must never change.
+ * Formats a duration in its largest whole unit: 60,000 → `1m`, 90,000 → `90s`. The names of retry
+ * topics contain this text, so the result for a duration must never change.
  */
 export function formatDuration(duration: DurationMs): string {
   const units = ['h', 'm', 's'] as const
@@ -58,11 +58,12 @@ export class Secret {
   }
 }
 
-/** The text of a value that is a `Secret` only when it comes from a file. */
+/** Returns the text of a configuration value that may or may not be a `Secret`. */
 export const revealed = (value: string | Secret): string => (value instanceof Secret ? value.reveal() : value)
 
 /**
- * Checks at compile time that a switch handles every case. At run time it throws, which is a bug.
+ * Checks at compile time that a switch handles every case. At run time a call is a bug, so it
+ * throws.
  */
 export function assertNever(value: never): never {
   throw new TypeError(`unexpected value: ${JSON.stringify(value)}`)

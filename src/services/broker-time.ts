@@ -3,11 +3,11 @@ import { type DurationMs, durationMs, type EpochMs } from '../core/units.ts'
 import { createPeriodicTask, type PeriodicTask } from './periodic-task.ts'
 
 /**
- * A broker returns its time with each record that it stores. After this long without a record, the
- * process writes one to learn the time.
+ * A broker returns its time with each record that it stores. When the process has written no record
+ * for this time, it writes one to learn the broker's time.
  */
 const askEvery = durationMs(30_000)
-/** Maximum wait for an answer. After it, the caller uses this process's clock. */
+/** Maximum wait for an answer. When it ends, `now` uses this process's clock. */
 const answerLimit = durationMs(5_000)
 
 interface Deps {
@@ -27,15 +27,15 @@ export interface BrokerTime extends PeriodicTask {
    */
   ask(): Promise<EpochMs | undefined>
   /**
-   * Resolves with a broker's time, or with this process's time when `ask` gets none. While one
-   * broker leads the record's partition, a later call gets a later time, in any process.
+   * Resolves with a broker's time, or with this process's time when `ask` gets none. While the
+   * record's partition has the same leader, a later call gets a later time, in any process.
    */
   now(): Promise<EpochMs>
 }
 
 /**
- * The key differs from all other keys of the topic. Keys of dead letters begin with a destination
- * id, or with `-/` and a topic name; keys of deletions are JSON.
+ * A record without a value. Its key differs from all other keys of the topic: keys of dead letters
+ * begin with a destination id, or with `-/` and a topic name; keys of deletions are JSON.
  */
 const record = { key: Buffer.from('-/clock'), value: null, headers: {} }
 
@@ -45,8 +45,8 @@ const record = { key: Buffer.from('-/clock'), value: null, headers: {} }
 export function createBrokerTime({ producer, topic, clock, learnedAt, logger }: Deps): BrokerTime {
   let isAsking = false
   /**
-   * The topic keeps the producer's timestamps. Its acknowledgements have no broker time, so the
-   * process stops asking.
+   * Whether the topic keeps the producer's timestamps. Its acknowledgements then have no broker
+   * time, so the process stops asking.
    */
   let isSilent = false
 
@@ -79,7 +79,7 @@ export function createBrokerTime({ producer, topic, clock, learnedAt, logger }: 
 }
 
 const checkEvery = durationMs(10_000)
-/** The warning is repeated when the difference changes by more than this. */
+/** The warning is repeated when the difference has changed by more than this number of seconds. */
 const repeatAfterSeconds = 10
 
 interface ClockWatchDeps {
@@ -91,7 +91,7 @@ interface ClockWatchDeps {
 
 /**
  * Logs a warning when the machine's clock differs from the brokers' clock, which the process uses,
- * and an info line when it no longer does.
+ * and an info line when both agree again.
  */
 export function createClockWatch({ clock, offset, logger }: ClockWatchDeps): PeriodicTask {
   let loggedSeconds = 0

@@ -25,8 +25,8 @@ interface Deps {
 
 /**
  * Sends canary messages: track messages of Hookline's own source for one destination. Each has a
- * new anonymous id, so that they reach all partitions. Each takes the same path as any other event;
- * `results.ts` counts its result.
+ * new anonymous id, so that the messages reach all partitions, and takes the same path as any other
+ * event. `result-metrics.ts` counts its result.
  */
 export function createCanary(deps: Deps): PeriodicTask {
   const { canary, isOurs, clock } = deps

@@ -4,8 +4,8 @@ import type { Clock } from '../core/ports.ts'
 import { durationMs } from '../core/units.ts'
 
 /**
- * Maximum lost time in milliseconds that is made up for. Timers are late by milliseconds, but a
- * long pause must not cause a burst.
+ * Maximum lost time, in milliseconds, for which the pacer makes up. Timers are late by
+ * milliseconds, but a long pause must not cause a burst.
  */
 const maxBurstMs = 100
 
@@ -26,7 +26,7 @@ export function createPacer(clock: Clock, perSecond: number | undefined, stop: A
 
 /**
  * Yields the numbers from 0 to `count - 1`, `perSecond` a second, evenly spaced from the start. It
- * makes up for all lost time. When `perSecond` is `undefined`, it does not wait. It ends early when
+ * makes up for all lost time, does not wait when `perSecond` is `undefined`, and ends early when
  * `signal` is aborted.
  */
 export async function* paced(

@@ -14,7 +14,7 @@ const timeLimit = 120_000 + size * 6
 
 describe('syncs of an audience', () => {
   it(
-    `exact at the receiver although the process is killed ${kills} times in each of two: ${size} members first, then 1 % changed`,
+    `give the receiver the exact members although the process is killed ${kills} times in each of two syncs: ${size} members, then 1 % changed`,
     async () => {
       const installation = closing(await startAudienceInstallation(['crm']))
       const crm = installation.receivers.get('crm') as AudienceReceiver

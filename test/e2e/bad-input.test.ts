@@ -1,22 +1,22 @@
 import { describe, expect, it } from '@jest/globals'
 import { closingAfterEach } from '../support/cleanup.ts'
 import { until } from '../support/kafka/admin.ts'
-import { type Pipeline, startPipeline, trackEvents } from '../support/process/pipeline.ts'
+import { startInstallation, type TestInstallation, trackEvents } from '../support/process/test-installation.ts'
 import { Ledger } from '../support/webhook/ledger.ts'
 
 const closing = closingAfterEach()
 
-async function withEndpoint(): Promise<{ ledger: Ledger; pipeline: Pipeline }> {
+async function withEndpoint(): Promise<{ ledger: Ledger; installation: TestInstallation }> {
   const ledger = closing(await Ledger.started())
   const destinations = [{ id: 'crm', sources: ['web'], webhooks: [{ url: ledger.url }] }]
-  return { ledger, pipeline: closing(await startPipeline({ destinations })) }
+  return { ledger, installation: closing(await startInstallation({ destinations })) }
 }
 
 describe('an invalid record on the events topic', () => {
   it('goes to the dead-letter topic with its reason and its original bytes, and does not block the partition', async () => {
-    const { ledger, pipeline } = await withEndpoint()
+    const { ledger, installation } = await withEndpoint()
     const [event] = trackEvents(1, 'good')
-    const good = pipeline.codec.encode(event!)
+    const good = installation.codec.encode(event!)
     const unknownSchema = Buffer.concat([Buffer.from([0, 0x7f, 0xff, 0xff, 0x0f]), good.subarray(5)])
     const bad: Record<string, { value: Buffer | null; reason: string; outcomes: string }> = {
       'not Avro': { value: Buffer.from('{"type":"track"}'), reason: 'undecodable', outcomes: '' },
@@ -24,54 +24,65 @@ describe('an invalid record on the events topic', () => {
       'unknown schema id': { value: unknownSchema, reason: 'undecodable', outcomes: '' },
       null: { value: null, reason: 'undecodable', outcomes: '' },
       'unknown source': {
-        value: pipeline.codec.encode({ ...event!, sourceId: 'nobody' }),
+        value: installation.codec.encode({ ...event!, sourceId: 'nobody' }),
         reason: 'unknown_source',
         outcomes: '',
       },
       'no event name': {
-        value: pipeline.codec.encode({ ...event!, canonical: false, message: { ...event!.message, event: undefined } }),
+        value: installation.codec.encode({
+          ...event!,
+          canonical: false,
+          message: { ...event!.message, event: undefined },
+        }),
         reason: 'invalid_message',
         outcomes: 'missing_event',
       },
     }
-    // One partition, so that each bad record precedes a good one.
+    // All records are in one partition, so that each bad record precedes a good one.
     const records = Object.entries(bad).map(([key, { value }]) => ({
       key: Buffer.from(key),
       value,
       headers: { trace: 'kept' },
       partition: 0,
     }))
-    await pipeline.write(pipeline.topics.events, [
+    await installation.write(installation.topics.events, [
       ...records,
       { key: Buffer.from('good'), value: good, headers: {}, partition: 0 },
     ])
-    const service = await pipeline.run()
+    const service = await installation.run()
     await ledger.untilDelivered(1)
 
     const deadLetters = await until(async () => {
-      const found = await pipeline.read(pipeline.topics.deadLetter)
+      const found = await installation.read(installation.topics.deadLetter)
       return found.length === records.length ? found : undefined
     })
     const byOffset = new Map(deadLetters.map(record => [Number(record.headers['origin-offset']), record]))
     Object.values(bad).forEach(({ value, reason, outcomes }, offset) => {
       const record = byOffset.get(offset)
-      expect(record?.headers).toMatchObject({ reason, outcomes, trace: 'kept', 'origin-topic': pipeline.topics.events })
+      expect(record?.headers).toMatchObject({
+        reason,
+        outcomes,
+        trace: 'kept',
+        'origin-topic': installation.topics.events,
+      })
       expect(record?.value).toEqual(value ?? Buffer.alloc(0))
       expect(record?.key?.toString()).toBe(
-        `-/${pipeline.topics.events}/0/${offset}/${record?.headers['origin-timestamp']}/0`,
+        `-/${installation.topics.events}/0/${offset}/${record?.headers['origin-timestamp']}/0`,
       )
     })
     const metrics = await service.metrics()
     expect(metrics.get('hookline_dead_letters_total{destination="-",reason="undecodable"}')).toBe(4)
-    const listed = (await pipeline.command('dead-letters', '--reason', 'invalid_message', '--json')).trim().split('\n')
+    const listed = (await installation.command('dead-letters', '--reason', 'invalid_message', '--json'))
+      .trim()
+      .split('\n')
     expect(listed).toHaveLength(1)
     expect(await service.stop()).toBe(0)
   })
 
   it('normalises records of a foreign producer, and keeps one message id over retries and restarts', async () => {
     const ledger = closing(await Ledger.started({ answers: [500, 500, 200] }))
-    const pipeline = closing(
-      await startPipeline({
+    const installation = closing(
+      await startInstallation({
         delivery: { schedule: ['1s', '1s'] },
         destinations: [{ id: 'crm', sources: ['web'], webhooks: [{ url: ledger.url }] }],
       }),
@@ -86,13 +97,13 @@ describe('an invalid record on the events topic', () => {
         properties: '{ "b" : 1e2, "2": -0, "1": "\\ud83d", "__proto__": 1 }' as never,
       },
     }
-    await pipeline.write(pipeline.topics.events, [
-      { key: Buffer.from('k'), value: pipeline.codec.encode(foreign), headers: {}, partition: 1 },
+    await installation.write(installation.topics.events, [
+      { key: Buffer.from('k'), value: installation.codec.encode(foreign), headers: {}, partition: 1 },
     ])
-    const service = await pipeline.run()
+    const service = await installation.run()
     await ledger.untilDelivered(1)
     expect(new Set(ledger.requests.map(request => request.messageId))).toEqual(
-      new Set([`${pipeline.topics.events}/1/0`]),
+      new Set([`${installation.topics.events}/1/0`]),
     )
     expect(new Set(ledger.requests.map(request => request.body)).size).toBe(1)
     expect(JSON.stringify(JSON.parse(ledger.requests[0]!.body))).toBe(ledger.requests[0]!.body)

@@ -6,7 +6,7 @@ import { startBroker } from '../../deploy/tools/local/broker.ts'
 import { freePorts } from '../../deploy/tools/local/ports.ts'
 import { durationMs } from '../../src/core/units.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
-import { startPipeline, trackEvents } from '../support/process/pipeline.ts'
+import { startInstallation, trackEvents } from '../support/process/test-installation.ts'
 import { Ledger } from '../support/webhook/ledger.ts'
 
 const closing = closingAfterEach()
@@ -21,8 +21,8 @@ describe('the broker', () => {
     const ledger = closing(await Ledger.started({ latency: durationMs(20) }))
     // A failed delivery cannot go to a retry topic during the outage, so its source offset waits.
     const flaky = closing(await Ledger.started({ latency: durationMs(2_000), answers: [503, 200] }))
-    const pipeline = closing(
-      await startPipeline(
+    const installation = closing(
+      await startInstallation(
         {
           delivery: { schedule: ['1s', '2s', '5s'], perWebhook: 20 },
           sources: ['web', 'app'].map(id => ({ id, writeKey: id })),
@@ -36,9 +36,9 @@ describe('the broker', () => {
     )
     const count = 2_000
     const few = 5
-    await pipeline.send(trackEvents(few, 'flaky').map(event => ({ ...event, sourceId: 'app' })))
-    await pipeline.send(trackEvents(count))
-    const service = await pipeline.run()
+    await installation.send(trackEvents(few, 'flaky').map(event => ({ ...event, sourceId: 'app' })))
+    await installation.send(trackEvents(count))
+    const service = await installation.run()
     await Promise.all([
       ledger.until(() => ledger.requests.length >= 300),
       flaky.until(() => flaky.requests.length >= few),

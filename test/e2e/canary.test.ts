@@ -1,25 +1,25 @@
 import { expect, it } from '@jest/globals'
 import { closingAfterEach } from '../support/cleanup.ts'
 import { until } from '../support/kafka/admin.ts'
-import { startPipeline } from '../support/process/pipeline.ts'
+import { startInstallation } from '../support/process/test-installation.ts'
 import { Ledger } from '../support/webhook/ledger.ts'
 
 const closing = closingAfterEach()
 
-it('canary messages go through the whole pipeline, from one of several processes; lost ones are counted', async () => {
+it('canary messages go through the whole installation, from one of several processes; lost ones are counted', async () => {
   const heart = closing(await Ledger.started())
   const away = closing(await Ledger.started({ answers: [404] }))
   const at = (id: string, { url }: Ledger) => ({ id, sources: ['web'], webhooks: [{ url }] })
   const destinations = [at('heart', heart), at('away', away)]
-  const pipeline = closing(await startPipeline({ destinations, canary: { destination: 'heart', every: '1s' } }))
-  const services = [await pipeline.run(), await pipeline.run()]
+  const installation = closing(await startInstallation({ destinations, canary: { destination: 'heart', every: '1s' } }))
+  const services = [await installation.run(), await installation.run()]
   const sum = async (name: string): Promise<number> => {
     const all = await Promise.all(services.map(service => service.metrics()))
     return all.reduce((total, metrics) => total + (metrics.get(`hookline_canary_${name}`) ?? 0), 0)
   }
   await heart.untilDelivered(3)
   expect(JSON.parse(heart.requests[0]!.body)).toMatchObject({ type: 'track', event: 'Hookline Heartbeat' })
-  // Both processes have a canary, but only one sends heartbeats.
+  // Both processes have the canary configured, but only one of them sends canary messages.
   const sending = await Promise.all(
     services.map(async service => ((await service.metrics()).get('hookline_canary_sent_total') ?? 0) > 0),
   )
@@ -28,7 +28,7 @@ it('canary messages go through the whole pipeline, from one of several processes
   expect(await sum('seconds_count')).toBeGreaterThanOrEqual(3)
   expect(await sum('lost_total{reason="dead_lettered"}')).toBe(0)
 
-  await pipeline.configure({ destinations, canary: { destination: 'away', every: '1s' } })
+  await installation.configure({ destinations, canary: { destination: 'away', every: '1s' } })
   await until(async () => ((await sum('lost_total{reason="dead_lettered"}')) >= 2 ? true : undefined))
   await Promise.all(services.map(service => service.stop()))
 })

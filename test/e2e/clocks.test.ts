@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from '@jest/globals'
 import { hookline } from '../../deploy/tools/local/service-process.ts'
-import { syncBegan } from '../../src/core/audience/sync.ts'
+import { syncBegan } from '../../src/core/audience/sync-watermark.ts'
 import { durationMs } from '../../src/core/units.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
-import { startPipeline, trackEvents } from '../support/process/pipeline.ts'
+import { startInstallation, trackEvents } from '../support/process/test-installation.ts'
 import { Ledger } from '../support/webhook/ledger.ts'
 
 const closing = closingAfterEach()
@@ -18,8 +18,8 @@ const count = 40
 
 it('processes with clocks that are a minute and an hour off retry each delivery once, on schedule and in its window', async () => {
   const ledger = closing(await Ledger.started({ answers: [503, 200], latency: durationMs(5) }))
-  const pipeline = closing(
-    await startPipeline({
+  const installation = closing(
+    await startInstallation({
       topics: { partitions: 8, replicationFactor: 1 },
       delivery: { schedule: ['10s', '30s'] },
       destinations: [{ id: 'crm', sources: ['web'], webhooks: [{ url: ledger.url }] }],
@@ -29,10 +29,10 @@ it('processes with clocks that are a minute and an hour off retry each delivery 
     skews.map(async skew => {
       const file = join(tmpdir(), `hookline-clock-${process.pid}-${skew}`)
       await writeFile(file, String(skew))
-      return pipeline.run({ NODE_OPTIONS: `--import=${setsClock}`, CLOCK_AHEAD_FILE: file })
+      return installation.run({ NODE_OPTIONS: `--import=${setsClock}`, CLOCK_AHEAD_FILE: file })
     }),
   )
-  await pipeline.send(trackEvents(count))
+  await installation.send(trackEvents(count))
   await ledger.untilDelivered(count)
   for (const service of services) {
     const offset = (await service.metrics()).get('hookline_clock_offset_seconds') ?? 0
@@ -42,7 +42,7 @@ it('processes with clocks that are a minute and an hour off retry each delivery 
   const waiting = (
     await Promise.all(
       ['10s', '30s', '1m', '5m'].map(tier =>
-        pipeline.read(`${pipeline.topics.retry(durationMs(10_000)).replace('10s', tier)}`),
+        installation.read(`${installation.topics.retry(durationMs(10_000)).replace('10s', tier)}`),
       ),
     )
   ).flat()
@@ -63,10 +63,10 @@ it('processes with clocks that are a minute and an hour off retry each delivery 
 }, 180_000)
 
 it.each([-hour, hour])(
-  "a deletion and a sync by commands whose clock is %d ms off are of the brokers' time",
+  "commands whose clock is %d ms off give a deletion and a sync the brokers' time",
   async skew => {
-    const pipeline = closing(
-      await startPipeline({
+    const installation = closing(
+      await startInstallation({
         destinations: [{ id: 'crm', sources: ['web'], webhooks: [{ url: 'http://127.0.0.1:9999/' }] }],
         audiences: { list: [{ name: 'Shoppers', destinations: ['crm'] }] },
       }),
@@ -77,7 +77,7 @@ it.each([-hour, hour])(
     await writeFile(join(folder, 'list.txt'), 'ada\n')
     const env = { ...process.env, NODE_OPTIONS: `--import=${setsClock}`, CLOCK_AHEAD_FILE: file }
     const command = async (...words: string[]) =>
-      JSON.parse(await hookline(pipeline.configFile, [...words, '--json'], env))
+      JSON.parse(await hookline(installation.configFile, [...words, '--json'], env))
     const { createdAt } = await command('delete-user', '--user', 'ada')
     expect(Math.abs(Date.parse(createdAt) - Date.now())).toBeLessThan(minute)
     const { syncId } = await command('audience', 'sync', '--name', 'Shoppers', '--members', join(folder, 'list.txt'))

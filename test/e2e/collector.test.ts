@@ -8,8 +8,8 @@ import type { RunningService } from '../../deploy/tools/local/service-process.ts
 import { closingAfterEach } from '../support/cleanup.ts'
 import { until } from '../support/kafka/admin.ts'
 import { basic, request } from '../support/network/http-bytes.ts'
-import { connect } from '../support/network/wire.ts'
-import { type Pipeline, startPipeline } from '../support/process/pipeline.ts'
+import { connect } from '../support/network/raw-http-client.ts'
+import { startInstallation, type TestInstallation } from '../support/process/test-installation.ts'
 import { Ledger } from '../support/webhook/ledger.ts'
 
 const closing = closingAfterEach()
@@ -37,7 +37,7 @@ const pages = (ids: readonly string[]): object => ({
   batch: ids.map(messageId => ({ type: 'page', userId: messageId, messageId })),
 })
 
-async function idsOn({ topics, codec, read }: Pipeline): Promise<ReadonlySet<string>> {
+async function idsOn({ topics, codec, read }: TestInstallation): Promise<ReadonlySet<string>> {
   const records = await read(topics.events)
   return new Set(
     records.map(({ value, timestamp }) => {
@@ -92,10 +92,10 @@ const alone = ['--services', 'collector']
 describe('a batch sent to the collector', () => {
   it('is delivered to the webhook; the response lists rejected messages, and metrics count both', async () => {
     const ledger = closing(await Ledger.started())
-    const pipeline = closing(
-      await startPipeline({ destinations: [{ id: 'crm', sources: ['web'], webhooks: [{ url: ledger.url }] }] }),
+    const installation = closing(
+      await startInstallation({ destinations: [{ id: 'crm', sources: ['web'], webhooks: [{ url: ledger.url }] }] }),
     )
-    const service = await pipeline.run()
+    const service = await installation.run()
     expect(service.ready).toMatch(/^hookline ready collector=http:\/\/127\.0\.0\.1:\d+ ops=\S+ kafka=\S+ registry=\S+$/)
     const { batch } = pages(['a', 'b']) as { batch: object[] }
     const { status, body } = await post(service, { batch: [...batch, { type: 'page', messageId: 'c' }] })
@@ -115,8 +115,8 @@ describe('a batch sent to the collector', () => {
   })
 
   it('is accepted by a process with only the collector; a new write key works without a restart', async () => {
-    const pipeline = closing(await startPipeline({}))
-    const collector = await pipeline.run({}, alone)
+    const installation = closing(await startInstallation({}))
+    const collector = await installation.run({}, alone)
     // The checks that every process has come after those of the collector.
     expect(await collector.ask('/readyz?verbose')).toEqual({
       status: 200,
@@ -126,13 +126,13 @@ describe('a batch sent to the collector', () => {
       status: 401,
       body: { code: 'invalid_write_key' },
     })
-    await pipeline.configure({ sources: [{ id: 'new', writeKey: 'new-key' }] })
+    await installation.configure({ sources: [{ id: 'new', writeKey: 'new-key' }] })
     await until(async () => ((await post(collector, pages(['a']), 'new-key')).status === 200 ? true : undefined))
     expect(await post(collector, pages(['b']))).toMatchObject({ status: 401 })
-    expect([...(await idsOn(pipeline))]).toEqual(['a'])
+    expect([...(await idsOn(installation))]).toEqual(['a'])
 
     // This process has no collector, and the other one is in no consumer group.
-    const dispatcher = await pipeline.run({}, ['--services', 'dispatcher'])
+    const dispatcher = await installation.run({}, ['--services', 'dispatcher'])
     expect(dispatcher.ready).not.toContain('collector=')
     expect(await Promise.all([collector.stop(), dispatcher.stop()])).toEqual([0, 0])
   })
@@ -141,11 +141,11 @@ describe('a batch sent to the collector', () => {
 describe('a collector that gets SIGKILL', () => {
   it('loses no accepted message; the next collector accepts those without a response', async () => {
     const ledger = closing(await Ledger.started())
-    const pipeline = closing(
-      await startPipeline({ destinations: [{ id: 'crm', sources: ['web'], webhooks: [{ url: ledger.url }] }] }),
+    const installation = closing(
+      await startInstallation({ destinations: [{ id: 'crm', sources: ['web'], webhooks: [{ url: ledger.url }] }] }),
     )
-    const dispatcher = await pipeline.run({}, ['--services', 'dispatcher'])
-    const victim = await pipeline.run({}, alone)
+    const dispatcher = await installation.run({}, ['--services', 'dispatcher'])
+    const victim = await installation.run({}, alone)
     const loads = await heavyLoad(victim)
     await victim.kill()
     await Promise.all(loads.map(({ over }) => over))
@@ -154,7 +154,7 @@ describe('a collector that gets SIGKILL', () => {
     await ledger.until(() => accepted.every(id => ledger.successes.has(id)))
 
     const unanswered = new Set(loads.flatMap(load => load.unanswered))
-    const next = await pipeline.run({}, alone)
+    const next = await installation.run({}, alone)
     expect(await post(next, pages([...unanswered]))).toMatchObject({ status: 200 })
     await ledger.untilDelivered(accepted.length + unanswered.size)
     expect(await Promise.all([next.stop(), dispatcher.stop()])).toEqual([0, 0])
@@ -166,18 +166,18 @@ describe('a collector that gets SIGKILL', () => {
 
 describe('a collector that gets SIGTERM', () => {
   it('under load: stores accepted messages, and rejects the others or gives no response', async () => {
-    const pipeline = closing(await startPipeline({}))
-    const service = await pipeline.run({}, alone)
+    const installation = closing(await startInstallation({}))
+    const service = await installation.run({}, alone)
     const loads = await heavyLoad(service)
     expect(await service.stop()).toBe(0)
     await Promise.all(loads.map(({ end }) => end()))
-    const stored = await idsOn(pipeline)
+    const stored = await idsOn(installation)
     expect(loads.flatMap(({ accepted }) => accepted.filter(id => !stored.has(id)))).toEqual([])
   })
 
   it('becomes not ready, and accepts the request that it is reading', async () => {
-    const pipeline = closing(await startPipeline({}))
-    const service = await pipeline.run({}, alone)
+    const installation = closing(await startInstallation({}))
+    const service = await installation.run({}, alone)
     const wire = await connect(service.collector as string)
     const body = JSON.stringify(pages(['begun']))
     await wire.send(
@@ -190,7 +190,7 @@ describe('a collector that gets SIGTERM', () => {
     await wire.send(body.slice(10))
     expect(await wire.answer()).toMatchObject({ status: 200, headers: { connection: 'close' } })
     expect(await stopped).toBe(0)
-    expect([...(await idsOn(pipeline))]).toEqual(['begun'])
+    expect([...(await idsOn(installation))]).toEqual(['begun'])
     wire.reset()
   })
 })
@@ -202,8 +202,8 @@ describe('during an outage of Kafka', () => {
     const place = { dataDir, port: await freePorts(2) }
     let broker: Broker = await startBroker(place)
     closing({ close: () => broker.stop() })
-    const pipeline = closing(await startPipeline({}, broker.address))
-    const service = await pipeline.run({}, alone)
+    const installation = closing(await startInstallation({}, broker.address))
+    const service = await installation.run({}, alone)
     const load = steadyLoad(service)
     await until(async () => (load.accepted.length >= 100 ? true : undefined))
     await broker.stop()
@@ -220,7 +220,7 @@ describe('during an outage of Kafka', () => {
     await load.end()
     expect(new Set(load.answers)).toEqual(new Set([200, 503]))
     expect(await service.stop()).toBe(0)
-    const stored = await idsOn(pipeline)
+    const stored = await idsOn(installation)
     expect(load.accepted.filter(id => !stored.has(id))).toEqual([])
   })
 })

@@ -3,7 +3,7 @@ import type { RunningService } from '../../deploy/tools/local/service-process.ts
 import { durationMs } from '../../src/core/units.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
 import { createAdminClient, until } from '../support/kafka/admin.ts'
-import { startPipeline, trackEvents } from '../support/process/pipeline.ts'
+import { startInstallation, trackEvents } from '../support/process/test-installation.ts'
 import { Ledger } from '../support/webhook/ledger.ts'
 
 const closing = closingAfterEach()
@@ -13,17 +13,17 @@ const events = 4_000
 describe('SIGKILL', () => {
   it(`ten times under load: every message arrives, and duplicates have the same id and were in progress at a kill`, async () => {
     const ledger = closing(await Ledger.started({ latency: durationMs(20) }))
-    const pipeline = closing(
-      await startPipeline({ destinations: [{ id: 'crm', sources: ['web'], webhooks: [{ url: ledger.url }] }] }),
+    const installation = closing(
+      await startInstallation({ destinations: [{ id: 'crm', sources: ['web'], webhooks: [{ url: ledger.url }] }] }),
     )
     const admin = closing(await createAdminClient())
-    await pipeline.send(trackEvents(events))
-    let service: RunningService = await pipeline.run()
+    await installation.send(trackEvents(events))
+    let service: RunningService = await installation.run()
     for (let kill = 1; kill <= kills; kill++) {
       const soFar = ledger.successes.size
       await ledger.until(() => ledger.successes.size >= Math.min(soFar + events / (kills + 2), events))
       await service.kill()
-      service = await pipeline.run()
+      service = await installation.run()
     }
     await ledger.untilDelivered(events)
 
@@ -33,11 +33,11 @@ describe('SIGKILL', () => {
     expect(ledger.duplicates).toBeLessThan(kills * 1_000)
     // When everything is committed, a new process has nothing to do. Repeated records would arrive
     // last.
-    const { events: topic, dispatcherGroup } = pipeline.topics
+    const { events: topic, dispatcherGroup } = installation.topics
     await until(async () => ((await admin.committed(dispatcherGroup, topic)) === events ? true : undefined))
     expect(await service.stop()).toBe(0)
     const before = ledger.requests.length
-    const next = await pipeline.run()
+    const next = await installation.run()
     await next.stop()
     expect(ledger.requests.length).toBe(before)
   }, 360_000)
@@ -46,17 +46,17 @@ describe('SIGKILL', () => {
 describe('SIGTERM', () => {
   it('finishes the requests in progress, delivers nothing twice, and exits with 0', async () => {
     const ledger = closing(await Ledger.started({ latency: durationMs(300) }))
-    const pipeline = closing(
-      await startPipeline({
+    const installation = closing(
+      await startInstallation({
         delivery: { perWebhook: 16 },
         destinations: [{ id: 'crm', sources: ['web'], webhooks: [{ url: ledger.url }] }],
       }),
     )
-    await pipeline.send(trackEvents(200))
-    const first = await pipeline.run()
+    await installation.send(trackEvents(200))
+    const first = await installation.run()
     await ledger.until(() => ledger.requests.length >= 40)
     expect(await first.stop()).toBe(0)
-    const second = await pipeline.run()
+    const second = await installation.run()
     await ledger.untilDelivered(200)
     expect(await second.stop()).toBe(0)
     expect(ledger.duplicates).toBe(0)

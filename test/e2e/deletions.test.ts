@@ -6,7 +6,7 @@ import type { Event } from '../../src/core/message/event.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
 import { until } from '../support/kafka/admin.ts'
 import { HttpEndpoint } from '../support/network/http-endpoint.ts'
-import { startPipeline, trackEvents } from '../support/process/pipeline.ts'
+import { startInstallation, trackEvents } from '../support/process/test-installation.ts'
 
 const closing = closingAfterEach()
 
@@ -16,7 +16,7 @@ interface Call {
   readonly userId: string
 }
 
-/** An endpoint that rejects all messages, except the second attempt of a delete. */
+/** Starts an endpoint that rejects all messages except the second attempt of a delete. */
 async function startReceiver() {
   const calls: Call[] = []
   const endpoint = new HttpEndpoint(async (request, response) => {
@@ -37,50 +37,50 @@ const untilCounted = (service: RunningService, name: string, count: number): Pro
 
 it('a deleted user: retries are dropped, the delete arrives, and later events are neither accepted nor delivered', async () => {
   const receiver = closing(await startReceiver())
-  const pipeline = closing(
-    await startPipeline({
+  const installation = closing(
+    await startInstallation({
       // One minute of retries: even on a slow machine, deliveries still wait when the command ends.
       delivery: { schedule: Array<string>(20).fill('3s') },
       destinations: [{ id: 'crm', sources: ['web'], webhooks: [{ url: receiver.url }] }],
     }),
   )
-  const service = await pipeline.run()
-  await pipeline.send([...of('ada', trackEvents(3, 'ada')), ...of('bob', trackEvents(1, 'bob'))])
+  const service = await installation.run()
+  await installation.send([...of('ada', trackEvents(3, 'ada')), ...of('bob', trackEvents(1, 'bob'))])
   await until(async () => (receiver.calls.length >= 4 ? true : undefined))
 
-  const accepted = JSON.parse(await pipeline.command('delete-user', '--user', 'ada', '--suppress', '--json'))
+  const accepted = JSON.parse(await installation.command('delete-user', '--user', 'ada', '--suppress', '--json'))
   const acceptedAt = performance.now()
   await untilCounted(service, 'hookline_drops_total{reason="user_deleted"}', 3)
-  // As the id says by which a status request finds it.
+  // The id contains the time, so that a status request knows from when to read the topic.
   expect(Math.abs((deletionRequestedAt(accepted.id) ?? 0) - Date.parse(accepted.createdAt))).toBeLessThan(1_000)
-  const status = async () => JSON.parse(await pipeline.command('delete-user', '--status', accepted.id, '--json'))
+  const status = async () => JSON.parse(await installation.command('delete-user', '--status', accepted.id, '--json'))
   await until(async () => ((await status()).status === 'finished' ? true : undefined))
   expect((await status()).sources).toMatchObject([
     { id: 'web', destinations: [{ id: 'crm', delivered: 1, undelivered: 0, waiting: 0 }] },
   ])
-  const told = (await pipeline.read(pipeline.topics.deletions)).filter(({ value }) => value !== null)
+  const told = (await installation.read(installation.topics.deletions)).filter(({ value }) => value !== null)
   expect(told.map(({ key }) => String(key)).every(key => key.includes(accepted.id))).toBe(true)
   expect(new Set(told.map(({ partition }) => partition)).size).toBe(1)
   await until(async () => (receiver.calls.some(call => call.userId === 'bob' && isLate(call)) ? true : undefined))
   expect(receiver.calls.filter(call => call.userId === 'ada' && call.type === 'track' && isLate(call))).toEqual([])
   expect(receiver.calls.filter(({ type }) => type === 'delete')).toHaveLength(2)
 
-  const before = (await pipeline.read(pipeline.topics.events)).length
+  const before = (await installation.read(installation.topics.events)).length
   const response = await fetch(`${service.collector}/v1/track`, {
     method: 'POST',
     headers: { authorization: `Basic ${btoa('web-key:')}` },
     body: JSON.stringify({ userId: 'ada', event: 'Back again' }),
   })
   expect([response.status, await response.json()]).toEqual([200, { success: true }])
-  expect((await pipeline.read(pipeline.topics.events)).length).toBe(before)
+  expect((await installation.read(installation.topics.events)).length).toBe(before)
   const suppressed = 'hookline_collector_messages_total{source="web",result="suppressed"}'
   expect((await service.metrics()).get(suppressed)).toBe(1)
   await service.kill()
 
   // A producer that writes directly to Kafka is not checked. A new process has all suppressions
   // before its first record.
-  await pipeline.send(of('ada', trackEvents(2, 'straight')))
-  const next = await pipeline.run()
+  await installation.send(of('ada', trackEvents(2, 'straight')))
+  const next = await installation.run()
   await untilCounted(next, 'hookline_drops_total{reason="suppressed"}', 2)
   expect(receiver.calls.filter(call => call.userId === 'ada' && call.type === 'track' && isLate(call))).toEqual([])
   expect(await next.stop()).toBe(0)

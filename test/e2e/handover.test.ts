@@ -4,7 +4,7 @@ import { durationMs } from '../../src/core/units.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
 import { trackMessage } from '../support/collector/messages.ts'
 import { createAdminClient, until } from '../support/kafka/admin.ts'
-import { type Pipeline, startPipeline, trackEvents } from '../support/process/pipeline.ts'
+import { startInstallation, type TestInstallation, trackEvents } from '../support/process/test-installation.ts'
 import { Ledger } from '../support/webhook/ledger.ts'
 
 const closing = closingAfterEach()
@@ -32,15 +32,15 @@ async function setUp() {
     [5, 150, 400].map(async ms => closing(await Ledger.started({ latency: durationMs(ms) }))),
   )
   const receivers = { fast, slow, slower } as Receivers
-  const pipeline = closing(
-    await startPipeline({
+  const installation = closing(
+    await startInstallation({
       topics: { partitions, replicationFactor: 1 },
       delivery: { perWebhook: 4 },
       destinations: Object.entries(receivers).map(([id, { url }]) => ({ id, sources: ['web'], webhooks: [{ url }] })),
     }),
   )
-  await pipeline.send(events)
-  return { receivers, pipeline }
+  await installation.send(events)
+  return { receivers, installation }
 }
 
 /** Resolves when the fast destination has nearly all messages and the slowest has few. */
@@ -67,9 +67,9 @@ async function untilAll(receivers: Receivers): Promise<void> {
 }
 
 /** Resolves when `members` members share the partitions. */
-async function shared(pipeline: Pipeline, members: number): Promise<void> {
+async function shared(installation: TestInstallation, members: number): Promise<void> {
   const admin = closing(await createAdminClient())
-  const { dispatcherGroup, events: topic } = pipeline.topics
+  const { dispatcherGroup, events: topic } = installation.topics
   await until(async () => {
     const all = [...((await admin.members(dispatcherGroup, topic)) ?? new Map()).values()]
     const owned = all.reduce((sum, { length }) => sum + length, 0)
@@ -81,12 +81,12 @@ describe('a source with three destinations of different speed', () => {
   it(
     'SIGTERM three times: each destination gets each message once, and those of one user in order',
     async () => {
-      const { receivers, pipeline } = await setUp()
-      let service: RunningService = await pipeline.run()
+      const { receivers, installation } = await setUp()
+      let service: RunningService = await installation.run()
       for (let stop = 1; stop <= 3; stop++) {
         await untilSpread(receivers, stop * 20)
         expect(await service.stop()).toBe(0)
-        service = await pipeline.run()
+        service = await installation.run()
       }
       await untilAll(receivers)
       expect(await service.stop()).toBe(0)
@@ -98,11 +98,11 @@ describe('a source with three destinations of different speed', () => {
   it(
     'a process joins, another one leaves: each destination gets each message once, and those of one user in order',
     async () => {
-      const { receivers, pipeline } = await setUp()
-      const first = await pipeline.run()
+      const { receivers, installation } = await setUp()
+      const first = await installation.run()
       await untilSpread(receivers, 10)
-      const second = await pipeline.run()
-      await shared(pipeline, 2)
+      const second = await installation.run()
+      await shared(installation, 2)
       expect(await first.stop()).toBe(0)
       await untilAll(receivers)
       expect(await second.stop()).toBe(0)

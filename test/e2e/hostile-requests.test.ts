@@ -6,7 +6,7 @@ import type { RunningService } from '../../deploy/tools/local/service-process.ts
 import { closingAfterEach } from '../support/cleanup.ts'
 import { hostileRequests, sendHostile } from '../support/collector/hostile-requests.ts'
 import { basic } from '../support/network/http-bytes.ts'
-import { startPipeline } from '../support/process/pipeline.ts'
+import { startInstallation } from '../support/process/test-installation.ts'
 
 const closing = closingAfterEach()
 
@@ -39,9 +39,9 @@ it(`a collector with the heap of the chart survives ${count} hostile requests, a
   closing({ close: () => rm(directory, { recursive: true }) })
   const probeFile = join(directory, 'blocked')
   const probe = new URL('../support/process/event-loop-probe.ts', import.meta.url).href
-  const pipeline = closing(await startPipeline({}))
+  const installation = closing(await startInstallation({}))
   const own = { NODE_OPTIONS: `--max-old-space-size=${heapMiB} --import ${probe}`, LOOP_PROBE_FILE: probeFile }
-  const service = await pipeline.run(own, ['--services', 'collector'])
+  const service = await installation.run(own, ['--services', 'collector'])
   expect(await postPage(service, 'before')).toBe(200)
   const startedAt = Date.now()
 

@@ -1,17 +1,17 @@
 import { describe, expect, it } from '@jest/globals'
 import { durationMs } from '../../src/core/units.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
-import { startPipeline, trackEvents } from '../support/process/pipeline.ts'
+import { startInstallation, trackEvents } from '../support/process/test-installation.ts'
 import { Ledger } from '../support/webhook/ledger.ts'
 
 const closing = closingAfterEach()
 
 describe('a destination that accepts connections but never responds', () => {
-  it('delays no other destination on the same partitions, with 32 permits in all', async () => {
+  it('delays no other destination on the same partitions, with 32 permits in total', async () => {
     const hangs = closing(await Ledger.started({ answers: ['hang'] }))
     const well = closing(await Ledger.started())
-    const pipeline = closing(
-      await startPipeline({
+    const installation = closing(
+      await startInstallation({
         delivery: { maxInFlight: 32, perWebhook: 32, perHost: 32, schedule: [] },
         destinations: [
           { id: 'hangs', sources: ['web'], webhooks: [{ url: hangs.url }] },
@@ -19,13 +19,13 @@ describe('a destination that accepts connections but never responds', () => {
         ],
       }),
     )
-    const service = await pipeline.run()
+    const service = await installation.run()
     const count = 4_000
-    await pipeline.send(trackEvents(count))
+    await installation.send(trackEvents(count))
     await well.until(() => well.requests.length >= 3 * count)
     const metrics = await service.metrics()
-    // A hanging request takes 5 s. If 32 permits were shared, only 100 records would pass in this
-    // time.
+    // Each hanging request holds a permit for 5 s, so the hanging destination must not get most of
+    // the 32 permits.
     expect(hangs.requests.length).toBeLessThan(count / 4)
     for (const n of [1, 2, 3])
       expect(metrics.get(`hookline_deliveries_total{destination="well-${n}",result="delivered"}`)).toBe(count)
@@ -37,13 +37,13 @@ describe('order', () => {
   it('for one user and destination, a first attempt starts only after the previous one has ended', async () => {
     const latency = 15
     const ledger = closing(await Ledger.started({ latency: durationMs(latency) }))
-    const pipeline = closing(
-      await startPipeline({ destinations: [{ id: 'crm', sources: ['web'], webhooks: [{ url: ledger.url }] }] }),
+    const installation = closing(
+      await startInstallation({ destinations: [{ id: 'crm', sources: ['web'], webhooks: [{ url: ledger.url }] }] }),
     )
     const [event] = trackEvents(1)
     const users = 25
     const each = 20
-    await pipeline.send(
+    await installation.send(
       Array.from({ length: users * each }, (_, index) => ({
         ...event!,
         message: {
@@ -53,7 +53,7 @@ describe('order', () => {
         },
       })),
     )
-    const service = await pipeline.run()
+    const service = await installation.run()
     await ledger.untilDelivered(users * each)
     const byUser = Map.groupBy(ledger.requests, request => request.messageId?.split('/')[0])
     expect(byUser.size).toBe(users)

@@ -8,7 +8,7 @@ import {
   partitionOf,
   suffered,
   type Victim,
-} from '../support/process/fleet-view.ts'
+} from '../support/process/fleet-findings.ts'
 import type { Seen } from '../support/webhook/recorded-deliveries.ts'
 import { createChance } from '../tools/chaos/seeded-random.ts'
 import type { Findings, Limits } from '../tools/chaos/verdict.ts'
@@ -24,7 +24,7 @@ afterEach(() => {
   if (process.env['HOOKLINE_TEST_ROUNDS'] !== undefined) process.stderr.write(`${report}\n`)
 })
 
-/** A session lasts 6 s. Soon after, other processes own the partitions of a dead one. */
+/** The session of a dead process ends after 6 s. Soon after, others own its partitions. */
 const recoveryMs = 10_000
 const noneTwice: Limits = { duplicates: 0, recoveryMs, latestMs: 60_000 }
 const withoutPause: Limits = { ...noneTwice, pauseMs: 1_000 }
@@ -55,7 +55,7 @@ const firstAfter = (fleet: Fleet, at: number, isSuch: (seen: Seen) => boolean): 
 
 describe('three processes, twelve partitions, 500 records a second', () => {
   it(
-    `SIGTERM, one process after the other, ${rounds} times: nothing is lost, nothing comes twice`,
+    `SIGTERM, one process after the other, ${rounds} times: no message is lost or duplicated`,
     async () => {
       const fleet = closing(await Fleet.started(3))
       for (let round = 0; round < rounds; round++) {
@@ -73,7 +73,7 @@ describe('three processes, twelve partitions, 500 records a second', () => {
   )
 
   it(
-    `SIGKILL of any of them ${rounds} times: nothing is lost, its partitions deliver again within 10 s, and only what it had under way or had done within a second comes twice, nothing of it that was committed`,
+    `SIGKILL of one process ${rounds} times: no message is lost, its partitions deliver again within 10 s, and only messages in progress or delivered within the last second are duplicated, but none that was committed`,
     async () => {
       const fleet = closing(await Fleet.started(3))
       const kills: (Victim & { readonly wasCommitted: (id: string) => boolean })[] = []
@@ -105,7 +105,7 @@ describe('three processes, twelve partitions, 500 records a second', () => {
   )
 
   it(
-    'SIGSTOP until the others have taken over, then SIGCONT: nothing is lost, also of what it had in hand; no commit into its successors’ progress, and it repeats nothing that was sent while it slept or later',
+    'SIGSTOP until the others own its partitions, then SIGCONT: no message is lost, also of those in its memory; it does not commit over the new owners, and repeats no message that was sent after the SIGSTOP',
     async () => {
       const fleet = closing(await Fleet.started(3))
       const sleeper = fleet.take()
@@ -139,7 +139,7 @@ describe('three processes, twelve partitions, 500 records a second', () => {
   )
 
   it(
-    'a fourth process joins: nothing is lost, nothing comes twice, and what does not move does not pause while the rest is drained',
+    'a fourth process joins: no message is lost or duplicated, and partitions that stay do not pause while the others are drained',
     async () => {
       // At any time, each partition has a request that takes three seconds. Moving a partition
       // takes as long.

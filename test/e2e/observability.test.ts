@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { until } from '../support/kafka/admin.ts'
-import { type ObservedService, startObserved } from '../support/process/observed-service.ts'
 import { shownPanels } from '../support/prometheus/dashboards.ts'
 import { nameOf, recordings } from '../support/prometheus/rules.ts'
 import { type LivePrometheus, startPrometheus } from '../support/prometheus/server.ts'
+import { type ObservedService, startObserved } from '../support/prometheus/service-with-every-metric.ts'
 
 /** After this time the test lists the queries without data. */
 const patienceMs = 45_000

@@ -4,7 +4,7 @@ import { expect, it } from '@jest/globals'
 import { closingAfterEach } from '../support/cleanup.ts'
 import { configFolder } from '../support/config/folder.ts'
 import { until } from '../support/kafka/admin.ts'
-import { startPipeline } from '../support/process/pipeline.ts'
+import { startInstallation } from '../support/process/test-installation.ts'
 
 const closing = closingAfterEach()
 const [oldKey, newKey] = ['old-operator-key-1', 'new-operator-key-2']
@@ -12,13 +12,13 @@ const [oldKey, newKey] = ['old-operator-key-1', 'new-operator-key-2']
 it('the operator API is only on its own listener, its keys rotate at runtime, and every change is audited', async () => {
   const folder = await configFolder({ 'ada.key': `${oldKey}\n`, 'ada-next.key': `${oldKey}\n` })
   const keyFile = [join(folder, 'ada.key'), join(folder, 'ada-next.key')]
-  const pipeline = closing(
-    await startPipeline({
+  const installation = closing(
+    await startInstallation({
       log: { level: 'error' },
       operator: { listen: '127.0.0.1:0', keys: [{ name: 'ada', role: 'operate', keyFile }] },
     }),
   )
-  const service = await pipeline.run()
+  const service = await installation.run()
   const deleteUser = async (url: string | undefined, key: string): Promise<number> => {
     const response = await fetch(`${url}/v1/regulations`, {
       method: 'POST',
@@ -40,7 +40,7 @@ it('the operator API is only on its own listener, its keys rotate at runtime, an
   expect((await service.metrics()).get('hookline_operator_answers_total{code="invalid_operator_key"}')).toBe(1)
 
   expect(await service.stop()).toBe(0)
-  const lines = (await pipeline.log()).filter(({ audit }) => audit === true)
+  const lines = (await installation.log()).filter(({ audit }) => audit === true)
   const line = { key: 'ada', role: 'operate', action: 'delete_users', users: 1, result: 'ok', level: 'info' }
   expect(lines).toMatchObject([line, line, line])
 })

@@ -4,7 +4,7 @@ import type { Event } from '../../src/core/message/event.ts'
 import { epochMs, type JsonText } from '../../src/core/units.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
 import { until } from '../support/kafka/admin.ts'
-import { startPipeline, trackEvents } from '../support/process/pipeline.ts'
+import { startInstallation, trackEvents } from '../support/process/test-installation.ts'
 import { Ledger } from '../support/webhook/ledger.ts'
 
 const closing = closingAfterEach()
@@ -25,8 +25,8 @@ describe('records that no dispatcher can deliver', () => {
   it('go to the dead-letter topic, truncated to its limit; the same process delivers the records after them', async () => {
     const ledger = closing(await Ledger.started())
     const destinations = [{ id: 'crm', sources: ['web'], webhooks: [{ url: ledger.url }] }]
-    const pipeline = closing(await startPipeline({ destinations }))
-    const { topics, codec } = pipeline
+    const installation = closing(await startInstallation({ destinations }))
+    const { topics, codec } = installation
     const [event] = trackEvents(1, 'bad') as [Event]
     const recordWith = (given: Partial<Event>, message: Partial<Event['message']> = {}): Buffer =>
       codec.encode({ ...event, ...given, message: { ...event.message, ...message } })
@@ -42,13 +42,13 @@ describe('records that no dispatcher can deliver', () => {
       recordWith({ origin: { kind: 'deletion', id: 'd-1', version: undefined } }, { type: 'delete', userId: 'victim' }),
     ]
     for (const value of forged) await sendPacked(topics.events, 'None', value)
-    await pipeline.write(topics.events, [{ key: null, value: codec.encode(event), headers: {}, partition: 0 }])
+    await installation.write(topics.events, [{ key: null, value: codec.encode(event), headers: {}, partition: 0 }])
 
-    const service = await pipeline.run()
+    const service = await installation.run()
     await ledger.untilDelivered(1)
     expect(ledger.requests.map(({ body }) => (JSON.parse(body) as { type: string }).type)).toEqual(['track'])
     const deadLetters = await until(async () => {
-      const found = await pipeline.read(topics.deadLetter)
+      const found = await installation.read(topics.deadLetter)
       return found.length === 7 ? found : undefined
     })
     const byOffset = deadLetters.toSorted((a, b) => offsetOf(a) - offsetOf(b))
@@ -65,7 +65,7 @@ describe('records that no dispatcher can deliver', () => {
     expect(metrics.get('hookline_truncated_dead_letters_total{reason="undecodable"}')).toBe(1)
     expect(metrics.get('hookline_record_failures_total')).toBe(0)
     expect(metrics.get('process_resident_memory_bytes')).toBeLessThan(700 * mebibyte)
-    const replayed = await pipeline.command('replay', '--reason', 'invalid_message', '--dry-run', '--json')
+    const replayed = await installation.command('replay', '--reason', 'invalid_message', '--dry-run', '--json')
     expect(JSON.parse(replayed)).toMatchObject({ refused: { truncated: 1 } })
     expect(await service.stop()).toBe(0)
   })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { closingAfterEach } from '../support/cleanup.ts'
 import { goldenPayloads, goldenSecret, goldenSignatures } from '../support/dispatcher/golden-payloads.ts'
-import { startPipeline, trackEvents } from '../support/process/pipeline.ts'
+import { startInstallation, trackEvents } from '../support/process/test-installation.ts'
 import { Ledger } from '../support/webhook/ledger.ts'
 
 const closing = closingAfterEach()
@@ -10,19 +10,21 @@ describe.each(['got', 'undici'])('every golden payload, with %s', transport => {
   it('arrives byte for byte, with its signature and the headers of the contract', async () => {
     const ledger = closing(await Ledger.started({ secrets: [goldenSecret] }))
     const webhooks = [{ url: ledger.url, headers: { Authorization: 'Bearer of-the-customer' } }]
-    const pipeline = closing(
-      await startPipeline({
+    const installation = closing(
+      await startInstallation({
         delivery: { transport },
         destinations: [{ id: 'crm', sources: ['web'], sharedSecret: goldenSecret.reveal(), webhooks }],
       }),
     )
-    const service = await pipeline.run()
+    const service = await installation.run()
     const [event] = trackEvents(1)
     // A `delete` counts only for a known deletion request; see e2e/deletions.test.ts.
     const golden = goldenPayloads.filter(
       ({ name, message }) => name.startsWith('default/') && message.type !== 'delete',
     )
-    await pipeline.send(golden.map(({ name, message }) => ({ ...event!, message: { ...message, messageId: name } })))
+    await installation.send(
+      golden.map(({ name, message }) => ({ ...event!, message: { ...message, messageId: name } })),
+    )
     await ledger.untilDelivered(golden.length)
 
     const received = new Map(ledger.requests.map(request => [request.messageId, request]))

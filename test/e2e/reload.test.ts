@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals'
 import { Secret } from '../../src/core/units.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
 import { until } from '../support/kafka/admin.ts'
-import { startPipeline, trackEvents } from '../support/process/pipeline.ts'
+import { startInstallation, trackEvents } from '../support/process/test-installation.ts'
 import { Ledger } from '../support/webhook/ledger.ts'
 
 const closing = closingAfterEach()
@@ -21,11 +21,11 @@ describe('a changed configuration', () => {
       sharedSecret,
       webhooks: [{ url: ledger.url }],
     })
-    const pipeline = closing(await startPipeline({ destinations: [crm('old-secret')] }))
-    const service = await pipeline.run()
+    const installation = closing(await startInstallation({ destinations: [crm('old-secret')] }))
+    const service = await installation.run()
     let sent = 0
     const send = async (): Promise<void> => {
-      await pipeline.send(trackEvents(50, `batch-${sent}`))
+      await installation.send(trackEvents(50, `batch-${sent}`))
       sent += 50
     }
     const reloaded = (result: string, times: number) =>
@@ -39,13 +39,13 @@ describe('a changed configuration', () => {
     const underOldSecret = ledger.requests.length
     expect(ledger.requests.every(request => request.signatureValid === true)).toBe(true)
 
-    await pipeline.configure({
+    await installation.configure({
       destinations: [crm('new-secret'), { id: 'second', sources: ['web'], webhooks: [{ url: added.url }] }],
     })
     await reloaded('applied', 1)
     await added.untilDelivered(1)
 
-    await writeFile(pipeline.configFile, '{ "kafka": ')
+    await writeFile(installation.configFile, '{ "kafka": ')
     await reloaded('refused', 1)
     await send()
     await ledger.untilDelivered(sent)
@@ -57,7 +57,7 @@ describe('a changed configuration', () => {
     const metrics = await service.metrics()
     expect(metrics.get('hookline_deliveries_total{destination="crm",result="retried"}') ?? 0).toBe(0)
     expect(ledger.successes.size).toBe(sent)
-    const lines = await pipeline.log()
+    const lines = await installation.log()
     expect(lines.some(line => line['msg'] === 'configuration refused; the last valid one stays in use')).toBe(true)
     expect(JSON.stringify(lines)).not.toContain('new-secret')
     expect(await service.stop()).toBe(0)
@@ -68,19 +68,19 @@ describe('a changed configuration', () => {
     const crm = (change: object) => ({
       destinations: [{ id: 'crm', sources: ['web'], webhooks: [{ url: ledger.url }], ...change }],
     })
-    const pipeline = closing(await startPipeline(crm({ paused: true })))
-    const service = await pipeline.run()
-    await pipeline.send(trackEvents(10, 'while-paused'))
+    const installation = closing(await startInstallation(crm({ paused: true })))
+    const service = await installation.run()
+    await installation.send(trackEvents(10, 'while-paused'))
     await until(async () =>
       (await service.metrics()).get('hookline_deferrals_total{cause="paused"}') === 10 ? true : undefined,
     )
     expect(ledger.requests).toEqual([])
-    await pipeline.configure(crm({}))
+    await installation.configure(crm({}))
     await ledger.untilDelivered(10)
 
-    await pipeline.configure(crm({ enabled: false }))
+    await installation.configure(crm({ enabled: false }))
     await until(async () => {
-      await pipeline.send(trackEvents(1, 'while-disabled'))
+      await installation.send(trackEvents(1, 'while-disabled'))
       return ((await service.metrics()).get('hookline_drops_total{reason="disabled"}') ?? 0) > 0 ? true : undefined
     })
     expect(await service.stop()).toBe(0)
@@ -89,18 +89,18 @@ describe('a changed configuration', () => {
   it('changes the log level at runtime, and logs the new one', async () => {
     const ledger = closing(await Ledger.started())
     const destinations = [{ id: 'crm', sources: ['web'], webhooks: [{ url: ledger.url }] }]
-    const pipeline = closing(await startPipeline({ destinations }))
-    const service = await pipeline.run()
+    const installation = closing(await startInstallation({ destinations }))
+    const service = await installation.run()
     const attempts = async (level: string) =>
-      (await pipeline.log()).filter(({ msg, ...line }) => msg === 'delivery attempted' && line['level'] === level)
-    await pipeline.send(trackEvents(20, 'quiet'))
+      (await installation.log()).filter(({ msg, ...line }) => msg === 'delivery attempted' && line['level'] === level)
+    await installation.send(trackEvents(20, 'quiet'))
     await ledger.untilDelivered(20)
     expect(await attempts('debug')).toEqual([])
 
-    await pipeline.configure({ destinations, log: { level: 'debug' }, delivery: { ordering: 'none' } })
+    await installation.configure({ destinations, log: { level: 'debug' }, delivery: { ordering: 'none' } })
     let sent = 0
     const lines = await until(async () => {
-      await pipeline.send(trackEvents(1, `loud-${sent++}`))
+      await installation.send(trackEvents(1, `loud-${sent++}`))
       const found = await attempts('debug')
       return found.length > 0 ? found : undefined
     })
@@ -109,6 +109,6 @@ describe('a changed configuration', () => {
       /^\+ configuration: in use since \S+; changes that need a restart: delivery$/m,
     )
     expect(await service.stop()).toBe(0)
-    expect(JSON.stringify(await pipeline.log())).not.toContain('"***"')
+    expect(JSON.stringify(await installation.log())).not.toContain('"***"')
   })
 })

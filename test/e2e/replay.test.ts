@@ -2,12 +2,12 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { describe, expect, it } from '@jest/globals'
 import type { SinkAnswer } from '../../src/adapters/http/sink-server.ts'
-import { LiveDeadLetters } from '../../src/core/delivery/dead-letter.ts'
+import { LiveDeadLetters } from '../../src/core/delivery/read-dead-letter.ts'
 import type { LogRecord } from '../../src/core/ports.ts'
 import { durationMs } from '../../src/core/units.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
 import { until } from '../support/kafka/admin.ts'
-import { type Pipeline, startPipeline, trackEvents } from '../support/process/pipeline.ts'
+import { startInstallation, type TestInstallation, trackEvents } from '../support/process/test-installation.ts'
 import { Ledger } from '../support/webhook/ledger.ts'
 
 const closing = closingAfterEach()
@@ -23,12 +23,12 @@ async function started(answers: readonly SinkAnswer[]) {
     sources: ['web'],
     webhooks: [{ url }],
   }))
-  const pipeline = closing(await startPipeline({ delivery: { schedule: ['1s'] }, destinations }))
-  return { crm, shop, pipeline, service: await pipeline.run() }
+  const installation = closing(await startInstallation({ delivery: { schedule: ['1s'] }, destinations }))
+  return { crm, shop, installation, service: await installation.run() }
 }
 
 /** Dead letters that are not replayed yet. */
-async function standing({ read, topics }: Pipeline): Promise<readonly LogRecord[]> {
+async function standing({ read, topics }: TestInstallation): Promise<readonly LogRecord[]> {
   const records = await read(topics.deadLetter)
   const last = new LiveDeadLetters()
   for (const record of records) last.note(record)
@@ -36,32 +36,35 @@ async function standing({ read, topics }: Pipeline): Promise<readonly LogRecord[
 }
 
 /** Resolves when `count` deliveries of this replay round are dead-lettered. */
-const untilGivenUp = (pipeline: Pipeline, count: number, round = 0): Promise<true> =>
+const untilGivenUp = (installation: TestInstallation, count: number, round = 0): Promise<true> =>
   until(async () => {
-    const rounds = (await standing(pipeline)).map(({ headers }) => Number(headers['round']))
+    const rounds = (await standing(installation)).map(({ headers }) => Number(headers['round']))
     return rounds.length === count && rounds.every(each => each === round) ? true : undefined
   })
 
-async function replay(pipeline: Pipeline, ...words: readonly string[]): Promise<{ total: number; replayed: number }> {
-  return JSON.parse(await pipeline.command('replay', '--json', ...words))
+async function replay(
+  installation: TestInstallation,
+  ...words: readonly string[]
+): Promise<{ total: number; replayed: number }> {
+  return JSON.parse(await installation.command('replay', '--json', ...words))
 }
 
 describe('replay with the real dispatcher', () => {
   it('delivers dead letters to their destination only, with the same ids, when the retry topic is due', async () => {
-    const { crm, shop, pipeline, service } = await started([404, 403, 200])
-    await pipeline.send(trackEvents(20))
+    const { crm, shop, installation, service } = await started([404, 403, 200])
+    await installation.send(trackEvents(20))
     await shop.untilDelivered(20)
-    await untilGivenUp(pipeline, 20)
+    await untilGivenUp(installation, 20)
 
-    expect(await replay(pipeline, '--destination', 'crm')).toMatchObject({ total: 20, replayed: 20 })
+    expect(await replay(installation, '--destination', 'crm')).toMatchObject({ total: 20, replayed: 20 })
     // They fail again and become new dead letters.
-    await untilGivenUp(pipeline, 20, 1)
-    expect(await replay(pipeline, '--destination', 'shop')).toMatchObject({ total: 20, replayed: 0 })
-    expect(await replay(pipeline, '--outcome', 'http_4xx')).toMatchObject({ total: 20, replayed: 20 })
+    await untilGivenUp(installation, 20, 1)
+    expect(await replay(installation, '--destination', 'shop')).toMatchObject({ total: 20, replayed: 0 })
+    expect(await replay(installation, '--outcome', 'http_4xx')).toMatchObject({ total: 20, replayed: 20 })
     await crm.untilDelivered(20)
-    expect(await replay(pipeline)).toMatchObject({ total: 0, replayed: 0 })
+    expect(await replay(installation)).toMatchObject({ total: 0, replayed: 0 })
 
-    const parked = await pipeline.read(pipeline.topics.retry(tier))
+    const parked = await installation.read(installation.topics.retry(tier))
     expect(parked).toHaveLength(40)
     for (const { timestamp, headers } of parked) {
       const calls = crm.requests.filter(({ messageId }) => messageId === headers['message-id'])
@@ -80,28 +83,28 @@ describe('replay with the real dispatcher', () => {
     ['SIGKILL', null],
     ['SIGTERM', 1],
   ] as const)('%s in the middle and run again: nothing lost, nothing under a second id', async (signal, exitCode) => {
-    const { crm, shop, pipeline, service } = await started([404, 200])
-    await pipeline.send(trackEvents(60))
-    await untilGivenUp(pipeline, 60)
+    const { crm, shop, installation, service } = await started([404, 200])
+    await installation.send(trackEvents(60))
+    await untilGivenUp(installation, 60)
 
-    const child = spawn(process.execPath, [program, 'replay', '--rate', '5', '--config', pipeline.configFile], {
+    const child = spawn(process.execPath, [program, 'replay', '--rate', '5', '--config', installation.configFile], {
       stdio: ['ignore', 'pipe', 'ignore'],
     })
     const exited = once(child, 'exit')
     let printed = ''
     child.stdout.on('data', (text: Buffer) => (printed += text))
-    await until(async () => ((await pipeline.read(pipeline.topics.retry(tier))).length >= 5 ? true : undefined))
+    await until(async () => ((await installation.read(installation.topics.retry(tier))).length >= 5 ? true : undefined))
     child.kill(signal)
     expect((await exited)[0]).toBe(exitCode)
     if (exitCode === 1) expect(printed).toMatch(/\d+ replayed\n$/)
 
-    const { total, replayed } = await replay(pipeline)
+    const { total, replayed } = await replay(installation)
     expect(replayed).toBe(total)
     expect(total).toBeGreaterThan(0)
     await crm.untilDelivered(60)
     await until(async () => {
       const delivered = (await service.metrics()).get('hookline_deliveries_total{destination="crm",result="delivered"}')
-      return delivered === (await pipeline.read(pipeline.topics.retry(tier))).length ? true : undefined
+      return delivered === (await installation.read(installation.topics.retry(tier))).length ? true : undefined
     })
     // Only replays in progress at the kill are repeated: one at this rate, or a few when Kafka is
     // slow.
@@ -112,7 +115,7 @@ describe('replay with the real dispatcher', () => {
         .toSorted(),
     )
     expect(shop.requests).toHaveLength(60)
-    expect(await standing(pipeline)).toEqual([])
+    expect(await standing(installation)).toEqual([])
     expect(await service.stop()).toBe(0)
   })
 })

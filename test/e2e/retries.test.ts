@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { closingAfterEach } from '../support/cleanup.ts'
 import { until } from '../support/kafka/admin.ts'
-import { startPipeline, trackEvents } from '../support/process/pipeline.ts'
+import { startInstallation, trackEvents } from '../support/process/test-installation.ts'
 import { Ledger } from '../support/webhook/ledger.ts'
 
 const closing = closingAfterEach()
@@ -16,8 +16,8 @@ describe('retries on a real broker', () => {
   it('start no earlier than scheduled, have the same bytes, and end in success or the dead-letter topic', async () => {
     const heals = closing(await Ledger.started({ answers: [503, 502, 200] }))
     const stays = closing(await Ledger.started({ answers: [500] }))
-    const pipeline = closing(
-      await startPipeline({
+    const installation = closing(
+      await startInstallation({
         delivery: { schedule: ['1s', '2s'] },
         destinations: [
           { id: 'heals', sources: ['web'], webhooks: [{ url: heals.url }] },
@@ -25,13 +25,13 @@ describe('retries on a real broker', () => {
         ],
       }),
     )
-    const service = await pipeline.run()
-    // Too few failures to open a circuit breaker.
+    const service = await installation.run()
+    // Fewer than ten results do not open a circuit breaker.
     const count = 3
-    await pipeline.send(trackEvents(count))
+    await installation.send(trackEvents(count))
     await heals.untilDelivered(count)
     const deadLetters = await until(async () => {
-      const found = await pipeline.read(pipeline.topics.deadLetter)
+      const found = await installation.read(installation.topics.deadLetter)
       return found.length === count ? found : undefined
     })
     for (const ledger of [heals, stays]) {
@@ -56,14 +56,14 @@ describe('retries on a real broker', () => {
 
   it('wait for a Retry-After that is longer than the schedule', async () => {
     const ledger = closing(await Ledger.started({ answers: [429, 200], retryAfter: 4 }))
-    const pipeline = closing(
-      await startPipeline({
+    const installation = closing(
+      await startInstallation({
         delivery: { schedule: ['1s'] },
         destinations: [{ id: 'crm', sources: ['web'], webhooks: [{ url: ledger.url }] }],
       }),
     )
-    const service = await pipeline.run()
-    await pipeline.send(trackEvents(5))
+    const service = await installation.run()
+    await installation.send(trackEvents(5))
     await ledger.untilDelivered(5)
     for (const [wait = 0] of waitsOf(ledger)) expect(wait).toBeGreaterThanOrEqual(4_000)
     expect(await service.stop()).toBe(0)

@@ -7,7 +7,7 @@ import { Secret } from '../../src/core/units.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
 import { configFolder } from '../support/config/folder.ts'
 import { until } from '../support/kafka/admin.ts'
-import { startPipeline, trackEvents } from '../support/process/pipeline.ts'
+import { startInstallation, trackEvents } from '../support/process/test-installation.ts'
 import { Ledger } from '../support/webhook/ledger.ts'
 
 const closing = closingAfterEach()
@@ -31,23 +31,23 @@ it('a secret is replaced in its file under load: no delivery fails, and every la
     ...{ id, sources: [source], sharedSecretFile: file },
     webhooks: [{ url }],
   })
-  const pipeline = closing(
-    await startPipeline({
+  const installation = closing(
+    await startInstallation({
       delivery: { schedule: ['10s'] },
       sources: ['web', 'few'].map(id => ({ id, writeKey: `${id}-key` })),
       destinations: [at('steady', 'web', steady), at('failing-once', 'few', failingOnce)],
     }),
   )
-  const service = await pipeline.run()
+  const service = await installation.run()
   let sent = 0
   const send = async (prefix: string): Promise<void> => {
-    await pipeline.send(trackEvents(25, `${prefix}-${sent}`))
+    await installation.send(trackEvents(25, `${prefix}-${sent}`))
     sent += 25
   }
 
   await send('before')
-  // Too few failures to open a circuit breaker.
-  await pipeline.send(trackEvents(5, 'few').map(event => ({ ...event, sourceId: 'few' })))
+  // Fewer than ten results do not open a circuit breaker.
+  await installation.send(trackEvents(5, 'few').map(event => ({ ...event, sourceId: 'few' })))
   await Promise.all([steady.untilDelivered(25), failingOnce.until(() => failingOnce.requests.length === 5)])
   // Replaces the file by rename while requests are in progress, like a mounted secret.
   await writeFile(`${file}.next`, secrets.new)
@@ -80,6 +80,6 @@ it('a secret is replaced in its file under load: no delivery fails, and every la
   })
   expect(settled('failing-once', 'retried')).toBe(5)
   expect(steady.duplicates).toBe(0)
-  expect(JSON.stringify(await pipeline.log())).not.toMatch(/the-(old|new)-secret/)
+  expect(JSON.stringify(await installation.log())).not.toMatch(/the-(old|new)-secret/)
   expect(await service.stop()).toBe(0)
 })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { closingAfterEach } from '../support/cleanup.ts'
 import { Conditions } from '../support/conditions.ts'
-import { startPipeline } from '../support/process/pipeline.ts'
+import { startInstallation } from '../support/process/test-installation.ts'
 import type { Call } from '../support/sdks/calls.ts'
 import { runSdk, type Sdk, sdks } from '../support/sdks/run-sdk.ts'
 import { startSink } from '../support/webhook/sink.ts'
@@ -10,7 +10,7 @@ const closing = closingAfterEach()
 
 type Body = Record<string, unknown>
 
-/** Whether a body is of this call. Each SDK has its own source, and so its own path. */
+/** Whether a body is of this call. Each SDK has its own source and webhook path. */
 const isOf = (call: Call) => (body: Body) =>
   body['type'] === call.type && (call.type !== 'track' || body['event'] === call.event)
 
@@ -53,8 +53,8 @@ describe('messages of unmodified SDKs', () => {
         arrived.changed()
       },
     })
-    const pipeline = closing(
-      await startPipeline({
+    const installation = closing(
+      await startInstallation({
         sources: sdks.map((_, index) => ({ id: `sdk-${index}`, writeKey: `key-${index}` })),
         destinations: sdks.map((_, index) => ({
           id: `hook-${index}`,
@@ -63,7 +63,7 @@ describe('messages of unmodified SDKs', () => {
         })),
       }),
     )
-    const service = await pipeline.run({}, ['--services', 'collector,dispatcher'])
+    const service = await installation.run({}, ['--services', 'collector,dispatcher'])
     for (const [index, { name, addsTo }] of sdks.entries()) {
       const calls = await runSdk(name, { url: service.collector ?? '', writeKey: `key-${index}` })
       const delivered = bodies.get(`/${index}`) ?? []

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { expect, it } from '@jest/globals'
 import { createSink } from '../../src/adapters/http/sink-server.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
-import { startPipeline, trackEvents } from '../support/process/pipeline.ts'
+import { startInstallation, trackEvents } from '../support/process/test-installation.ts'
 
 const closing = closingAfterEach()
 
@@ -22,21 +22,21 @@ it('more slow destinations than permits of a host: all get requests, and a fast 
     sources: ['web'],
     webhooks: [1, 2, 3, 4, 5].map(path => ({ url: `${url}/slow-${index}/${path}` })),
   }))
-  const pipeline = closing(
-    await startPipeline({
+  const installation = closing(
+    await startInstallation({
       delivery: { perHost: 8, perWebhook: 4 },
       destinations: [...slow, { id: 'quick', sources: ['web'], webhooks: [{ url: `${url}/quick` }] }],
     }),
   )
-  await pipeline.run()
+  await installation.run()
   const [batches, each] = [40, 15]
   for (let batch = 0; batch < batches; batch++) {
-    await pipeline.send(trackEvents(each, `batch-${batch}`))
+    await installation.send(trackEvents(each, `batch-${batch}`))
     await delay(200)
   }
   await delay(1_000)
-  // With one request per turn of the slow destinations, `quick` would get about 15. Events from
-  // before the host counts as crowded can still wait in a retry topic.
+  // Without a share for fast destinations, `quick` would get about 15 requests, one per request of
+  // each slow one. Events from before the host counts as crowded can still wait in a retry topic.
   expect(calls.get('quick') ?? 0).toBeGreaterThan(0.6 * batches * each)
   for (const { id } of slow) expect(calls.get(id) ?? 0).toBeGreaterThan(3)
 })

@@ -7,7 +7,7 @@ import { describe, expect, it } from '@jest/globals'
 import { freePorts } from '../../deploy/tools/local/ports.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
 import { startTcpProxy } from '../support/network/tcp-proxy.ts'
-import { startPipeline } from '../support/process/pipeline.ts'
+import { startInstallation } from '../support/process/test-installation.ts'
 
 const closing = closingAfterEach()
 const program = new URL('../../bin/hookline.js', import.meta.url).pathname
@@ -18,10 +18,10 @@ const destinations = [{ id: 'crm', sources: ['web'], webhooks: [{ url: 'http://1
  * for them.
  */
 async function waiting(brokerPort: number, services: string) {
-  const pipeline = closing(await startPipeline({ destinations }))
+  const installation = closing(await startInstallation({ destinations }))
   const ops = await freePorts(1)
-  await pipeline.configure({ destinations, ops: { listen: `127.0.0.1:${ops}` } })
-  const child = spawn(process.execPath, [program, 'run', '--config', pipeline.configFile, '--services', services], {
+  await installation.configure({ destinations, ops: { listen: `127.0.0.1:${ops}` } })
+  const child = spawn(process.execPath, [program, 'run', '--config', installation.configFile, '--services', services], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, KAFKA_BROKERS: `127.0.0.1:${brokerPort}` },
   })

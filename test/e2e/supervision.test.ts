@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals'
 import kafkajs from 'kafkajs'
 import { closingAfterEach } from '../support/cleanup.ts'
 import { until } from '../support/kafka/admin.ts'
-import { startPipeline } from '../support/process/pipeline.ts'
+import { startInstallation } from '../support/process/test-installation.ts'
 
 const closing = closingAfterEach()
 
@@ -26,10 +26,10 @@ async function occupy(groupId: string, topic: string): Promise<{ close(): Promis
 }
 
 it('a process whose consumer cannot join its group exits with 1', async () => {
-  const pipeline = closing(await startPipeline({}))
-  const service = await pipeline.run()
+  const installation = closing(await startInstallation({}))
+  const service = await installation.run()
   process.kill(service.pid, 'SIGSTOP')
-  closing(await occupy(pipeline.topics.dispatcherGroup, pipeline.topics.events))
+  closing(await occupy(installation.topics.dispatcherGroup, installation.topics.events))
   process.kill(service.pid, 'SIGCONT')
   expect(await service.exited).toBe(1)
 })

@@ -1,15 +1,15 @@
 import { expect, it } from '@jest/globals'
 import { closingAfterEach } from '../support/cleanup.ts'
 import { until } from '../support/kafka/admin.ts'
-import { startPipeline, trackEvents } from '../support/process/pipeline.ts'
+import { startInstallation, trackEvents } from '../support/process/test-installation.ts'
 import { Ledger } from '../support/webhook/ledger.ts'
 
 const closing = closingAfterEach()
 
 it('shows the attempts of all destinations while they happen', async () => {
   const [good, bad] = [closing(await Ledger.started()), closing(await Ledger.started({ answers: [500] }))]
-  const pipeline = closing(
-    await startPipeline({
+  const installation = closing(
+    await startInstallation({
       delivery: { attemptsTopic: true },
       destinations: [
         { id: 'crm', sources: ['web'], webhooks: [{ id: 'main', url: good.url }] },
@@ -17,9 +17,9 @@ it('shows the attempts of all destinations while they happen', async () => {
       ],
     }),
   )
-  const service = await pipeline.run()
+  const service = await installation.run()
   const shown = async (...words: string[]): Promise<Record<string, unknown>[]> =>
-    (await pipeline.command('tail', '--json', '--since', '10m', ...words))
+    (await installation.command('tail', '--json', '--since', '10m', ...words))
       .split('\n')
       .filter(Boolean)
       .map(line => JSON.parse(line))
@@ -28,7 +28,7 @@ it('shows the attempts of all destinations while they happen', async () => {
     shown('--destination', 'crm', '--count', '20'),
     shown('--outcome', 'http_5xx', '--count', '20'),
   ]
-  await pipeline.send(trackEvents(20))
+  await installation.send(trackEvents(20))
   const common = { source: 'web', type: 'track', attempt: 1 }
   expect(new Set((await delivered).map(({ messageId }) => messageId)).size).toBe(20)
   expect((await delivered)[0]).toMatchObject({ ...common, decision: 'delivered', outcomes: { main: 'delivered' } })

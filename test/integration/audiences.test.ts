@@ -12,10 +12,10 @@ describe('memberships on a compacted topic', () => {
   it('are restored from it: a sync with 1 % changes sends exactly those', async () => {
     const size = 3_000
     const changed = size / 100
-    const installation = closing(await startAudienceInstallation(['crm']))
-    const crm = receiverOf(installation, 'crm')
-    const { pipeline } = installation
-    const { memberships } = pipeline.topics
+    const audienceInstallation = closing(await startAudienceInstallation(['crm']))
+    const crm = receiverOf(audienceInstallation, 'crm')
+    const { installation } = audienceInstallation
+    const { memberships } = installation.topics
     const admin = closing(await createAdminClient())
     await admin.setTopicConfig(memberships, {
       'cleanup.policy': 'compact',
@@ -25,20 +25,20 @@ describe('memberships on a compacted topic', () => {
       'max.compaction.lag.ms': '1000',
       'delete.retention.ms': '0',
     })
-    const first = await installation.run()
-    await installation.sync(users(0, size), { wait: true })
+    const first = await audienceInstallation.run()
+    await audienceInstallation.sync(users(0, size), { wait: true })
     expect([crm.members().size, crm.taken.size]).toEqual([size, size])
     await first.kill()
 
     // Write the last record of each partition again, because the log cleaner skips the active
     // segment.
-    const last = new Map((await pipeline.read(memberships)).map(record => [record.partition, record]))
-    await pipeline.write(memberships, [...last.values()])
+    const last = new Map((await installation.read(memberships)).map(record => [record.partition, record]))
+    await installation.write(memberships, [...last.values()])
     // The log cleaner has removed the states of changes in progress: only the last state of each
     // user is left.
-    await until(async () => (await pipeline.read(memberships)).length < size * 1.1 || undefined)
-    const second = await installation.run()
-    await installation.sync(users(changed, size + changed), { wait: true })
+    await until(async () => (await installation.read(memberships)).length < size * 1.1 || undefined)
+    const second = await audienceInstallation.run()
+    await audienceInstallation.sync(users(changed, size + changed), { wait: true })
     expect(crm.members()).toEqual(new Set(users(changed, size + changed)))
     expect(crm.taken.size).toBe(size + 2 * changed)
     expect(crm.toldAgain).toEqual([])
@@ -52,20 +52,20 @@ describe('memberships on a compacted topic', () => {
 
 describe('a customer that is down during a sync', () => {
   it('gets the missed changes with the next sync, and no others; another destination gets nothing', async () => {
-    // One attempt, so a failure is dead-lettered immediately.
-    const installation = closing(await startAudienceInstallation(['crm', 'erp'], { schedule: [] }))
-    const [crm, erp] = [receiverOf(installation, 'crm'), receiverOf(installation, 'erp')]
-    const service = await installation.run()
-    await installation.sync(users(0, 200), { wait: true })
+    // There is one attempt, so a failure is dead-lettered immediately.
+    const audienceInstallation = closing(await startAudienceInstallation(['crm', 'erp'], { schedule: [] }))
+    const [crm, erp] = [receiverOf(audienceInstallation, 'crm'), receiverOf(audienceInstallation, 'erp')]
+    const service = await audienceInstallation.run()
+    await audienceInstallation.sync(users(0, 200), { wait: true })
     expect([crm.taken.size, erp.taken.size]).toEqual([200, 200])
 
     const missed = new Set(users(200, 260))
     crm.answer = userId => (missed.has(userId) ? 400 : 200)
-    await expect(installation.sync(users(0, 300), { wait: true })).rejects.toThrow('60 changes were not delivered')
+    await expect(audienceInstallation.sync(users(0, 300), { wait: true })).rejects.toThrow('60 changes not delivered')
     expect([crm.taken.size, erp.taken.size]).toEqual([240, 300])
 
     crm.answer = () => 200
-    await installation.sync(users(0, 300), { wait: true })
+    await audienceInstallation.sync(users(0, 300), { wait: true })
     expect([crm.taken.size, erp.taken.size]).toEqual([300, 300])
     for (const receiver of [crm, erp]) {
       expect(receiver.members()).toEqual(new Set(users(0, 300)))

@@ -10,7 +10,7 @@ import { Secret } from '../../src/core/units.ts'
 import { createCollectorService } from '../../src/services/collector/collector.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
 import { createAdminClient } from '../support/kafka/admin.ts'
-import { type Pipeline, startPipeline } from '../support/process/pipeline.ts'
+import { startInstallation, type TestInstallation } from '../support/process/test-installation.ts'
 import { countingMetrics } from '../support/telemetry/counting-metrics.ts'
 import { silent } from '../support/telemetry/silent-logger.ts'
 
@@ -19,7 +19,7 @@ const partitions = 4
 const mebibyte = 1_048_576
 
 /** The real collector service on a real Kafka and registry, without its HTTP server. */
-async function collectorOn({ topics, codec }: Pipeline) {
+async function collectorOn({ topics, codec }: TestInstallation) {
   const brokers = (process.env['KAFKA_BROKERS'] ?? '').split(',')
   const kafka = createKafka({ brokers, clientId: 'test', tls: undefined, sasl: undefined }, silent)
   const producer = createProducer({ kafka, clock, logger: silent })
@@ -47,8 +47,8 @@ async function collectorOn({ topics, codec }: Pipeline) {
 
 describe('an accepted request', () => {
   it('with 2,500 messages: each is on the topic unchanged, in the partition of its user and in order', async () => {
-    const pipeline = closing(await startPipeline({ topics: { partitions, replicationFactor: 1 } }))
-    const { accept } = await collectorOn(pipeline)
+    const installation = closing(await startInstallation({ topics: { partitions, replicationFactor: 1 } }))
+    const { accept } = await collectorOn(installation)
     // Ids above 2^53, which a double cannot represent exactly.
     const userOf = (index: number): string => `90071992547409${String(93 + (index % 50)).padStart(3, '0')}`
     const texts = Array.from(
@@ -59,11 +59,11 @@ describe('an accepted request', () => {
     const body = `{"batch":[${texts}],"context":{"library":{"name":"test"}},"sentAt":"${new Date().toISOString()}"}`
     expect(await accept(body)).toEqual({ kind: 'accepted', rejected: [] })
 
-    const records = await pipeline.read(pipeline.topics.events)
+    const records = await installation.read(installation.topics.events)
     expect(records).toHaveLength(2_500)
     const seen = new Map<string, number>()
     for (const { key, value, partition, timestamp } of records) {
-      const decoded = pipeline.codec.decode(value as Buffer, timestamp)
+      const decoded = installation.codec.decode(value as Buffer, timestamp)
       if (decoded.kind !== 'event') throw new Error(decoded.kind)
       const { message, sourceId, canonical } = decoded.event
       const index = Number(message.messageId.slice(1))
@@ -79,13 +79,13 @@ describe('an accepted request', () => {
   })
 
   it('with some rejected messages: those are on the rejected topic, unchanged', async () => {
-    const pipeline = closing(await startPipeline({}))
-    const { accept, flush } = await collectorOn(pipeline)
+    const installation = closing(await startInstallation({}))
+    const { accept, flush } = await collectorOn(installation)
     const answer = await accept('{"batch":[{"type":"page","userId":"u"},{"type":"page","a":NaN},{"messageId":"m"}]}')
     expect(answer).toMatchObject({ kind: 'accepted', rejected: [{ index: 1 }, { index: 2, messageId: 'm' }] })
     await flush()
-    expect(await pipeline.read(pipeline.topics.events)).toHaveLength(1)
-    const rejects = await pipeline.read(pipeline.topics.rejected)
+    expect(await installation.read(installation.topics.events)).toHaveLength(1)
+    const rejects = await installation.read(installation.topics.rejected)
     const said = rejects.map(({ key, value }) => ({ key: key?.toString(), ...JSON.parse(String(value)) }))
     expect(said.sort((a, b) => a.index - b.index)).toMatchObject([
       { key: undefined, source: 'web', code: 'invalid_json', index: 1, text: '{"type":"page","a":NaN}' },
@@ -96,36 +96,36 @@ describe('an accepted request', () => {
 
 describe('a topic that rejects records', () => {
   it('events topic: the sender must retry, and the first stored record ends the outage', async () => {
-    const pipeline = closing(await startPipeline({}))
+    const installation = closing(await startInstallation({}))
     const admin = closing(await createAdminClient())
-    const { accept, service, counts } = await collectorOn(pipeline)
+    const { accept, service, counts } = await collectorOn(installation)
     const body = '{"batch":[{"type":"page","userId":"u","messageId":"a"}]}'
-    await admin.setTopicConfig(pipeline.topics.events, { 'max.message.bytes': '10' })
+    await admin.setTopicConfig(installation.topics.events, { 'max.message.bytes': '10' })
     expect(await accept(body)).toMatchObject({ kind: 'refused', code: 'unavailable', retryAfter: 5 })
     expect(await accept(body)).toMatchObject({ code: 'unavailable' })
     // The second record was rejected without an attempt.
-    expect(counts.get(`produceFailures{${pipeline.topics.events}}`)).toBe(1)
+    expect(counts.get(`produceFailures{${installation.topics.events}}`)).toBe(1)
     service.refreshGauges()
     expect(counts.get('collectorHeldBytes{records}')).toBe(0)
 
-    await admin.setTopicConfig(pipeline.topics.events, {})
+    await admin.setTopicConfig(installation.topics.events, {})
     let answer = await accept(body)
     while (answer.kind === 'refused') answer = await accept(body)
     expect(await accept(body)).toEqual({ kind: 'accepted', rejected: [] })
-    expect(await pipeline.read(pipeline.topics.events)).toHaveLength(2)
+    expect(await installation.read(installation.topics.events)).toHaveLength(2)
   })
 
   it('with rejected messages: the others are accepted', async () => {
-    const pipeline = closing(await startPipeline({}))
+    const installation = closing(await startInstallation({}))
     const admin = closing(await createAdminClient())
-    const { accept, flush, counts } = await collectorOn(pipeline)
-    await admin.setTopicConfig(pipeline.topics.rejected, { 'max.message.bytes': '10' })
+    const { accept, flush, counts } = await collectorOn(installation)
+    await admin.setTopicConfig(installation.topics.rejected, { 'max.message.bytes': '10' })
     expect(await accept('[{"type":"page","userId":"u"},1]')).toMatchObject({
       kind: 'accepted',
       rejected: [{ index: 1 }],
     })
     await flush()
     expect(counts.get('collectorRejectsLost{}')).toBe(1)
-    expect(await pipeline.read(pipeline.topics.events)).toHaveLength(1)
+    expect(await installation.read(installation.topics.events)).toHaveLength(1)
   })
 })

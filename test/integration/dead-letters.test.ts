@@ -5,18 +5,18 @@ import type { DeadLetterReason } from '../../src/core/delivery/outcome.ts'
 import type { LogRecord, OutgoingRecord } from '../../src/core/ports.ts'
 import { durationMs } from '../../src/core/units.ts'
 import { runCommand } from '../support/process/command-io.ts'
-import { type Pipeline, startPipeline, trackEvents } from '../support/process/pipeline.ts'
+import { startInstallation, type TestInstallation, trackEvents } from '../support/process/test-installation.ts'
 
-let pipeline: Pipeline
+let installation: TestInstallation
 /** The dead-lettered events, as records of their topic. */
 let events: readonly LogRecord[]
 
 beforeAll(async () => {
-  pipeline = await startPipeline({})
-  await pipeline.send(trackEvents(4))
-  events = (await pipeline.read(pipeline.topics.events)).toSorted((a, b) => userOf(a).localeCompare(userOf(b)))
+  installation = await startInstallation({})
+  await installation.send(trackEvents(4))
+  events = (await installation.read(installation.topics.events)).toSorted((a, b) => userOf(a).localeCompare(userOf(b)))
 })
-afterAll(() => pipeline.close())
+afterAll(() => installation.close())
 
 const userOf = ({ key }: LogRecord): string => key?.toString() ?? ''
 const event = (n: number): LogRecord => events[n] as LogRecord
@@ -37,13 +37,16 @@ const replayedTombstone = ({ key }: OutgoingRecord): OutgoingRecord => ({ key, v
 
 /** Writes records one after the other, like a dispatcher and a replay. */
 async function write(...records: readonly OutgoingRecord[]): Promise<void> {
-  for (const record of records) await pipeline.write(pipeline.topics.deadLetter, [record])
+  for (const record of records) await installation.write(installation.topics.deadLetter, [record])
 }
 
 async function list(...argv: readonly string[]) {
-  const { code, out, err } = await runCommand(['dead-letters', '--config', pipeline.configFile, '--json', ...argv], {
-    env: process.env as Record<string, string>,
-  })
+  const { code, out, err } = await runCommand(
+    ['dead-letters', '--config', installation.configFile, '--json', ...argv],
+    {
+      env: process.env as Record<string, string>,
+    },
+  )
   const lines = out.split('\n').filter(Boolean)
   return { code, err, listed: lines.map(line => JSON.parse(line) as Record<string, unknown> & { event: unknown }) }
 }
@@ -69,13 +72,13 @@ describe('dead letters on a real broker', () => {
     expect(all.err).toBe('3 dead letters: http_4xx 1, retries_exhausted 1, tls_untrusted 1\n')
     // The last write counts, so this dead letter is now the newest.
     expect(all.listed.at(-1)).toMatchObject({
-      key: `crm/${pipeline.topics.events}/${event(0).partition}/${event(0).offset}/${event(0).timestamp}/0`,
+      key: `crm/${installation.topics.events}/${event(0).partition}/${event(0).offset}/${event(0).timestamp}/0`,
       destination: 'crm',
       reason: 'http_4xx',
       outcomes: ['http_4xx', 'http_5xx'],
       messageId: 'm-0',
       attempts: 1,
-      origin: { topic: pipeline.topics.events, partition: event(0).partition, offset: event(0).offset },
+      origin: { topic: installation.topics.events, partition: event(0).partition, offset: event(0).offset },
       event: { sourceId: 'web', canonical: true, message: { type: 'track', messageId: 'm-0', userId: 'user-0' } },
     })
   })
@@ -105,7 +108,7 @@ describe('dead letters on a real broker', () => {
   })
 
   it('are shown by the real command as a table', async () => {
-    const [titles, ...rows] = (await pipeline.command('dead-letters', '--message-id', 'm-0')).trimEnd().split('\n')
+    const [titles, ...rows] = (await installation.command('dead-letters', '--message-id', 'm-0')).trimEnd().split('\n')
     expect(titles).toMatch(/^TIME +DESTINATION +REASON +OUTCOMES +MESSAGE +TYPE +ATTEMPTS +ORIGIN +KEY$/)
     expect(rows).toEqual([expect.stringMatching(/ shop +retries_exhausted +http_5xx +m-0 +track +1 /)])
   })

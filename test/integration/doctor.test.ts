@@ -3,7 +3,7 @@ import { closingAfterEach } from '../support/cleanup.ts'
 import { configFolder } from '../support/config/folder.ts'
 import { createAuthority, selfSigned } from '../support/network/certificates.ts'
 import { runCommand } from '../support/process/command-io.ts'
-import { startPipeline } from '../support/process/pipeline.ts'
+import { startInstallation } from '../support/process/test-installation.ts'
 import { answer, answering, startReceiver } from '../support/webhook/scripted-receiver.ts'
 
 const closing = closingAfterEach()
@@ -35,8 +35,8 @@ it('examines a whole installation: passed checks, warnings and failures', async 
       webhooks: [{ url: url('/hook?key=secret-of-theirs') }],
     },
   }))
-  const pipeline = closing(
-    await startPipeline({
+  const installation = closing(
+    await startInstallation({
       network: { allow: ['127.0.0.0/8'], caFile: `${folder}/ca.pem` },
       sources: [{ id: 'web', writeKey: 'a-key-of-the-source' }],
       destinations: [
@@ -45,7 +45,7 @@ it('examines a whole installation: passed checks, warnings and failures', async 
       ],
     }),
   )
-  const { code, lines } = await doctor(pipeline.configFile)
+  const { code, lines } = await doctor(installation.configFile)
   expect(code).toBe(1)
   const starts = [
     'ok    configuration: 1 source, 6 destinations, 6 webhooks',
@@ -61,33 +61,33 @@ it('examines a whole installation: passed checks, warnings and failures', async 
     `fail  endpoint untrusted/0 ${new URL(untrusted.url()).origin}: tls_untrusted: self-signed certificate`,
     `fail  endpoint gone/0 ${new URL(gone.url()).origin}: connect: `,
     'fail  endpoint inside/0 https://localhost.localhost:22222: blocked_address: ',
-    'ok    transport: got: ',
+    'ok    transport: got takes ',
   ]
   expect(lines.map((line, index) => line.slice(0, starts[index]?.length))).toEqual(starts)
   expect(lines.join('\n')).not.toContain('secret')
   expect([good, soonOver].map(({ bytes }) => bytes())).toEqual([0, 0])
   // The doctor writes only tombstones, which have no effect.
-  expect(await pipeline.read(pipeline.topics.deadLetter)).toMatchObject([{ value: null }, { value: null }])
-  const { out } = await runCommand(['dead-letters', '--json', '--config', pipeline.configFile], {
+  expect(await installation.read(installation.topics.deadLetter)).toMatchObject([{ value: null }, { value: null }])
+  const { out } = await runCommand(['dead-letters', '--json', '--config', installation.configFile], {
     env: process.env as Record<string, string>,
   })
   expect(out).toBe('')
 })
 
 it('without topics, schemas, or any of it', async () => {
-  const pipeline = closing(await startPipeline({ destinations: [] }))
-  await pipeline.configure({
+  const installation = closing(await startInstallation({ destinations: [] }))
+  await installation.configure({
     destinations: [],
     topics: { prefix: 'nothing-here', partitions: 4, replicationFactor: 1 } as never,
   })
-  const bare = await doctor(pipeline.configFile)
+  const bare = await doctor(installation.configFile)
   expect(bare.code).toBe(1)
   expect(bare.lines).toContain(
     'fail  topics nothing-here.events: does not exist; create it with: hookline topics apply',
   )
   expect(bare.lines.some(line => line.startsWith('fail  registry nothing-here.events-value: absent'))).toBe(true)
 
-  const lost = await doctor(pipeline.configFile, {
+  const lost = await doctor(installation.configFile, {
     KAFKA_BROKERS: '127.0.0.1:1',
     SCHEMA_REGISTRY_URL: 'http://127.0.0.1:1',
   })

@@ -4,19 +4,19 @@ import type { RunningService } from '../../deploy/tools/local/service-process.ts
 import { AudienceReceiver } from '../support/audience/receiver.ts'
 import { until } from '../support/kafka/admin.ts'
 import { runCommand } from '../support/process/command-io.ts'
-import { type Pipeline, startPipeline } from '../support/process/pipeline.ts'
+import { startInstallation, type TestInstallation } from '../support/process/test-installation.ts'
 
 /** For a long run: SYNC_MEMBERS=1000000 */
 const size = Number(process.env['SYNC_MEMBERS'] || 60_000)
 
 /** One installation in one process. Each test has its own audience and users. */
 let receiver: AudienceReceiver
-let pipeline: Pipeline
+let installation: TestInstallation
 let service: RunningService
 beforeAll(async () => {
   receiver = await AudienceReceiver.started()
   const named = (name: string, more = {}) => ({ name, destinations: ['crm'], ...more })
-  pipeline = await startPipeline({
+  installation = await startInstallation({
     operator: { listen: '127.0.0.1:0', keys: [{ name: 'ada', role: 'operate', key: 'operator-key' }] },
     destinations: [{ id: 'crm', sources: ['web'], webhooks: [{ url: receiver.url }] }],
     audiences: {
@@ -28,10 +28,10 @@ beforeAll(async () => {
       ],
     },
   })
-  service = await pipeline.run()
+  service = await installation.run()
 })
 afterAll(async () => {
-  await pipeline.close()
+  await installation.close()
   await receiver.close()
 })
 
@@ -46,7 +46,7 @@ const sync = (name: string, members: readonly string[], query = '') =>
 
 async function hookline(...words: readonly string[]) {
   const env = process.env as Record<string, string>
-  const { code, out, err } = await runCommand([...words, '--config', pipeline.configFile], { env })
+  const { code, out, err } = await runCommand([...words, '--config', installation.configFile], { env })
   return { code, out, err }
 }
 const json = async (...words: readonly string[]) => JSON.parse((await hookline(...words, '--json')).out)
@@ -57,7 +57,7 @@ const untilSettled = (name: string): Promise<true> =>
   until(async () => ((await hookline('audience', 'drift', '--name', name)).out.startsWith('every') ? true : undefined))
 
 describe('audiences over HTTP', () => {
-  it('full lists send all changes, partial ones only those of their users', async () => {
+  it('full lists send all changes, partial lists only those of their users', async () => {
     const name = 'First time shopper'
     expect(await sync(name, ['h-1', 'h-2', 'h-3'])).toMatchObject({ status: 202, received: 3 })
     await untilTold({ 'h-1': true, 'h-2': true, 'h-3': true })
@@ -80,20 +80,22 @@ describe('audiences over HTTP', () => {
     await untilTold({ 't-1': 12.5, 't-2': 'gold' })
   })
 
-  it('a list that is cut short removes nobody', async () => {
+  it('an incomplete list removes no member', async () => {
     const name = 'Cut short'
     await sync(name, ['c-1', 'c-2'])
     await untilTold({ 'c-1': true, 'c-2': true })
     // Records about a whole audience have no key.
     const ends = async () =>
-      (await pipeline.read(pipeline.topics.audienceInput)).filter(({ key }) => key === null).length
+      (await installation.read(installation.topics.audienceInput)).filter(({ key }) => key === null).length
     const before = await ends()
     const cut = request(`${service.operator}${syncPath(name)}`, { method: 'POST', headers })
     cut.on('error', () => undefined).write('c-1\nc-3\nc-4')
     await untilTold({ 'c-3': true })
     cut.destroy()
     await until(async () =>
-      (await pipeline.log()).some(({ msg, audience }) => audience === name && String(msg).includes('sync incomplete'))
+      (await installation.log()).some(
+        ({ msg, audience }) => audience === name && String(msg).includes('sync incomplete'),
+      )
         ? true
         : undefined,
     )
@@ -108,11 +110,11 @@ describe('audiences over HTTP', () => {
   })
 
   it(
-    'a list of any length takes no memory',
+    'the memory for a list does not depend on its length',
     async () => {
       // The collector runs alone, so that the memory of the service that reads the list again is
       // not measured.
-      const collector = await pipeline.run({}, ['--services', 'collector'])
+      const collector = await installation.run({}, ['--services', 'collector'])
       const resident = async () => (await collector.metrics()).get('process_resident_memory_bytes') as number
       const before = await resident()
       const sending = request(`${collector.operator}${syncPath('Large')}`, { method: 'POST', headers })
@@ -145,7 +147,7 @@ describe('audiences by commands', () => {
     const name = 'By command'
     const list = ['audience', 'sync', '--name', name, '--members', '-', '--wait']
     const env = process.env as Record<string, string>
-    const run = (members: string) => runCommand([...list, '--config', pipeline.configFile], { env, stdin: members })
+    const run = (members: string) => runCommand([...list, '--config', installation.configFile], { env, stdin: members })
     expect(await run('b-1\nb-2')).toMatchObject({ code: 0, err: '' })
     expect([receiver.values.get('b-1'), receiver.values.get('b-2')]).toEqual([true, true])
     const before = receiver.taken.size
@@ -161,7 +163,7 @@ describe('audiences by commands', () => {
     receiver.answer = user => (user === 'b-3' ? 400 : 200)
     const failed = await run('b-1\nb-2\nb-3')
     receiver.answer = () => 200
-    expect(failed).toMatchObject({ code: 1, err: expect.stringContaining('1 changes were not delivered') })
+    expect(failed).toMatchObject({ code: 1, err: expect.stringContaining('1 change not delivered') })
     const drift = await hookline('audience', 'drift', '--name', name, '--json')
     expect(drift.code).toBe(1)
     expect(JSON.parse(drift.out)).toMatchObject({ userId: 'b-3', destination: 'crm', standing: 'unknown' })
@@ -197,6 +199,6 @@ describe('deletions over HTTP', () => {
   })
 })
 
-it('SIGTERM ends all of it', async () => {
+it('SIGTERM ends the process with exit code 0', async () => {
   expect(await service.stop()).toBe(0)
 })

@@ -5,7 +5,7 @@ import type { LogRecord, OutgoingRecord } from '../../src/core/ports.ts'
 import { durationMs } from '../../src/core/units.ts'
 import { until } from '../support/kafka/admin.ts'
 import { runCommand } from '../support/process/command-io.ts'
-import { type Pipeline, startPipeline } from '../support/process/pipeline.ts'
+import { startInstallation, type TestInstallation } from '../support/process/test-installation.ts'
 
 const window = durationMs(4 * 3_600_000)
 const destinations = ['crm', 'shop'].map(id => ({
@@ -14,16 +14,16 @@ const destinations = ['crm', 'shop'].map(id => ({
   webhooks: [{ url: `https://${id}.example.com/` }],
 }))
 
-let pipeline: Pipeline
+let installation: TestInstallation
 let firstTier: string
 beforeAll(async () => {
-  pipeline = await startPipeline({ destinations })
-  firstTier = pipeline.topics.retry(durationMs(10_000))
+  installation = await startInstallation({ destinations })
+  firstTier = installation.topics.retry(durationMs(10_000))
 })
-afterAll(() => pipeline.close())
+afterAll(() => installation.close())
 
 async function replay(argv: readonly string[], signal?: AbortSignal) {
-  const { code, out, err } = await runCommand(['replay', '--config', pipeline.configFile, '--json', ...argv], {
+  const { code, out, err } = await runCommand(['replay', '--config', installation.configFile, '--json', ...argv], {
     env: process.env as Record<string, string>,
     ...(signal && { signal }),
   })
@@ -32,13 +32,13 @@ async function replay(argv: readonly string[], signal?: AbortSignal) {
 
 /** Writes events to the events topic, and returns their records. */
 async function events(...records: readonly Partial<OutgoingRecord>[]): Promise<readonly LogRecord[]> {
-  const { topics } = pipeline
-  const before = (await pipeline.read(topics.events)).length
+  const { topics } = installation
+  const before = (await installation.read(topics.events)).length
   for (const each of records)
-    await pipeline.write(topics.events, [
+    await installation.write(topics.events, [
       { key: null, value: Buffer.from('event'), headers: {}, partition: 1, ...each },
     ])
-  return (await pipeline.read(topics.events)).filter(({ partition }) => partition === 1).slice(before)
+  return (await installation.read(topics.events)).filter(({ partition }) => partition === 1).slice(before)
 }
 
 function givenUp(record: LogRecord, destination: string, messageId: string): OutgoingRecord {
@@ -47,11 +47,11 @@ function givenUp(record: LogRecord, destination: string, messageId: string): Out
 }
 
 const offsetsOf = async (...topics: readonly string[]): Promise<number[]> =>
-  Promise.all(topics.map(async topic => (await pipeline.read(topic)).length))
+  Promise.all(topics.map(async topic => (await installation.read(topic)).length))
 
 describe('dead letters on a real broker', () => {
   it('are replayed once to the right topic, with the same bytes and keys', async () => {
-    const { topics } = pipeline
+    const { topics } = installation
     const trace = { traceparent: '00-ab-cd-01' }
     const key = Buffer.from([0, 0x7f, 0x80, 0xff])
     const given = [
@@ -66,7 +66,7 @@ describe('dead letters on a real broker', () => {
       LogRecord,
       LogRecord,
     ]
-    await pipeline.write(topics.deadLetter, [
+    await installation.write(topics.deadLetter, [
       givenUp(delivery, 'crm', 'm-1'),
       givenUp(delivery, 'shop', 'm-1'),
       givenUp(delivery, 'gone', 'm-1'),
@@ -79,7 +79,7 @@ describe('dead letters on a real broker', () => {
     expect(await offsetsOf(...all)).toEqual(before)
 
     expect(await replay(['--destination', 'crm'])).toMatchObject({ code: 0, total: 6, selected: 1, replayed: 1 })
-    const [copy, ...more] = await pipeline.read(firstTier)
+    const [copy, ...more] = await installation.read(firstTier)
     expect(more).toEqual([])
     expect(copy).toMatchObject({ key, value: delivery.value, headers: trace })
     const now = Number(copy?.headers['started-at'])
@@ -88,7 +88,7 @@ describe('dead letters on a real broker', () => {
     expect(Math.abs((copy?.timestamp ?? 0) - now)).toBeLessThan(60_000)
 
     expect(await replay(['--reason', 'undecodable'])).toMatchObject({ code: 0, total: 5, selected: 3, replayed: 3 })
-    const copies = (await pipeline.read(topics.events)).filter(({ headers }) => 'replay-of' in headers)
+    const copies = (await installation.read(topics.events)).filter(({ headers }) => 'replay-of' in headers)
     const placeOf = ({ topic, partition, offset, timestamp }: LogRecord) =>
       `${topic}/${partition}/${offset}/${timestamp}`
     for (const original of [undecodable, nothing, empty])
@@ -103,8 +103,8 @@ describe('dead letters on a real broker', () => {
     // The dead letter of the removed destination is not replayed.
     expect(await replay([])).toMatchObject({ code: 1, total: 2, selected: 2, replayed: 1 })
     expect(await replay([])).toMatchObject({ code: 1, total: 1, selected: 1, replayed: 0 })
-    expect(await pipeline.command('dead-letters')).toMatch(/ gone +retries_exhausted /)
-    expect((await pipeline.read(firstTier)).map(({ headers }) => headers['destination']).toSorted()).toEqual([
+    expect(await installation.command('dead-letters')).toMatch(/ gone +retries_exhausted /)
+    expect((await installation.read(firstTier)).map(({ headers }) => headers['destination']).toSorted()).toEqual([
       'crm',
       'shop',
     ])
@@ -116,9 +116,9 @@ describe('dead letters on a real broker', () => {
     const deadLetters = Array.from({ length: 2_000 }, (_, n) =>
       givenUp({ ...record!, offset: record!.offset + n }, 'crm', `many-${n}`),
     )
-    await pipeline.write(pipeline.topics.deadLetter, deadLetters)
+    await installation.write(installation.topics.deadLetter, deadLetters)
     const ids = async () =>
-      (await pipeline.read(firstTier)).flatMap(({ headers }) => headers['message-id']?.match(/^many-.*/)?.[0] ?? [])
+      (await installation.read(firstTier)).flatMap(({ headers }) => headers['message-id']?.match(/^many-.*/)?.[0] ?? [])
     const stopping = new AbortController()
     const first = replay(['--destination', 'crm', '--rate', '40'], stopping.signal)
     await until(async () => ((await ids()).length >= 10 ? true : undefined))
@@ -126,7 +126,7 @@ describe('dead letters on a real broker', () => {
     const stopped = await first
     expect(stopped).toMatchObject({ code: 1, total: 2_001, replayed: (await ids()).length })
     expect(stopped.err).toMatch(
-      /^hookline: interrupted after \d+ were replayed; run the same command again to replay the rest\n$/,
+      /^hookline: interrupted: \d+ dead letters replayed; run the same command again to replay the rest\n$/,
     )
 
     const rest = await replay(['--destination', 'crm'])

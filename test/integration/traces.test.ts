@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals'
 import { closingAfterEach } from '../support/cleanup.ts'
 import { until } from '../support/kafka/admin.ts'
-import { type Pipeline, startPipeline } from '../support/process/pipeline.ts'
+import { startInstallation, type TestInstallation } from '../support/process/test-installation.ts'
 import { OtlpReceiver } from '../support/telemetry/otlp-receiver.ts'
 import { traceparent } from '../support/telemetry/traceparent.ts'
 import { Ledger } from '../support/webhook/ledger.ts'
@@ -25,14 +25,18 @@ const destinations = ({ asks, other }: { asks: Ledger; other: Ledger }): object[
   { id: 'other', sources: ['web'], webhooks: [{ url: other.url }] },
 ]
 
-async function send(pipeline: Pipeline, collector: string | undefined, headers: Record<string, string>): Promise<void> {
+async function send(
+  installation: TestInstallation,
+  collector: string | undefined,
+  headers: Record<string, string>,
+): Promise<void> {
   const response = await fetch(`${collector}/v1/track`, {
     method: 'POST',
     headers: { 'x-write-key': 'web-key', ...headers },
     body: JSON.stringify({ userId: 'u1', event: 'Opened', messageId: 'm1' }),
   })
   expect(await response.json()).toEqual({ success: true })
-  expect(await pipeline.read(pipeline.topics.events)).toHaveLength(1)
+  expect(await installation.read(installation.topics.events)).toHaveLength(1)
 }
 
 const tracing = /trace|baggage|b3/i
@@ -52,13 +56,13 @@ it('a trace follows a message from its request to each webhook request, over a r
     // Keeps only traces that the sender has sampled.
     traces: { endpoint: receiver.url, sample: 0 },
   }
-  const pipeline = closing(await startPipeline(configuration))
+  const installation = closing(await startInstallation(configuration))
   const environment = {
     OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
     OTEL_EXPORTER_OTLP_HEADERS: 'x-key=k',
   }
-  const service = await pipeline.run(environment)
-  await send(pipeline, service.collector, everything)
+  const service = await installation.run(environment)
+  await send(installation, service.collector, everything)
   await Promise.all([ledgers.asks.untilDelivered(1), ledgers.other.untilDelivered(1)])
   // A request, its append, and for each of two destinations two attempts with one webhook request
   // each.
@@ -69,7 +73,7 @@ it('a trace follows a message from its request to each webhook request, over a r
   const [append] = of('producer')
   expect(request).toMatchObject({ name: 'POST /v1/track', traceId: 'a'.repeat(32), parentSpanId: 'a'.repeat(16) })
   expect(append).toMatchObject({ traceId: 'a'.repeat(32), parentSpanId: request?.spanId })
-  const [event] = await pipeline.read(pipeline.topics.events)
+  const [event] = await installation.read(installation.topics.events)
   expect(event?.headers).toEqual({ traceparent: `00-${append?.traceId}-${append?.spanId}-01`, tracestate: 'vendor=1' })
   for (const id of ['asks', 'other']) {
     const attempts = of('consumer').filter(span => span.attributes['hookline.destination'] === id)
@@ -89,7 +93,7 @@ it('a trace follows a message from its request to each webhook request, over a r
   const told = ledgers.asks.requests.map(({ headers }) => headers['traceparent'])
   const calls = of('client').map(({ traceId, spanId }) => `00-${traceId}-${spanId}-01`)
   expect(calls).toEqual(expect.arrayContaining(told))
-  const lines = (await pipeline.log()).filter(({ msg }) => msg === 'delivery attempted')
+  const lines = (await installation.log()).filter(({ msg }) => msg === 'delivery attempted')
   expect(lines.length).toBeGreaterThan(1)
   expect(new Set(lines.map(({ traceId }) => traceId))).toEqual(new Set(['a'.repeat(32)]))
 })
@@ -97,15 +101,15 @@ it('a trace follows a message from its request to each webhook request, over a r
 it('a trace follows a sync and a deletion to each webhook request', async () => {
   const receiver = closing(await OtlpReceiver.started())
   const ledger = closing(await Ledger.started())
-  const pipeline = closing(
-    await startPipeline({
+  const installation = closing(
+    await startInstallation({
       operator: { listen: '127.0.0.1:0', keys: [{ name: 'ada', role: 'operate', key: 'operator-key' }] },
       destinations: [{ id: 'crm', sources: ['web'], webhooks: [{ url: ledger.url }] }],
       audiences: { list: [{ name: 'Shoppers', destinations: ['crm'] }] },
       traces: { endpoint: receiver.url, sample: 0 },
     }),
   )
-  const service = await pipeline.run()
+  const service = await installation.run()
   const ask = async (path: string, digit: string, body: string): Promise<void> => {
     const headers = { authorization: 'Bearer operator-key', traceparent: traceparent(digit) }
     const response = await fetch(`${service.operator}${path}`, { method: 'POST', headers, body })
@@ -113,7 +117,7 @@ it('a trace follows a sync and a deletion to each webhook request', async () => 
     await response.text()
   }
   const named = (name: string) => receiver.spans.filter(span => span.name === name)
-  const [input, identify] = [`process ${pipeline.topics.audienceInput}`, `send ${pipeline.topics.events}`]
+  const [input, identify] = [`process ${installation.topics.audienceInput}`, `send ${installation.topics.events}`]
   const observations = () => named(input).filter(({ attributes }) => attributes['hookline.input'] === 'observed')
 
   await ask('/v1/audiences/Shoppers/syncs', 'a', 'somebody\nelse-body')
@@ -148,14 +152,14 @@ it('a trace follows a sync and a deletion to each webhook request', async () => 
 
 it.each([
   ['without traces', {}],
-  ['with a tracing system that is gone', { traces: { endpoint: 'http://127.0.0.1:9', sample: 1 } }],
-])('%s messages are delivered, and nobody who did not ask is told', async (_, more) => {
+  ['with an unreachable tracing system', { traces: { endpoint: 'http://127.0.0.1:9', sample: 1 } }],
+])('%s messages are delivered, and an endpoint that did not ask for trace headers gets none', async (_, more) => {
   const ledgers = await endpoints()
-  const pipeline = closing(
-    await startPipeline({ delivery: { schedule: ['1s'] }, destinations: destinations(ledgers), ...more }),
+  const installation = closing(
+    await startInstallation({ delivery: { schedule: ['1s'] }, destinations: destinations(ledgers), ...more }),
   )
-  const service = await pipeline.run()
-  await send(pipeline, service.collector, everything)
+  const service = await installation.run()
+  await send(installation, service.collector, everything)
   await Promise.all([ledgers.asks.untilDelivered(1), ledgers.other.untilDelivered(1)])
   expect(toldTo(ledgers.other)).toEqual([[], []])
   if (!('traces' in more)) expect(toldTo(ledgers.asks)).toEqual([[], []])

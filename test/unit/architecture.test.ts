@@ -5,7 +5,7 @@ import { describe, expect, it } from '@jest/globals'
 
 const root = resolve(import.meta.dirname, '../..')
 const sources = ['src', 'packages/client/src', 'packages/client-kafka/src']
-/** Relative to `src`, as `core/topics.ts`; those of packages begin with `packages/`. */
+/** Paths relative to `src`, such as `core/topics.ts`; those of packages begin with `packages/`. */
 const files = (
   await Promise.all(
     sources.map(async source =>
@@ -26,7 +26,7 @@ const importsOf = (file: string): string[] =>
 
 const targetOf = (file: string, target: string): string => named(resolve(dirname(pathOf(file)), target))
 
-/** Which layers a layer may import; the entries at the top of src may import all. */
+/** The layers that each layer may import. Files directly in `src` may import every layer. */
 const allowed: Record<string, readonly string[]> = {
   core: ['core'],
   services: ['core', 'services'],
@@ -37,23 +37,14 @@ const allowed: Record<string, readonly string[]> = {
 }
 const layerOf = (file: string): string | undefined => file.match(/^(packages\/[^/]+|[^/]+)\//)?.[1]
 
-/** Exceptions that still have to go; a new one is refused. */
+/** Exceptions to remove. The test fails for a new one, and for one that is no longer needed. */
 const fileCyclesToRemove: readonly (readonly string[])[] = []
 const folderCyclesToRemove: readonly (readonly string[])[] = [
   ['adapters/kafka/kafkajs', 'adapters/kafka/kafkajs/patches'],
 ]
-const sameNamesToRemove: readonly string[] = [
-  'adapters/kafka/group/membership.ts',
-  'adapters/kafka/group/owned-partitions.ts',
-  'core/audience/membership.ts',
-  'core/flow/spillover.ts',
-  'services/audiences/owned-partitions.ts',
-  'services/collector/admission.ts',
-  'services/dispatcher/admission.ts',
-  'services/dispatcher/spillover.ts',
-]
+const sameNamesToRemove: readonly string[] = []
 
-describe('imports go one way', () => {
+describe('a file imports only permitted layers', () => {
   it.each(files)('%s', file => {
     const layer = layerOf(file)
     if (layer === undefined) return
@@ -63,19 +54,19 @@ describe('imports go one way', () => {
     expect(targets.filter(target => !allowed[layer]?.includes(layerOf(target) ?? 'entry'))).toEqual([])
   })
 
-  it('sees the imports it judges', () => {
+  it('the test finds the imports of a file', () => {
     expect(importsOf('core/topics.ts')).toContain('./units.ts')
   })
 })
 
-/** Every import of a file of `src`, types included, as paths below `src`. */
+/** The imported files of a file, types included, as in `files`. */
 const targetsOf = (file: string): string[] =>
   importsOf(file)
     .filter(target => target.startsWith('.'))
     .map(target => targetOf(file, target))
     .filter(target => files.includes(target))
 
-/** The groups of nodes that reach each other, sorted; a graph without cycles has none (Tarjan). */
+/** The groups of nodes that reach each other (Tarjan's algorithm); none without a cycle. */
 function cyclesOf(graph: ReadonlyMap<string, ReadonlySet<string>>): string[][] {
   const index = new Map<string, number>()
   const low = new Map<string, number>()
@@ -97,7 +88,7 @@ function cyclesOf(graph: ReadonlyMap<string, ReadonlySet<string>>): string[][] {
   return found
 }
 
-/** The graph of imports, with each file replaced by what `nodeOf` says. */
+/** The graph of imports between nodes. `nodeOf` gives the node of a file. */
 function graphOf(nodeOf: (file: string) => string): Map<string, Set<string>> {
   const graph = new Map<string, Set<string>>()
   for (const file of files) {
@@ -108,10 +99,10 @@ function graphOf(nodeOf: (file: string) => string): Map<string, Set<string>> {
   }
   return graph
 }
-/** A file directly in a layer stands for itself. */
+/** The folder of a file; for a file directly in a layer, the file. */
 const folderOf = (file: string): string => (file.split('/').length > 2 ? dirname(file) : file)
 
-describe('nothing imports in a circle', () => {
+describe('there is no import cycle', () => {
   it('between files', () => {
     expect(cyclesOf(graphOf(file => file))).toEqual(fileCyclesToRemove)
   })
@@ -126,13 +117,16 @@ describe('nothing imports in a circle', () => {
   })
 })
 
-describe('a file is found by its folder', () => {
-  it('no folder has a file of its own name beside it', () => {
+describe('names of files are unambiguous', () => {
+  it('no folder has a file of the same name beside it', () => {
     const folders = new Set(files.map(file => dirname(file)))
     expect(files.filter(file => folders.has(file.replace(/\.ts$/, '')))).toEqual([])
   })
 
-  /** In `src`, besides the first file of a folder, which has its name, and commands, which have the names that users type. */
+  /**
+   * Exempt are packages, commands, which have the names that users type, and the main file of a
+   * folder, which has the name of the folder.
+   */
   it('no two files have the same name', () => {
     const isExempt = (file: string): boolean =>
       /^(app\/commands|packages)\//.test(file) || basename(dirname(file)) === basename(file, '.ts')
@@ -166,7 +160,7 @@ describe('the Kafka adapter has four folders', () => {
     kafkajs: [],
   }
 
-  it('holds every file in one of them', () => {
+  it('every file is in one of them', () => {
     expect(inAdapter.filter(file => !folders.includes(folderOf(file)))).toEqual([])
   })
 
@@ -175,7 +169,7 @@ describe('the Kafka adapter has four folders', () => {
     expect(targets.filter(target => ![folder, ...(below[folder] ?? [])].includes(folderOf(target)))).toEqual([])
   })
 
-  it.each(folders)('%s has at most five floors', folder => {
+  it.each(folders)('%s has chains of at most five imports', folder => {
     const depthOf = (file: string): number =>
       1 +
       Math.max(
@@ -189,9 +183,9 @@ describe('the Kafka adapter has four folders', () => {
   })
 })
 
-describe('the client library stays small', () => {
+describe('the client library has few imports', () => {
   it.each(files.filter(file => layerOf(file) === 'packages/client'))(
-    '%s knows core/message and Node, nothing else',
+    '%s imports only core/message and modules of Node',
     file => {
       const targets = importsOf(file).map(target => (target.startsWith('.') ? targetOf(file, target) : target))
       expect(targets.filter(target => !/^(packages\/client\/|core\/message\/|node:)/.test(target))).toEqual([])
@@ -201,12 +195,12 @@ describe('the client library stays small', () => {
 
 describe('core is pure', () => {
   const impure = /\b(Date\.now|new Date\(\)|Math\.random|performance\.now|DateTime\.(now|utc\(\)|local\(\))|console\.)/
-  it.each(files.filter(file => layerOf(file) === 'core'))('%s reads no clock, chance or console', file => {
+  it.each(files.filter(file => layerOf(file) === 'core'))('%s uses no clock, random numbers or console', file => {
     expect(text(file)).not.toMatch(impure)
   })
 })
 
-describe('each outside thing has one door', () => {
+describe('each package is imported only in its folder', () => {
   const doors: Record<string, RegExp> = {
     kafkajs: /^adapters\/kafka\//,
     got: /^adapters\/webhook\//,

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { yamlText } from '../layout.ts'
+import { yamlText } from '../format.ts'
 import { channelObjects, operationObjects } from './channels.ts'
 import { messages } from './messages.ts'
 
@@ -10,7 +10,6 @@ const head = `# The records of Hookline's topics as AsyncAPI 3.0: topics, keys, 
 const description = `The topics of one installation with the default configuration. All names start with \`topics.prefix\`, by default \`hookline\`.
 The README in this directory explains how to write events and how schemas may change.`
 
-/** Returns the document as an object. */
 export function asyncApiDocument(): object {
   const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
     version: string

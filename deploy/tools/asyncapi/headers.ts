@@ -58,7 +58,7 @@ export const deliveryStateHeaders: Readonly<Record<string, Header>> = {
   'message-id': { description: 'The message id, which receivers use to drop duplicates.', examples: ['m-1'] },
 }
 
-/** Headers that are absent without a trace. */
+/** Headers that are present only when there is a trace. */
 const attemptTrace: Readonly<Record<string, Header>> = {
   'first-traceparent': {
     description: 'Trace context of the first attempt (W3C Trace Context), to which later attempts link.',
@@ -119,7 +119,7 @@ export const eventHeaders: Readonly<Record<string, Header>> = {
   tracestate: { description: 'Vendor-specific data of the trace, in addition to traceparent.', examples: ['vendor=1'] },
 }
 
-/** Headers that are absent without a trace. */
+/** Headers that are present only when there is a trace. */
 export const inputHeaders: Readonly<Record<string, Header>> = {
   traceparent: {
     description:

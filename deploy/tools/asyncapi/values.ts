@@ -2,13 +2,13 @@ import { attemptDecisions } from '../../../src/core/delivery/attempt-facts.ts'
 import { deadLetterReasons, deferralCauses, dropReasons, outcomes } from '../../../src/core/delivery/outcome.ts'
 import { messageTypes, rejectionCodes } from '../../../src/core/message/message.ts'
 
-/** JSON Schemas of the values in JSON. */
+/** JSON Schemas of the record values that are JSON. */
 
 const text = (description: string): object => ({ type: 'string', description })
 const integer = (description: string): object => ({ type: 'integer', description })
 const milliseconds = (what: string): object => integer(`${what}, in milliseconds since 1970.`)
 
-/** As `rejectedRecord` writes it. */
+/** The value of a rejected message, as `rejectedRecord` writes it. */
 export const rejectedValue = {
   type: 'object',
   required: ['source', 'code', 'message', 'index', 'receivedAt', 'text'],
@@ -24,7 +24,7 @@ export const rejectedValue = {
   },
 }
 
-/** As `encodeSuppressions` writes it. */
+/** The suppressions of a user, as `encodeSuppressions` writes them. */
 export const suppressionsValue = {
   type: 'object',
   required: ['marks'],
@@ -47,7 +47,7 @@ export const suppressionsValue = {
   },
 }
 
-/** As `encodeDeletion` writes it. */
+/** A deletion, as `encodeDeletion` writes it. */
 export const deletionValue = {
   type: 'object',
   required: ['createdAt', 'users', 'suppressed', 'sources'],
@@ -69,7 +69,7 @@ export const deletionValue = {
   },
 }
 
-/** As `encodeDeletionOutcome` writes it. */
+/** The result of a delete message, as `encodeDeletionOutcome` writes it. */
 export const deletionOutcomeValue = {
   type: 'object',
   required: ['result'],
@@ -84,7 +84,7 @@ export const deletionOutcomeValue = {
   },
 }
 
-/** As `encodeAttempt` writes it. */
+/** An attempt, as `encodeAttempt` writes it. */
 export const attemptValue = {
   type: 'object',
   required: ['at', 'decision', 'destination', 'source', 'messageId', 'type', 'attempt', 'outcomes', 'elapsedMs'],

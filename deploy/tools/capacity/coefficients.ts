@@ -2,7 +2,7 @@ import { type Entry, figureOf } from '../../../test/tools/bench/publication/entr
 
 /** Costs that `make bench` measured and published. */
 export interface Coefficients {
-  /** CPU time of a delivery in microseconds, by the response time of the endpoint, ascending. */
+  /** CPU time of a delivery in microseconds, in ascending order of the endpoint's response time. */
   readonly delivery: readonly { readonly answerMs: number; readonly micros: number }[]
   /**
    * Memory of a dispatcher in MB: without requests, and for each concurrent request that it allows.
@@ -14,13 +14,14 @@ export interface Coefficients {
   readonly eventBytes: number
   readonly retryRecordBytes: number
   /**
-   * Collector: CPU time of a message in microseconds, with twenty messages in a request; MB of a
-   * process.
+   * The collector's CPU time for a message in microseconds, with twenty messages in a request, and
+   * the memory of its process in MB.
    */
   readonly collect: number
   readonly collectorMb: number
   /**
-   * Audiences service: bytes in memory of a membership, and CPU time in microseconds to restore it.
+   * The memory of a membership in the audiences service in bytes, and the CPU time to restore it in
+   * microseconds.
    */
   readonly memberBytes: number
   readonly restore: number
@@ -51,14 +52,14 @@ export function coefficientsFrom(entries: readonly Entry[], transport: string): 
   const [few, many] = [delivered(20, 'peak memory'), delivered(200, 'peak memory')]
   const eachCall = (many - few) / (callsAt200ms - callsAt20ms)
   // A retry record needs no request, so its cost does not depend on the HTTP client. The
-  // measurement with the cheapest client shows it best.
+  // measurement with the cheapest client shows this cost best.
   const [cheapest, parked] = ['hookline undici, 20 ms', 'hookline undici, 1 of 3 parked']
   const ofBare = measured('retries', parked, 'park and release, of a bare delivery')
   const coefficients: Coefficients = {
     delivery,
     memory: { base: few - eachCall * callsAt20ms, eachCall },
-    // Scaled by the reference loop that ran beside the deliveries, so that all costs refer to one
-    // machine.
+    // This ratio is scaled by the reference loop that ran beside the deliveries, so that all costs
+    // refer to one machine.
     retryWriteMicros: (ofBare * 1e6) / beside('delivery', cheapest, 'deliveries'),
     eventBytes: beside('retries', parked, 'parked record'),
     retryRecordBytes: measured('retries', parked, 'parked record'),

@@ -14,7 +14,7 @@ export interface Load {
   readonly outage: { readonly share: number; readonly hours: number }
 }
 
-/** Assumptions that are chosen instead of measured. */
+/** Assumptions. They are chosen, not measured. */
 export interface Assumptions {
   /**
    * Average share of a CPU core that a process may use. The rest is for peaks and for the
@@ -61,17 +61,18 @@ export interface Plan {
   readonly partitions: number
   readonly brokers: {
     /**
-     * Written MB per second without an outage, including replication. The brokers send the same
-     * amount: once to the dispatchers, and to each replica beyond the first.
+     * MB per second that are written to the brokers without an outage, including replication. The
+     * brokers send the same amount: once to the dispatchers, and once to each replica beyond the
+     * first.
      */
     readonly inMb: number
     readonly diskTb: number
     readonly count: number
   }
   readonly outage: OutageEffect & {
-    /** Retry records written for each failed delivery. */
+    /** Number of retry records that are written for each failed delivery. */
     readonly amplification: number
-    /** Additional cores of the dispatchers while the most retry records are written. */
+    /** Additional cores of the dispatchers at the maximum rate of written retry records. */
     readonly cores: number
     readonly inMb: number
     readonly diskTb: number
@@ -80,9 +81,9 @@ export interface Plan {
 
 export interface Fleet {
   readonly processes: number
-  /** Cores in use on average, all processes together. */
+  /** CPU cores that all processes together use on average. */
   readonly cores: number
-  /** Maximum memory of each process. */
+  /** Maximum memory of each process, in MB. */
   readonly mb: number
 }
 

@@ -1,4 +1,4 @@
-import { deferralTier } from '../../../src/core/delivery/schedule.ts'
+import { deferralTier } from '../../../src/core/delivery/retry-tier.ts'
 import { fixedTiers } from '../../../src/core/topics.ts'
 import { durationMs } from '../../../src/core/units.ts'
 
@@ -13,25 +13,25 @@ export interface Outage {
 
 /** The effect of an outage on the retry topics. */
 export interface OutageEffect {
-  /** Retry records that wait when the outage ends. */
+  /** Number of retry records that wait when the outage ends. */
   readonly waiting: number
-  /** Total number of retry records written. */
+  /** Total number of retry records that are written. */
   readonly parked: number
   /** Maximum rate of retry records written per second, averaged over a minute. */
   readonly maxRetryRecordsPerSecond: number
   /**
-   * Maximum rate of missed deliveries per second after the outage, averaged over a minute. New
-   * deliveries are not included.
+   * Maximum rate per second at which missed deliveries become due after the outage, averaged over a
+   * minute. New deliveries are not included.
    */
   readonly maxReleasedPerSecond: number
   /** Minutes from the end of the outage to the last missed delivery. */
   readonly lastAfterMinutes: number
-  /** Deliveries whose retry window ended during the outage. */
+  /** Number of deliveries whose retry window ended during the outage. */
   readonly deadLettered: number
 }
 
 const minute = 60_000
-/** Records of this time span are simulated together. */
+/** The records of this time span are simulated together. */
 const cohortMs = 1_000
 
 /**

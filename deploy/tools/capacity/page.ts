@@ -3,8 +3,8 @@ import { coefficientsFrom } from './coefficients.ts'
 import { casesTable, coefficientsTable, defaultAssumptionsTable, outagesTable } from './tables.ts'
 
 /**
- * The generated blocks of docs/explanation/capacity.md by name. A block names the figures that are
- * missing.
+ * The generated blocks of docs/explanation/capacity.md by name. A block for which figures are
+ * missing names these figures.
  */
 export function capacityBlocks(entries: readonly Entry[]): ReadonlyMap<string, string> {
   const orMissing = (text: () => string): string => {

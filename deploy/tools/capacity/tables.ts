@@ -4,7 +4,7 @@ import { cases, outageOf, outages } from './cases.ts'
 import type { Coefficients } from './coefficients.ts'
 import { type Assumptions, defaultAssumptions, type Load, type Plan, planFor } from './model.ts'
 
-/* What the page and the command show, in Markdown that reads well on a terminal too. */
+/* The tables of the page and the command, in Markdown that is also readable on a terminal. */
 
 const three = (value: number): string => shown(Number(value.toPrecision(3)))
 const percent = (share: number): string => `${three(share * 100)} %`
@@ -52,7 +52,7 @@ export const assumptionsTable = (choices: Assumptions): string =>
     ],
   )
 
-/** A column for each plan. */
+/** A table with a column for each plan. */
 export function plansTable(
   plans: readonly { readonly title: string; readonly load: Load; readonly plan: Plan }[],
 ): string {

@@ -2,12 +2,12 @@ import { execFile } from 'node:child_process'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { type Availability, firstAvailable, type Option } from '../local/first-available.ts'
 import { cacheDirectory, makeOnce } from '../local/user-cache.ts'
-import { type Attempt, firstOpenWay, type Way } from '../local/ways.ts'
 
 const run = promisify(execFile)
 
-/** Version that is built when no Helm is installed. */
+/** The Helm version that is built when no Helm is installed. */
 export const helmVersion = 'v4.2.4'
 /** Kubernetes version for which the manifests are rendered and checked. */
 export const kubernetesVersion = '1.36.0'
@@ -16,12 +16,12 @@ const buildTimeoutMs = 15 * 60_000
 
 /**
  * Returns the path of a Helm that supports the chart's schema (3.18 or newer): `HELM`, or `helm` on
- * the PATH. Otherwise Helm is built once with Go, whose checksum database verifies the source, and
- * cached.
+ * the PATH. Otherwise builds Helm once with Go, whose checksum database verifies the source, and
+ * caches it.
  * @throws NothingAvailable with what is missing.
  */
 export async function findOrBuildHelm(env: NodeJS.ProcessEnv = process.env, log = say): Promise<string> {
-  return firstOpenWay(
+  return firstAvailable(
     'Helm',
     [named('HELM', env['HELM'], env), named('helm on the PATH', 'helm', env), built(env, log)],
     log,
@@ -34,28 +34,30 @@ export function isRecent(version: string): boolean {
   return major > 3 || (major === 3 && minor >= 18)
 }
 
-const named = (name: string, command: string | undefined, env: NodeJS.ProcessEnv): Way<string> => ({
+const named = (name: string, command: string | undefined, env: NodeJS.ProcessEnv): Option<string> => ({
   name,
-  async attempt() {
+  async find() {
     const remedy = 'Install Helm 3.18 or newer'
-    if (!command) return closed('not set', 'Set it to the path of a Helm binary')
+    if (!command) return unavailable('not set', 'Set it to the path of a Helm binary')
     const version = await run(command, ['version', '--template', '{{.Version}}'], { env }).then(
       ({ stdout }) => stdout,
       () => undefined,
     )
-    if (version === undefined) return closed('not found', remedy)
-    return isRecent(version) ? { kind: 'got', it: command } : closed(`its version is ${version.trim()}`, remedy)
+    if (version === undefined) return unavailable('not found', remedy)
+    return isRecent(version)
+      ? { kind: 'available', value: command }
+      : unavailable(`its version is ${version.trim()}`, remedy)
   },
 })
 
-const built = (env: NodeJS.ProcessEnv, log: (line: string) => void): Way<string> => ({
+const built = (env: NodeJS.ProcessEnv, log: (line: string) => void): Option<string> => ({
   name: 'built with Go',
-  async attempt() {
+  async find() {
     const hasGo = await run('go', ['version'], { env }).then(
       () => true,
       () => false,
     )
-    if (!hasGo) return closed('Go is not installed', 'Install Go 1.26 or newer')
+    if (!hasGo) return unavailable('Go is not installed', 'Install Go 1.26 or newer')
     const directory = await makeOnce(join(cacheDirectory(env), `helm-${helmVersion}`), async temporary => {
       log(
         `building Helm ${helmVersion} with Go, which takes some minutes the first time; it is cached in ${cacheDirectory(env)}`,
@@ -68,11 +70,11 @@ const built = (env: NodeJS.ProcessEnv, log: (line: string) => void): Way<string>
         maxBuffer: 64 * 1_048_576,
       })
     })
-    return { kind: 'got', it: join(directory, 'helm') }
+    return { kind: 'available', value: join(directory, 'helm') }
   },
 })
 
-const closed = (why: string, remedy: string): Attempt<never> => ({ kind: 'unavailable', why, remedy })
+const unavailable = (why: string, remedy: string): Availability<never> => ({ kind: 'unavailable', why, remedy })
 
 function say(line: string): void {
   process.stderr.write(`${line}\n`)

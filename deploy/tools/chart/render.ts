@@ -9,7 +9,7 @@ import { kubernetesVersion } from './helm.ts'
 const run = promisify(execFile)
 export const chart = join(import.meta.dirname, '../../helm/hookline')
 
-/** A Kubernetes object as rendered. */
+/** A Kubernetes object in the rendered chart. */
 export interface Manifest {
   readonly apiVersion: string
   readonly kind: string

@@ -1,5 +1,5 @@
 import { configurationJsonSchema } from '../../../src/core/settings/json-schema.ts'
-import { serviceNames } from '../../../src/core/settings/service-names.ts'
+import { serviceNames } from '../../../src/core/settings/services.ts'
 
 type Schema = Readonly<Record<string, unknown>>
 
@@ -10,7 +10,7 @@ const wholeFrom = (minimum: number): Schema => ({ type: 'integer', minimum })
 const oneOf = (...values: readonly string[]): Schema => ({ enum: values })
 const list = (items: Schema): Schema => ({ type: 'array', items })
 const texts: Schema = { type: 'object', additionalProperties: text }
-/** A value of a Kubernetes type. Kubernetes checks it when it is applied. */
+/** A value of a Kubernetes type. Kubernetes checks the value when a manifest is applied. */
 const anyObject: Schema = { type: 'object' }
 const closedObject = (properties: Readonly<Record<string, Schema>>, required: readonly string[] = []): Schema => ({
   type: 'object',
@@ -21,13 +21,16 @@ const closedObject = (properties: Readonly<Record<string, Schema>>, required: re
 const port: Schema = { type: 'integer', minimum: 1, maximum: 65_535 }
 const ports = list(port)
 const quantities: Schema = { type: 'object', additionalProperties: { type: ['string', 'number'] } }
-/** A pod without requests is evicted first, and one without a memory limit can starve others. */
+/**
+ * Kubernetes evicts a pod without resource requests first. A pod without a memory limit can take
+ * the memory of others.
+ */
 const resources = closedObject(
   { requests: { ...quantities, required: ['cpu', 'memory'] }, limits: { ...quantities, required: ['memory'] } },
   ['requests', 'limits'],
 )
 
-/** A service account of one part; without a name the part uses the common one. */
+/** The Secret of one part. Without a name, the part uses the common Secret. */
 const ownSecret = closedObject({ name, key: text })
 
 const service = (more: Readonly<Record<string, Schema>> = {}): Schema =>
@@ -60,7 +63,7 @@ const properties: Readonly<Record<string, Schema>> = {
     serviceNames,
   ),
   heapPercent: { type: 'integer', minimum: 20, maximum: 80 },
-  // Maximum duration of a drain, and the collector's delay before it.
+  // The minimum is the longest drain (25 s), and the collector's delay before it (5 s).
   terminationGracePeriodSeconds: wholeFrom(30),
   minReadySeconds: wholeFrom(0),
   podAnnotations: texts,

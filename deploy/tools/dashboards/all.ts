@@ -1,4 +1,4 @@
-import { jsonText } from '../layout.ts'
+import { compactJson } from '../format.ts'
 import { type Dashboard, dashboardJson } from './dashboard.ts'
 import { destinations } from './destinations.ts'
 import { kafka } from './kafka.ts'
@@ -10,5 +10,8 @@ export const dashboards: readonly Dashboard[] = [overview, destinations, kafka, 
 /** The dashboards as JSON for Grafana's import, by path in the repository. */
 export const dashboardFiles = (): ReadonlyMap<string, string> =>
   new Map(
-    dashboards.map(each => [`deploy/helm/hookline/files/dashboards/${each.uid}.json`, jsonText(dashboardJson(each))]),
+    dashboards.map(each => [
+      `deploy/helm/hookline/files/dashboards/${each.uid}.json`,
+      compactJson(dashboardJson(each), 2),
+    ]),
   )

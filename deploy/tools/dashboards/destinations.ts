@@ -1,7 +1,7 @@
 import { deliveryColours, outcomeColours } from './colours.ts'
 import { type Dashboard, installation } from './dashboard.ts'
 import type { Row } from './panel.ts'
-import { rateBy, series } from './queries.ts'
+import { rateBy, selector } from './queries.ts'
 
 const chosen = 'destination=~"$destination"'
 
@@ -17,7 +17,7 @@ const worstDestinations: Row = {
       max: 1,
       queries: [
         {
-          expr: `topk(10, ${series('hookline:webhook_calls_failed:ratio_rate15m', chosen)})`,
+          expr: `topk(10, ${selector('hookline:webhook_calls_failed:ratio_rate15m', chosen)})`,
           legend: '{{destination}}',
         },
       ],
@@ -29,7 +29,7 @@ const worstDestinations: Row = {
       unit: 'cps',
       as: 'lines',
       width: 12,
-      queries: [{ expr: `topk(10, ${series('hookline:webhook_calls:rate15m', chosen)})`, legend: '{{destination}}' }],
+      queries: [{ expr: `topk(10, ${selector('hookline:webhook_calls:rate15m', chosen)})`, legend: '{{destination}}' }],
     },
     {
       title: 'Circuit breakers',
@@ -40,20 +40,20 @@ const worstDestinations: Row = {
       width: 12,
       max: 1,
       queries: [
-        { expr: `max by (destination) (${series('hookline_breaker_open', chosen)})`, legend: '{{destination}}' },
+        { expr: `max by (destination) (${selector('hookline_breaker_open', chosen)})`, legend: '{{destination}}' },
       ],
     },
     {
       title: 'Dead-lettered within an hour',
       description:
-        'Dead letters by destination and reason. The destination is - when the record names none. List them with hookline dead-letters.',
+        'Dead letters by destination and reason. The destination is - when the record names no destination. List them with hookline dead-letters.',
       unit: 'short',
       as: 'table',
       width: 12,
       values: 'dead letters',
       queries: [
         {
-          expr: `sort_desc(sum by (destination, reason) (${series('hookline:dead_letters:increase1h', 'destination=~"$destination|-"')}))`,
+          expr: `sort_desc(sum by (destination, reason) (${selector('hookline:dead_letters:increase1h', 'destination=~"$destination|-"')}))`,
           legend: '',
         },
       ],
@@ -67,7 +67,7 @@ const selectedDestinations: Row = {
     {
       title: 'Deliveries',
       description:
-        'retried: scheduled again after a failed attempt. deferred: waits in a retry topic without an attempt. dead_lettered: failed permanently. dropped: not delivered because of the configuration, the integrations of the message, or a deletion.',
+        'retried: scheduled again after a failed attempt. deferred: waits in a retry topic without an attempt. dead_lettered: failed permanently. dropped: not delivered on purpose, see Dropped deliveries.',
       unit: 'cps',
       as: 'lines',
       width: 12,
@@ -139,7 +139,7 @@ const allDestinations: Row = {
     {
       title: 'Deferred without an attempt',
       description:
-        'lane_full: the destination queue is full. breaker_open: the circuit breaker is open. not_before: the wait is longer than the delay of the retry topic. paused: the destination is paused. handover: the partition was revoked. unconfigured: the source or destination is not configured yet.',
+        'lane_full: the destination queue is full. breaker_open: the circuit breaker is open. not_before: the wait is longer than the delay of the retry topic. paused: the destination is paused. handover: the partition was revoked while the delivery waited. unconfigured: the source or destination is not configured yet.',
       unit: 'cps',
       as: 'lines',
       width: 12,
@@ -147,7 +147,8 @@ const allDestinations: Row = {
     },
     {
       title: 'Dropped deliveries',
-      description: 'Dropped because of the configuration, the integrations of the message, or a deletion of the user.',
+      description:
+        'disabled: the destination is disabled. not_selected: the integrations of the message exclude it. no_destination: no destination is connected to the source. user_deleted, suppressed: the user was deleted or is suppressed.',
       unit: 'cps',
       as: 'lines',
       width: 12,

@@ -1,6 +1,6 @@
 import { type Dashboard, installation } from './dashboard.ts'
 import type { Row } from './panel.ts'
-import { age, quantilesOf, rateBy, series } from './queries.ts'
+import { quantilesOf, rateBy, secondsSince, selector } from './queries.ts'
 import { audiences } from './rows/audiences.ts'
 
 const backlog: Row = {
@@ -8,11 +8,12 @@ const backlog: Row = {
   panels: [
     {
       title: 'Lag by topic',
-      description: 'Records that are not done. Most records of the retry topics are not due yet, which is normal.',
+      description:
+        'Records whose processing has not ended. Most records of the retry topics are not due yet, which is normal.',
       unit: 'short',
       as: 'lines',
       width: 8,
-      queries: [{ expr: `sum by (topic) (${series('hookline_consumer_lag_records')})`, legend: '{{topic}}' }],
+      queries: [{ expr: `sum by (topic) (${selector('hookline_consumer_lag_records')})`, legend: '{{topic}}' }],
     },
     {
       title: 'Partitions with the most lag',
@@ -23,7 +24,7 @@ const backlog: Row = {
       width: 8,
       queries: [
         {
-          expr: `topk(10, max by (topic, partition) (${series('hookline_consumer_lag_records', 'topic=~".+[.]events"')}))`,
+          expr: `topk(10, max by (topic, partition) (${selector('hookline_consumer_lag_records', 'topic=~".+[.]events"')}))`,
           legend: '{{partition}}',
         },
       ],
@@ -31,14 +32,14 @@ const backlog: Row = {
     {
       title: 'Age of the oldest record in progress',
       description:
-        'Time since the append of that record, as a share of the topic’s retention. Above 50 % an alert fires, because Kafka may delete the record before it is done.',
+        'Time since the append of the oldest record in progress, as a share of the topic’s retention. Above 50 % an alert fires, because Kafka may delete the record before Hookline has processed it.',
       unit: 'percentunit',
       as: 'lines',
       width: 8,
       max: 1,
       queries: [
         {
-          expr: `max by (topic) (${age('hookline_oldest_open_record_timestamp_seconds')}) / max by (topic) (${series('hookline_topic_retention_seconds')})`,
+          expr: `max by (topic) (${secondsSince('hookline_oldest_open_record_timestamp_seconds')}) / max by (topic) (${selector('hookline_topic_retention_seconds')})`,
           legend: '{{topic}}',
         },
       ],
@@ -52,26 +53,29 @@ const backlog: Row = {
       as: 'lines',
       width: 8,
       queries: [
-        { expr: `max by (topic) (${age('hookline_partition_last_progress_timestamp_seconds')})`, legend: '{{topic}}' },
+        {
+          expr: `max by (topic) (${secondsSince('hookline_partition_last_progress_timestamp_seconds')})`,
+          legend: '{{topic}}',
+        },
       ],
       bad: { from: 300 },
     },
     {
       title: 'Records in progress',
-      description: 'Records admitted and not done, by process.',
+      description: 'Records that the process has read and not finished, by process.',
       unit: 'short',
       as: 'lines',
       width: 8,
-      queries: [{ expr: series('hookline_records_open'), legend: '{{instance}}' }],
+      queries: [{ expr: selector('hookline_records_open'), legend: '{{instance}}' }],
     },
     {
       title: 'Longest time in progress',
       description:
-        'Time since the admission of the oldest record in progress. An attempt takes at most 5 s. Many minutes mean a bug, or a topic whose writes fail.',
+        'Longest time for which a record has been in progress, by process. An attempt takes at most 5 s. Many minutes mean a bug, or a topic whose writes fail.',
       unit: 's',
       as: 'lines',
       width: 8,
-      queries: [{ expr: series('hookline_oldest_open_record_seconds'), legend: '{{instance}}' }],
+      queries: [{ expr: selector('hookline_oldest_open_record_seconds'), legend: '{{instance}}' }],
     },
   ],
 }
@@ -81,7 +85,7 @@ const retries: Row = {
   panels: [
     {
       title: 'Written to retry topics',
-      description: 'Deliveries written to retry topics, by delay.',
+      description: 'Deliveries written to retry topics per second, by delay of the topic.',
       unit: 'cps',
       as: 'lines',
       width: 8,
@@ -94,7 +98,9 @@ const retries: Row = {
       unit: 's',
       as: 'lines',
       width: 8,
-      queries: [{ expr: `max by (tier) (${age('hookline_oldest_due_retry_timestamp_seconds')})`, legend: '{{tier}}' }],
+      queries: [
+        { expr: `max by (tier) (${secondsSince('hookline_oldest_due_retry_timestamp_seconds')})`, legend: '{{tier}}' },
+      ],
       bad: { from: 900 },
     },
     {
@@ -118,7 +124,7 @@ const groups: Row = {
       as: 'lines',
       width: 8,
       isStacked: true,
-      queries: [{ expr: series('hookline_assigned_partitions'), legend: '{{group}} {{instance}}' }],
+      queries: [{ expr: selector('hookline_assigned_partitions'), legend: '{{group}} {{instance}}' }],
     },
     {
       title: 'Group joins',
@@ -129,7 +135,7 @@ const groups: Row = {
       width: 8,
       queries: [
         {
-          expr: `max by (group) (increase(${series('hookline_group_joins_total')}[$__rate_interval]))`,
+          expr: `max by (group) (increase(${selector('hookline_group_joins_total')}[$__rate_interval]))`,
           legend: '{{group}}',
         },
       ],
@@ -137,11 +143,11 @@ const groups: Row = {
     {
       title: 'Time since last broker contact',
       description:
-        'Maximum of all processes. Half a second is normal. After one minute the liveness probe fails and the process is restarted.',
+        'Time since a broker last responded to a consumer, maximum of all processes. Half a second is normal. After one minute the process is not ready.',
       unit: 's',
       as: 'lines',
       width: 8,
-      queries: [{ expr: `max by (group) (${series('hookline_consumer_silence_seconds')})`, legend: '{{group}}' }],
+      queries: [{ expr: `max by (group) (${selector('hookline_consumer_silence_seconds')})`, legend: '{{group}}' }],
       bad: { from: 60 },
     },
     {
@@ -154,7 +160,8 @@ const groups: Row = {
     },
     {
       title: 'Records done',
-      description: 'Records done, and records handed back because their partition was revoked before they were done.',
+      description:
+        'done: the processing ended. handed_back: the partition was revoked first, and its next owner reads the record again.',
       unit: 'cps',
       as: 'lines',
       width: 8,
@@ -168,7 +175,7 @@ const groups: Row = {
       width: 8,
       queries: [
         {
-          expr: `sum by (topic) (increase(${series('hookline_positions_lost_total')}[$__rate_interval]))`,
+          expr: `sum by (topic) (increase(${selector('hookline_positions_lost_total')}[$__rate_interval]))`,
           legend: '{{topic}}',
         },
       ],
@@ -176,7 +183,8 @@ const groups: Row = {
     },
     {
       title: 'Failed writes',
-      description: 'Failed writes by topic. Hookline retries each write until it succeeds.',
+      description:
+        'Failed writes by topic. Hookline retries them, except writes of the collector, whose senders receive an error.',
       unit: 'cps',
       as: 'lines',
       width: 12,
@@ -184,11 +192,12 @@ const groups: Row = {
     },
     {
       title: 'Topics with failing writes',
-      description: 'Topics whose last write failed, by process. Hookline does not commit the affected offsets.',
+      description:
+        'Topics whose last write failed, by process. Hookline does not commit the affected offsets until the writes succeed.',
       unit: 'short',
       as: 'lines',
       width: 12,
-      queries: [{ expr: series('hookline_unwritable_topics'), legend: '{{instance}}' }],
+      queries: [{ expr: selector('hookline_unwritable_topics'), legend: '{{instance}}' }],
       bad: { from: 1 },
     },
   ],

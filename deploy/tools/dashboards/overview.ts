@@ -1,8 +1,8 @@
 import { deliveryColours, messageColours, outcomeColours } from './colours.ts'
 import { type Dashboard, installation } from './dashboard.ts'
 import type { Panel, Row } from './panel.ts'
-import { age, quantilesOf, rateBy, series } from './queries.ts'
-import { collector, configuration } from './rows/input.ts'
+import { quantilesOf, rateBy, secondsSince, selector } from './queries.ts'
+import { collector, configuration } from './rows/collector-and-configuration.ts'
 
 const small: readonly Panel[] = [
   {
@@ -11,26 +11,27 @@ const small: readonly Panel[] = [
     unit: 'short',
     as: 'number',
     width: 4,
-    queries: [{ expr: `count(${series('hookline_build_info')})`, legend: 'processes' }],
+    queries: [{ expr: `count(${selector('hookline_build_info')})`, legend: 'processes' }],
     bad: { from: 1, when: 'below' },
   },
   {
     title: 'First attempts within 30 s',
-    description: 'Share in the last hour. The objective is 99.9 % in a month.',
+    description:
+      'Share of first attempts that began within 30 s of the append, in the last hour. The objective is 99.9 % in a month.',
     unit: 'percentunit',
     as: 'number',
     width: 4,
-    queries: [{ expr: `1 - ${series('hookline:first_attempts_late:ratio_rate1h')}`, legend: 'within 30 s' }],
+    queries: [{ expr: `1 - ${selector('hookline:first_attempts_late:ratio_rate1h')}`, legend: 'within 30 s' }],
     bad: { from: 0.999, when: 'below' },
   },
   {
     title: 'Lag of the events topic',
     description:
-      'Records of the events topic that are not done. A few hundred are normal under load. The lag must not grow steadily.',
+      'Records of the events topic whose processing has not ended. A few hundred are normal under load. The lag must not grow steadily.',
     unit: 'short',
     as: 'number',
     width: 4,
-    queries: [{ expr: `sum(${series('hookline_consumer_lag_records', 'topic=~".+[.]events"')})`, legend: 'records' }],
+    queries: [{ expr: `sum(${selector('hookline_consumer_lag_records', 'topic=~".+[.]events"')})`, legend: 'records' }],
     bad: { from: 100_000 },
   },
   {
@@ -39,7 +40,7 @@ const small: readonly Panel[] = [
     unit: 's',
     as: 'number',
     width: 4,
-    queries: [{ expr: `max(${age('hookline_oldest_due_retry_timestamp_seconds')})`, legend: 'overdue' }],
+    queries: [{ expr: `max(${secondsSince('hookline_oldest_due_retry_timestamp_seconds')})`, legend: 'overdue' }],
     bad: { from: 900 },
   },
   {
@@ -48,7 +49,7 @@ const small: readonly Panel[] = [
     unit: 'short',
     as: 'number',
     width: 4,
-    queries: [{ expr: `count(${series('hookline_check_ok')} == 0) or vector(0)`, legend: 'checks' }],
+    queries: [{ expr: `count(${selector('hookline_check_ok')} == 0) or vector(0)`, legend: 'checks' }],
     bad: { from: 1 },
   },
   {
@@ -59,7 +60,7 @@ const small: readonly Panel[] = [
     width: 4,
     queries: [
       {
-        expr: `count(${series('ALERTS', 'alertname=~"Hookline.*",alertstate="firing"')}) or vector(0)`,
+        expr: `count(${selector('ALERTS', 'alertname=~"Hookline.*",alertstate="firing"')}) or vector(0)`,
         legend: 'alerts',
       },
     ],
@@ -80,7 +81,7 @@ const inAndOut: Row = {
       queries: [{ expr: rateBy('result', 'hookline_collector_messages_total'), legend: '{{result}}' }],
     },
     {
-      title: 'Records admitted',
+      title: 'Records read',
       description: 'Records from the events topic (dispatcher) and due records from the retry topics (retries).',
       unit: 'cps',
       as: 'lines',
@@ -108,13 +109,14 @@ const inAndOut: Row = {
     },
     {
       title: 'First attempts after more than 30 s',
-      description: 'Share in the last five minutes and the last hour. The objective allows 0.1 % in a month.',
+      description:
+        'Share of first attempts, in the last five minutes and the last hour. The objective allows 0.1 % in a month.',
       unit: 'percentunit',
       as: 'lines',
       width: 8,
       queries: [
-        { expr: series('hookline:first_attempts_late:ratio_rate5m'), legend: '5 min' },
-        { expr: series('hookline:first_attempts_late:ratio_rate1h'), legend: '1 h' },
+        { expr: selector('hookline:first_attempts_late:ratio_rate5m'), legend: '5 min' },
+        { expr: selector('hookline:first_attempts_late:ratio_rate1h'), legend: '1 h' },
       ],
     },
     {
@@ -159,8 +161,8 @@ const calls: Row = {
       as: 'lines',
       width: 8,
       queries: [
-        { expr: `sum(${series('hookline_calls_in_flight')})`, legend: 'in progress' },
-        { expr: `sum(${series('hookline_calls_in_flight_limit')})`, legend: 'limit' },
+        { expr: `sum(${selector('hookline_calls_in_flight')})`, legend: 'in progress' },
+        { expr: `sum(${selector('hookline_calls_in_flight_limit')})`, legend: 'limit' },
       ],
     },
   ],

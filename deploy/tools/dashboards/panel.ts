@@ -13,7 +13,7 @@ import type {
 export type Unit = 'short' | 's' | 'bytes' | 'percentunit' | 'cps' | 'none' | 'dateTimeFromNow'
 
 export interface Query {
-  /** PromQL, with Grafana's variables. */
+  /** The query in PromQL, with Grafana's variables. */
   readonly expr: string
   /** The legend, with Grafana's `{{label}}` placeholders. */
   readonly legend: string

@@ -1,10 +1,10 @@
 import { logLineColours } from './colours.ts'
 import { type Dashboard, installation } from './dashboard.ts'
 import type { Row } from './panel.ts'
-import { age, rateBy, series } from './queries.ts'
+import { rateBy, secondsSince, selector } from './queries.ts'
 
 const chosen = 'instance=~"$instance"'
-const rateOf = (name: string): string => `rate(${series(name, chosen)}[$__rate_interval])`
+const rateOf = (name: string): string => `rate(${selector(name, chosen)}[$__rate_interval])`
 
 const load: Row = {
   title: 'Load',
@@ -29,8 +29,8 @@ const load: Row = {
       as: 'lines',
       width: 8,
       queries: [
-        { expr: series('nodejs_eventloop_lag_p50_seconds', chosen), legend: '{{instance}} p50' },
-        { expr: series('nodejs_eventloop_lag_p99_seconds', chosen), legend: '{{instance}} p99' },
+        { expr: selector('nodejs_eventloop_lag_p50_seconds', chosen), legend: '{{instance}} p50' },
+        { expr: selector('nodejs_eventloop_lag_p99_seconds', chosen), legend: '{{instance}} p99' },
       ],
       bad: { from: 0.5 },
     },
@@ -51,7 +51,7 @@ const load: Row = {
       unit: 'bytes',
       as: 'lines',
       width: 8,
-      queries: [{ expr: series('process_resident_memory_bytes', chosen), legend: '{{instance}}' }],
+      queries: [{ expr: selector('process_resident_memory_bytes', chosen), legend: '{{instance}}' }],
     },
     {
       title: 'Heap',
@@ -60,9 +60,9 @@ const load: Row = {
       as: 'lines',
       width: 8,
       queries: [
-        { expr: series('nodejs_heap_size_used_bytes', chosen), legend: '{{instance}} used' },
-        { expr: series('nodejs_heap_size_total_bytes', chosen), legend: '{{instance}} reserved' },
-        { expr: series('nodejs_external_memory_bytes', chosen), legend: '{{instance}} buffers' },
+        { expr: selector('nodejs_heap_size_used_bytes', chosen), legend: '{{instance}} used' },
+        { expr: selector('nodejs_heap_size_total_bytes', chosen), legend: '{{instance}} reserved' },
+        { expr: selector('nodejs_external_memory_bytes', chosen), legend: '{{instance}} buffers' },
       ],
     },
     {
@@ -74,7 +74,7 @@ const load: Row = {
       max: 1,
       queries: [
         {
-          expr: `${series('process_open_fds', chosen)} / ${series('process_max_fds', chosen)}`,
+          expr: `${selector('process_open_fds', chosen)} / ${selector('process_max_fds', chosen)}`,
           legend: '{{instance}}',
         },
       ],
@@ -93,7 +93,7 @@ const state: Row = {
       as: 'table',
       width: 8,
       values: 'processes',
-      queries: [{ expr: `count by (version, node) (${series('hookline_build_info', chosen)})`, legend: '' }],
+      queries: [{ expr: `count by (version, node) (${selector('hookline_build_info', chosen)})`, legend: '' }],
     },
     {
       title: 'Checks',
@@ -103,7 +103,7 @@ const state: Row = {
       width: 16,
       max: 1,
       queries: [
-        { expr: `min by (probe, check) (${series('hookline_check_ok', chosen)})`, legend: '{{probe}} {{check}}' },
+        { expr: `min by (probe, check) (${selector('hookline_check_ok', chosen)})`, legend: '{{probe}} {{check}}' },
       ],
     },
     {
@@ -114,7 +114,7 @@ const state: Row = {
       width: 6,
       queries: [
         {
-          expr: `${age('process_start_time_seconds', chosen)} and on (job, instance) ${series('hookline_build_info', chosen)}`,
+          expr: `${secondsSince('process_start_time_seconds', chosen)} and on (job, instance) ${selector('hookline_build_info', chosen)}`,
           legend: '{{instance}}',
         },
       ],
@@ -134,7 +134,7 @@ const state: Row = {
       unit: 'short',
       as: 'lines',
       width: 6,
-      queries: [{ expr: series('nodejs_active_handles_total', chosen), legend: '{{instance}}' }],
+      queries: [{ expr: selector('nodejs_active_handles_total', chosen), legend: '{{instance}}' }],
     },
     {
       title: 'Exposed series',
@@ -144,9 +144,9 @@ const state: Row = {
       as: 'lines',
       width: 6,
       queries: [
-        { expr: series('hookline_metrics_series', chosen), legend: '{{instance}}' },
+        { expr: selector('hookline_metrics_series', chosen), legend: '{{instance}}' },
         {
-          expr: `increase(${series('hookline_metrics_series_folded_total', chosen)}[$__rate_interval])`,
+          expr: `increase(${selector('hookline_metrics_series_folded_total', chosen)}[$__rate_interval])`,
           legend: '{{instance}} folded',
         },
       ],

@@ -11,13 +11,13 @@ import { metaProperties, newId, serverProperties } from './server-properties.ts'
 export interface BrokerOptions {
   /** The data directory. It survives a restart. */
   readonly dataDir: string
-  /** Port on 127.0.0.1. */
+  /** Port of the broker on 127.0.0.1. */
   readonly port: number
-  /** Default: a free port. */
+  /** Port of the controller on 127.0.0.1. Default: a free port. */
   readonly controllerPort?: number
   /** Additional server properties. They override the defaults. */
   readonly properties?: Readonly<Record<string, string>>
-  /** Additional JVM flags, such as `-Xmx1g`. The last of two equal flags counts. */
+  /** Additional JVM flags, such as `-Xmx1g`. When a flag occurs twice, the last one counts. */
   readonly jvm?: readonly string[]
   /** Deletes the data directory at `stop`, or when this process is killed. */
   readonly throwAway?: boolean
@@ -31,7 +31,7 @@ export interface ClusterMember {
 }
 
 export interface Broker {
-  /** `127.0.0.1:port` */
+  /** The address for clients: `127.0.0.1:port` */
   readonly address: string
   readonly pid: number
   /** Resolves with the cause when the process ends. */
@@ -75,7 +75,7 @@ async function launch(java: Java, jars: KafkaJars, options: BrokerOptions): Prom
     args: [...jvm, logging, '-cp', jars.classPath, 'kafka.Kafka', properties],
     dataDir,
     throwAway,
-    // The cluster id distinguishes it from another broker that may have taken the port.
+    // The cluster id distinguishes this broker from another one that may have taken the port.
     isReady: async () => {
       const found = await clusterMetadata('127.0.0.1', port).catch(() => undefined)
       return found?.clusterId === clusterId && found.brokers.includes(address)

@@ -7,8 +7,8 @@ import { freePorts } from './ports.ts'
 import { newId } from './server-properties.ts'
 
 /**
- * Start timeout. Three nodes need 3 s on an idle machine. A restarted node waits for its old
- * session to expire.
+ * Time limit for a start. Three nodes need 3 s on an idle machine. A restarted node must also wait
+ * until its old session has expired.
  */
 const readyTimeoutMs = 180_000
 
@@ -25,16 +25,14 @@ export interface ClusterOptions {
 /** A broker of the cluster. After a restart it has the same data and address. */
 export interface ClusterNode {
   readonly id: number
-  /** `127.0.0.1:port` */
+  /** The address for clients: `127.0.0.1:port` */
   readonly address: string
-  /**
-   * With `behindProxy`: the address on which the proxy listens, and the one that it connects to.
-   */
+  /** With `behindProxy`: the port on which the proxy listens, and the port that it connects to. */
   readonly proxied: { readonly listen: number; readonly target: number } | undefined
   readonly isUp: boolean
   /** Resolves with the cause when the process ends. `undefined` while it is not started. */
   readonly ended: Promise<string> | undefined
-  /** Sends SIGKILL. */
+  /** Sends SIGKILL, to simulate a crash. */
   kill(): Promise<void>
   /** Sends SIGTERM, and SIGKILL after 5 s, because a node without a quorum does not stop. */
   stop(): Promise<void>
@@ -46,7 +44,8 @@ export interface Cluster {
   readonly nodes: readonly ClusterNode[]
   readonly brokers: readonly string[]
   /**
-   * The bootstrap addresses for clients: of the proxies with `behindProxy`, or else of the brokers.
+   * The bootstrap addresses for clients: those of the proxies with `behindProxy`, otherwise those
+   * of the brokers.
    */
   readonly proxiedBrokers: readonly string[]
   /** Stops all nodes and deletes their data. */
@@ -56,7 +55,7 @@ export interface Cluster {
 /**
  * Starts a cluster of Kafka brokers, which are also controllers, on the loopback interface.
  * Resolves when every broker knows all others. Needs Java and, for the first start, Maven.
- * @throws as `startBroker`, after stopping all nodes
+ * @throws the same errors as `startBroker`, after stopping all nodes
  */
 export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   const { dataDir, size } = options

@@ -1,14 +1,14 @@
 import { createSink, type Sink, type SinkRequest } from '../../../src/adapters/http/sink-server.ts'
 import { Secret } from '../../../src/core/units.ts'
 import { createAuthority } from '../../../test/support/network/certificates.ts'
-import { type DemoDestination, destinations } from './demo-scenario.ts'
+import { type DemoDestination, destinations } from './demo-configuration.ts'
 import { freePorts } from './ports.ts'
 
 /** The endpoints of the demo: HTTP servers that verify signatures. */
 export interface DemoEndpoints {
   /** The URLs of each destination, in the order of its webhooks. */
   readonly urls: ReadonlyMap<string, readonly string[]>
-  /** The same, with a working endpoint for `self-signed`. */
+  /** The same URLs, except for a working endpoint of `self-signed`. */
   readonly repaired: ReadonlyMap<string, readonly string[]>
   stop(): Promise<void>
 }

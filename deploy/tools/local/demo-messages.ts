@@ -1,5 +1,5 @@
 import { type CallType, callTypes, type MessageType } from '../../../src/core/message/message.ts'
-import { app, appTypes, type DemoSource, web, webMessagesOfEachType } from './demo-scenario.ts'
+import { app, appTypes, type DemoSource, web, webMessagesOfEachType } from './demo-configuration.ts'
 
 /** How a message is sent: to the collector, directly to Kafka, or created by a deletion request. */
 export const ways = ['collector', 'kafka', 'deletion'] as const
@@ -15,7 +15,7 @@ export interface DemoCall {
 const idOf = (source: DemoSource, type: MessageType, index: number): string =>
   `${source.id}-${type}-${String(index).padStart(3, '0')}`
 
-/** Half of the messages of `web` go to the collector and half directly to Kafka. */
+/** How a message is sent: half of the messages of `web` go directly to Kafka. */
 export function wayOf(messageId: string): Way {
   const [source, type, index] = messageId.split('-')
   if (source === 'delete') return 'deletion'
@@ -45,7 +45,6 @@ const bodies: Record<CallType, (index: number) => object> = {
 
 const userOf = (index: number): string => `user-${index % 20}`
 
-/** The calls of one type. */
 export function demoCalls(type: CallType): readonly DemoCall[] {
   const fromWeb = Array.from({ length: webMessagesOfEachType }, (_, index) => demoCall(web, type, index))
   return appTypes.includes(type) ? [...fromWeb, demoCall(app, type, 0)] : fromWeb

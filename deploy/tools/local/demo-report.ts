@@ -1,11 +1,11 @@
+import { destinations, messageCount, sentTo } from './demo-configuration.ts'
 import { type Way, ways } from './demo-messages.ts'
-import { destinations, messageCount, sentTo } from './demo-scenario.ts'
 
 /** The measured figures of one destination. */
 export interface Seen {
   readonly delivered: number
   readonly retried: number
-  /** Webhook requests made, including failed connections. */
+  /** Number of webhook requests made, including failed connections. */
   readonly calls: number
   readonly deadLettered: number
   /** The distinct reasons of its dead letters. */

@@ -1,8 +1,8 @@
 import { Analytics, type Failure } from '../../../packages/client/src/index.ts'
 import { kafkaTransport } from '../../../packages/client-kafka/src/index.ts'
 import { callTypes } from '../../../src/core/message/message.ts'
+import { app, web } from './demo-configuration.ts'
 import { type DemoCall, deletedUsers, demoCalls, type Way } from './demo-messages.ts'
-import { app, web } from './demo-scenario.ts'
 import { hookline } from './service-process.ts'
 
 /** The addresses and settings with which the demo sends messages. */
@@ -58,7 +58,7 @@ function createClients({ collector: endpoint, brokers, registry, topicPrefix }: 
   }
 }
 
-/** Requests deletions. Only they may create delete messages; others would be dead-lettered. */
+/** Requests a deletion. Delete messages that no deletion created would be dead-lettered. */
 async function requestDeletion({ config }: Entrances): Promise<number> {
   await hookline(config, ['delete-user', '--source', web.id, '--user', ...deletedUsers])
   return deletedUsers.length

@@ -2,11 +2,11 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import type { SinkRequest } from '../../../src/adapters/http/sink-server.ts'
-import { audienceName, audienceProperty, shop, shopperName } from './demo-scenario.ts'
+import { audienceName, audienceProperty, shop, shopperName } from './demo-configuration.ts'
 import { hookline, type RunningService } from './service-process.ts'
 
 interface Deps {
-  /** The configuration file. */
+  /** The path of the configuration file. */
   readonly config: string
   /** A directory for lists of members. */
   readonly directory: string
@@ -18,7 +18,7 @@ interface Deps {
 }
 
 const shoppers = 40
-/** The number of users that the second list removes, and that it adds. */
+/** The number of users that the second list removes, and also the number that it adds. */
 const changed = 2
 const deletedUser = shopperName(changed)
 const replayedId = 'web-track-000'
@@ -39,9 +39,9 @@ export async function playSequel(deps: Deps): Promise<readonly string[]> {
   }
 
   const created = await sync(deps, list(0, shoppers))
-  check('audience', `the first list has ${shoppers} users; crm gets`, created, `${shoppers} in, 0 out`)
+  check('audience', `the first list has ${shoppers} users; crm gets`, created, `${shoppers} joins, 0 leaves`)
   const second = await sync(deps, list(changed, shoppers + changed))
-  check('audience', `${changed} users leave, ${changed} join; crm gets`, second, `${changed} in, ${changed} out`)
+  check('audience', `${changed} users leave, ${changed} join; crm gets`, second, `${changed} joins, ${changed} leaves`)
 
   check(
     'deletion',
@@ -50,7 +50,7 @@ export async function playSequel(deps: Deps): Promise<readonly string[]> {
     'crm, warehouse',
   )
   const third = await sync(deps, list(changed, shoppers + changed))
-  check('deletion', 'the next list has the user again; crm gets', third, '0 in, 0 out')
+  check('deletion', 'the next list has the suppressed user again; crm gets', third, '0 joins, 0 leaves')
 
   await deps.repair()
   await hookline(deps.config, ['replay', '--destination', 'self-signed', '--message-id', replayedId])
@@ -76,7 +76,8 @@ async function sync({ config, directory, requestsTo }: Deps, members: readonly s
   const changes = requestsTo('crm')
     .slice(before)
     .map(({ body }) => (JSON.parse(body) as { traits?: Record<string, unknown> }).traits?.[audienceProperty])
-  return `${changes.filter(value => value === true).length} in, ${changes.filter(value => value === false).length} out`
+  const count = (isMember: boolean): number => changes.filter(value => value === isMember).length
+  return `${count(true)} joins, ${count(false)} leaves`
 }
 
 interface Status {
@@ -85,9 +86,7 @@ interface Status {
   readonly sources: readonly { readonly destinations: readonly { readonly id: string; readonly delivered: number }[] }[]
 }
 
-/**
- * Deletes a user and waits for the deliveries. Resolves with the destinations that got the message.
- */
+/** Deletes a user. Resolves with the destinations that got the delete message. */
 async function deleteUser({ config }: Deps): Promise<string> {
   const words = ['delete-user', '--user', deletedUser, '--source', shop.id, '--suppress', '--json']
   const { id } = JSON.parse(await hookline(config, words)) as Status

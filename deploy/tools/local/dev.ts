@@ -10,11 +10,11 @@ import { mallocSettings, nodeFlags } from './node-flags.ts'
 // the foreground.
 
 const project = resolve(import.meta.dirname, '../../..')
-/** The services get this time to drain. */
+/** Time that the services get to drain. */
 const serviceTimeoutMs = 30_000
 /**
- * After ctrl-C a first start may still be downloading. After this time we exit; guards stop the
- * rest.
+ * Time after ctrl-C for a first start that is still downloading. Then `make dev` exits, and guards
+ * stop the remaining processes.
  */
 const startTimeoutMs = 10_000
 
@@ -31,7 +31,7 @@ async function main(): Promise<number> {
   const planned = planDev(loaded.settings, process.env)
   if (planned.kind === 'refused') return refuse(planned.problems.map(problem => `${config}: ${problem}`))
 
-  // Guarded processes do not keep this process alive.
+  // Guarded processes do not keep this process alive, so a timer does.
   const awake = setInterval(() => {}, 2 ** 30)
   const interrupt = interruption()
   const patience = aborted(interrupt).then(() => delay(startTimeoutMs, undefined, { ref: false }))

@@ -21,16 +21,16 @@ export interface ProcessOptions {
   readonly args: readonly string[]
   readonly cwd?: string
   readonly env?: NodeJS.ProcessEnv
-  /** Where its output goes: to a file, to our stdout and stderr, or all to our stderr. */
+  /** Where the output goes: to a file, to stdout and stderr of this process, or all to stderr. */
   readonly output: { readonly file: string } | 'shared' | 'stderr'
   /** A directory to delete when this process is killed before it can clean up. */
   readonly throwAwayDir?: string
 }
 
 /**
- * Starts a child process in its own process group, so that ctrl-C does not reach it and we control
- * the order of stopping. A guard, which is a shell script that reads from a pipe, stops the child
- * when this process dies and its end of the pipe closes.
+ * Starts a child process in its own process group, so that ctrl-C does not reach it and this
+ * process controls the order of stopping. A guard stops the child when this process dies: it is a
+ * shell script that reads from a pipe until the pipe closes.
  */
 export function startGuarded(options: ProcessOptions): GuardedProcess {
   const log = typeof options.output === 'object' ? openSync(options.output.file, 'w') : undefined
@@ -90,7 +90,7 @@ async function endOf(child: ChildProcess): Promise<string> {
   }
 }
 
-/** Arguments: the process id of the child, and a directory to delete. */
+/** The script of a guard. Arguments: the process id of the child, and a directory to delete. */
 const guardScript = `
 cat >/dev/null
 kill -TERM "$1" 2>/dev/null

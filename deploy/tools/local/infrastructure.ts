@@ -2,21 +2,22 @@ import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startBroker } from './broker.ts'
+import { type Availability, firstAvailable, type Option } from './first-available.ts'
 import { findJava, oldestJava } from './java.ts'
 import { tryKafkaContainer } from './kafka-container.ts'
 import { kafkaJarsAreCached } from './kafka-jars.ts'
 import { hasMaven } from './maven.ts'
 import { freePorts } from './ports.ts'
 import { registryIsCached, startRegistry } from './registry.ts'
-import { type Attempt, firstOpenWay, type Way } from './ways.ts'
 
 export interface Kafka {
   readonly brokers: readonly string[]
   /**
-   * Resolves with the cause when a server that we started ends. Never resolves for an existing one.
+   * Resolves with the cause when a server that this process started ends. Never resolves for an
+   * existing server.
    */
   readonly ended: Promise<string>
-  /** Stops the server if we started it. */
+  /** Stops the server if this process started it. */
   stop(): Promise<void>
 }
 
@@ -29,10 +30,10 @@ export interface SchemaRegistry {
 export interface Place {
   /** Directory for data that survives restarts. Without it, the data is deleted at the stop. */
   readonly dataDir?: string
-  /** Default: a free port. */
+  /** Port of the server on this machine. Default: a free port. */
   readonly port?: number
   readonly env?: NodeJS.ProcessEnv
-  /** Gets one line that says which option is used, and why not the ones before it. */
+  /** Gets one line that says which option is used, and why the options before it are not. */
   readonly log?: (line: string) => void
 }
 
@@ -46,28 +47,30 @@ const found = { ended: never, stop: async () => {} }
 const installJava = `Install Java ${oldestJava} or newer and Maven (Debian, Ubuntu: apt-get install openjdk-17-jre-headless maven; macOS: brew install openjdk maven)`
 
 /**
- * Finds or starts Kafka: the cluster of KAFKA_BROKERS, or else a container, or else Kafka's jars on
- * the local Java. HOOKLINE_KAFKA (`environment`, `container`, `jars`) allows only that option.
+ * Finds or starts Kafka. The options, in this order, are the cluster of KAFKA_BROKERS, a container,
+ * and Kafka's jars on the local Java. HOOKLINE_KAFKA (`environment`, `container`, `jars`) allows
+ * only one of them.
  * @throws NothingAvailable with the missing requirements, or the error of a broker that did not
  * start
  */
 export async function findOrStartKafka(place: KafkaPlace = {}): Promise<Kafka> {
   const { env = process.env, log = say } = place
-  const ways = { environment: kafkaOf(env), container: container(place), jars: jars(place) }
+  const options = { environment: kafkaOf(env), container: container(place), jars: jars(place) }
   const only = env['HOOKLINE_KAFKA']
-  if (!only) return firstOpenWay('Kafka', Object.values(ways), log)
-  const way = Object.entries(ways).find(([name]) => name === only)?.[1]
-  if (way === undefined)
-    throw new Error(`HOOKLINE_KAFKA: unknown value '${only}' (one of ${Object.keys(ways).join(', ')})`)
-  return firstOpenWay('Kafka', [way], log)
+  if (!only) return firstAvailable('Kafka', Object.values(options), log)
+  const option = Object.entries(options).find(([name]) => name === only)?.[1]
+  if (option === undefined)
+    throw new Error(`HOOKLINE_KAFKA: unknown value '${only}' (possible: ${Object.keys(options).join(', ')})`)
+  return firstAvailable('Kafka', [option], log)
 }
 
 /**
- * Finds the registry of SCHEMA_REGISTRY_URL, or else starts Apicurio. @throws as `findOrStartKafka`
+ * Finds the registry of SCHEMA_REGISTRY_URL, otherwise starts Apicurio. @throws the same errors as
+ * `findOrStartKafka`
  */
 export async function findOrStartRegistry(place: Place = {}): Promise<SchemaRegistry> {
   const { env = process.env, log = say } = place
-  return firstOpenWay('schema registry', [registryOf(env), apicurio(place)], log)
+  return firstAvailable('schema registry', [registryOf(env), apicurio(place)], log)
 }
 
 export interface Infrastructure {
@@ -77,7 +80,10 @@ export interface Infrastructure {
   stop(): Promise<void>
 }
 
-/** Finds or starts both. If one fails, stops the other and throws an error with all problems. */
+/**
+ * Finds or starts Kafka and the schema registry. If one fails, stops the other and throws an error
+ * with all problems.
+ */
 export async function findOrStartInfrastructure(places: {
   readonly kafka?: KafkaPlace
   readonly registry?: Place
@@ -97,65 +103,66 @@ export async function findOrStartInfrastructure(places: {
 
 const say = (line: string): void => void process.stderr.write(`${line}\n`)
 
-const kafkaOf = (env: NodeJS.ProcessEnv): Way<Kafka> => ({
+const kafkaOf = (env: NodeJS.ProcessEnv): Option<Kafka> => ({
   name: 'KAFKA_BROKERS',
-  async attempt() {
+  async find() {
     const brokers = (env['KAFKA_BROKERS'] ?? '')
       .split(',')
       .map(each => each.trim())
       .filter(Boolean)
-    if (brokers.length === 0) return closed('not set', 'Set it to the brokers of a cluster: KAFKA_BROKERS=host:9092')
-    return { kind: 'got', it: { ...found, brokers } }
+    if (brokers.length === 0)
+      return unavailable('not set', 'Set it to the brokers of a cluster: KAFKA_BROKERS=host:9092')
+    return { kind: 'available', value: { ...found, brokers } }
   },
 })
 
-const container = (place: KafkaPlace): Way<Kafka> => ({
+const container = (place: KafkaPlace): Option<Kafka> => ({
   name: 'a container',
-  async attempt() {
+  async find() {
     const { dataDir, port, properties, env = process.env } = place
-    const attempt = await tryKafkaContainer({ image: env['KAFKA_TEST_IMAGE'] || undefined, dataDir, port, properties })
-    if (attempt.kind === 'unavailable') return attempt
-    const { address, ended, stop } = attempt.it
-    return { kind: 'got', it: { brokers: [address], ended, stop } }
+    const found = await tryKafkaContainer({ image: env['KAFKA_TEST_IMAGE'] || undefined, dataDir, port, properties })
+    if (found.kind === 'unavailable') return found
+    const { address, ended, stop } = found.value
+    return { kind: 'available', value: { brokers: [address], ended, stop } }
   },
 })
 
-const jars = (place: KafkaPlace): Way<Kafka> => ({
+const jars = (place: KafkaPlace): Option<Kafka> => ({
   name: "Kafka's jars",
-  async attempt() {
+  async find() {
     const lacking = await lackingForJava(kafkaJarsAreCached())
-    if (lacking !== undefined) return closed(lacking, installJava)
+    if (lacking !== undefined) return unavailable(lacking, installJava)
     const dataDir = place.dataDir ?? (await temporaryDirectory('kafka'))
     const port = place.port ?? (await freePorts(1))
     const { properties = {} } = place
     const broker = await startBroker({ dataDir, port, properties, throwAway: place.dataDir === undefined })
-    return { kind: 'got', it: { brokers: [broker.address], ended: broker.ended, stop: () => broker.stop() } }
+    return { kind: 'available', value: { brokers: [broker.address], ended: broker.ended, stop: () => broker.stop() } }
   },
 })
 
-const registryOf = (env: NodeJS.ProcessEnv): Way<SchemaRegistry> => ({
+const registryOf = (env: NodeJS.ProcessEnv): Option<SchemaRegistry> => ({
   name: 'SCHEMA_REGISTRY_URL',
-  async attempt() {
+  async find() {
     const url = env['SCHEMA_REGISTRY_URL']
-    if (!url) return closed('not set', 'Set it to the URL of a Confluent-compatible registry')
-    return { kind: 'got', it: { ...found, url } }
+    if (!url) return unavailable('not set', 'Set it to the URL of a Confluent-compatible registry')
+    return { kind: 'available', value: { ...found, url } }
   },
 })
 
-const apicurio = (place: Place): Way<SchemaRegistry> => ({
+const apicurio = (place: Place): Option<SchemaRegistry> => ({
   name: 'Apicurio',
-  async attempt() {
+  async find() {
     const lacking = await lackingForJava(registryIsCached())
-    if (lacking !== undefined) return closed(lacking, installJava)
+    if (lacking !== undefined) return unavailable(lacking, installJava)
     const throwAway = place.dataDir === undefined
     const dataDir = place.dataDir ?? (await temporaryDirectory('registry'))
     const port = place.port ?? (await freePorts(1))
     const registry = await startRegistry({ dataDir, port, store: throwAway ? 'memory' : 'file', throwAway })
-    return { kind: 'got', it: { url: registry.url, ended: registry.ended, stop: () => registry.stop() } }
+    return { kind: 'available', value: { url: registry.url, ended: registry.ended, stop: () => registry.stop() } }
   },
 })
 
-const closed = (why: string, remedy: string): Attempt<never> => ({ kind: 'unavailable', why, remedy })
+const unavailable = (why: string, remedy: string): Availability<never> => ({ kind: 'unavailable', why, remedy })
 
 /** What is missing to run a Java server. Maven is needed only for the download. */
 async function lackingForJava(isCached: boolean): Promise<string | undefined> {

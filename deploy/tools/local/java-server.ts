@@ -7,13 +7,13 @@ import { type GuardedProcess, startGuarded, tailOf } from './guarded-process.ts'
 import { type Java, javaFlags } from './java.ts'
 import { makeOnce } from './user-cache.ts'
 
-/** Start timeout. Kafka needs 5 s on an idle machine. A failed server exits by itself. */
+/** Time limit for a start. Kafka needs 5 s on an idle machine. A failed server exits by itself. */
 const startTimeoutMs = 180_000
-/** Timeout for writing a class archive, which takes 2.5 s on an idle machine. */
+/** Time limit for writing a class archive, which takes 2.5 s on an idle machine. */
 const archivePatienceMs = 60_000
 
 export interface JavaServerOptions {
-  /** The name in errors. */
+  /** The name of the server in errors. */
   readonly name: string
   readonly java: Java
   /** Additional JVM flags, followed by the class or jar and its arguments. */
@@ -73,9 +73,9 @@ async function untilReady(server: GuardedProcess, isReady: () => Promise<boolean
 }
 
 /**
- * The JVM flag for a class archive (AppCDS), which halves the start time. It is created once for
- * each build of Java, by starting and stopping a server. An empty file marks a Java that cannot
- * create one.
+ * The JVM flag for a class archive (AppCDS), which halves the start time. The archive is created
+ * once for each build of Java, by starting and stopping a server. An empty file means that this
+ * Java cannot create an archive.
  */
 export async function classArchive(
   home: string,
@@ -88,7 +88,8 @@ export async function classArchive(
       const server = await start(dataDir, `-XX:ArchiveClassesAtExit=${temporary}`)
       await server.stop(archivePatienceMs)
     } catch {
-      // Ignore the error. Starts are only slower, and a real problem shows at the next start.
+      // The error is ignored: without an archive, starts are only slower. A real problem appears at
+      // the next start.
     }
     await rm(dataDir, { recursive: true, force: true })
     if (!existsSync(temporary)) await writeFile(temporary, '')

@@ -3,9 +3,9 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ContainerRuntimeClient } from 'testcontainers'
+import type { Availability } from './first-available.ts'
 import { clusterMetadata } from './metadata-probe.ts'
 import { asEnvironment, singleBroker } from './server-properties.ts'
-import type { Attempt } from './ways.ts'
 
 /** The image that the Kafka module of testcontainers uses in its own tests. */
 const stockImage = 'confluentinc/cp-kafka:8.2.0'
@@ -40,31 +40,34 @@ export interface KafkaContainer {
  * 3 minutes.
  * @throws when the container does not start, or its broker does not respond within 3 minutes
  */
-export async function tryKafkaContainer(options: KafkaContainerOptions): Promise<Attempt<KafkaContainer>> {
+export async function tryKafkaContainer(options: KafkaContainerOptions): Promise<Availability<KafkaContainer>> {
   const { image = stockImage } = options
   const docker = await dockerDaemon()
   if (docker === undefined) {
-    return closed('no Docker daemon responds', 'Install and start Docker, so that the docker command works')
+    return unavailable('no Docker daemon responds', 'Install and start Docker, so that the docker command works')
   }
   const refusal = await imageRefusal(docker, image)
   if (refusal !== undefined) {
-    return closed(`no image ${image}: ${refusal}`, 'Allow Docker to pull it, or set KAFKA_TEST_IMAGE to a local image')
+    return unavailable(
+      `no image ${image}: ${refusal}`,
+      'Allow Docker to pull it, or set KAFKA_TEST_IMAGE to a local image',
+    )
   }
   const reaperRefusal = await reaperProblem(docker)
   if (reaperRefusal !== undefined) {
     const remedy = 'Allow Docker to pull testcontainers/ryuk, or disable it with TESTCONTAINERS_RYUK_DISABLED=true'
-    return closed(`the reaper of testcontainers does not start: ${reaperRefusal}`, remedy)
+    return unavailable(`the reaper of testcontainers does not start: ${reaperRefusal}`, remedy)
   }
-  return { kind: 'got', it: await start(docker, { ...options, image }) }
+  return { kind: 'available', value: await start(docker, { ...options, image }) }
 }
 
-const closed = (why: string, remedy: string): Attempt<never> => ({ kind: 'unavailable', why, remedy })
+const unavailable = (why: string, remedy: string): Availability<never> => ({ kind: 'unavailable', why, remedy })
 const oneLine = (error: unknown): string =>
   String((error as Error).message ?? error)
     .split('\n')[0]!
     .trim()
 
-/** Loads testcontainers only when needed, because that takes 0.25 s. */
+/** Loads testcontainers only when needed, because loading it takes 0.25 s. */
 async function dockerDaemon(): Promise<ContainerRuntimeClient | undefined> {
   const { getContainerRuntimeClient } = await import('testcontainers')
   return Promise.race([
@@ -86,8 +89,8 @@ async function imageRefusal(docker: ContainerRuntimeClient, image: string): Prom
 }
 
 /**
- * Pulls an image through the Docker API. Its response streams JSON lines; aborting it cancels the
- * pull.
+ * Pulls an image through the Docker API. The response is a stream of JSON lines. Aborting the
+ * request cancels the pull.
  */
 async function pull(docker: ContainerRuntimeClient, image: string): Promise<string> {
   const abortSignal = AbortSignal.timeout(pullTimeoutMs)
@@ -100,7 +103,10 @@ async function pull(docker: ContainerRuntimeClient, image: string): Promise<stri
   }
 }
 
-/** Starts the container of testcontainers that removes ours when this process is killed. */
+/**
+ * Starts the reaper, a container of testcontainers that removes the Kafka container when this
+ * process is killed. Resolves with the problem if the reaper does not start.
+ */
 async function reaperProblem(docker: ContainerRuntimeClient): Promise<string | undefined> {
   const { getReaper } = await import('testcontainers')
   return getReaper(docker).then(() => undefined, oneLine)
@@ -130,7 +136,7 @@ async function start(
 
 async function define({ image, port, dataDir, properties }: KafkaContainerOptions & { image: string }) {
   const { KafkaContainer: Kafka } = await import('@testcontainers/kafka')
-  /** Sets the port last, because the module resets its exposed ports before the start. */
+  /** Sets the port last, because testcontainers resets the exposed ports before the start. */
   class KafkaOnPort extends Kafka {
     protected override async beforeContainerCreated(): Promise<void> {
       await super.beforeContainerCreated()
@@ -163,9 +169,9 @@ async function untilItAnswers(host: string, port: number, ended: Promise<string>
 }
 
 /**
- * The name of the Docker volume for a data directory. Files in a bind mount would belong to the
- * user of the image. The name is written to the data directory, so that `make clean` finds the
- * volume.
+ * The name of the Docker volume for a data directory. A volume is used because files in a bind
+ * mount would belong to the user of the image. The name is written to the data directory, so that
+ * `make clean` finds the volume.
  */
 async function volumeOf(dataDir: string): Promise<string> {
   const name = `hookline-${createHash('sha256').update(dataDir).digest('hex').slice(0, 12)}`

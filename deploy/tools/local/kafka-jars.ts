@@ -42,9 +42,10 @@ export async function kafkaJars(java: Java): Promise<KafkaJars> {
 }
 
 /**
- * Formats a log directory with Kafka's tool. Its files are the template for all brokers, which
- * saves a JVM start for each. They contain the feature levels; with a handwritten meta.properties
- * alone, `group.version` would be 0. They are equal for all clusters with static voters.
+ * Formats a log directory with Kafka's tool. The files in it are the template for all brokers,
+ * which saves a JVM start for each broker. They contain the feature levels: with a handwritten
+ * meta.properties alone, `group.version` would be 0. The files are the same for all clusters with
+ * static voters.
  */
 async function format(java: Java, root: string): Promise<void> {
   const logDir = join(root, 'formatted')

@@ -11,7 +11,6 @@ const run = promisify(execFile)
 const dependencyPlugin = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1'
 const fetchTimeoutMs = 5 * 60_000
 
-/** Whether `mvn` is installed. */
 export async function hasMaven(): Promise<boolean> {
   return run('mvn', ['--version'], { timeout: 20_000 }).then(
     () => true,

@@ -4,7 +4,7 @@
  * flag.
  */
 
-/** Flags for Node. The last of two equal flags counts. */
+/** Flags for Node. When a flag occurs twice, the last one counts. */
 export const nodeFlags = ['--max-semi-space-size=16', '--heap-growing-percent=100', '--no-allocation-site-pretenuring']
 
 /**

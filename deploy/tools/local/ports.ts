@@ -2,7 +2,10 @@ import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
-/** Below the ephemeral ports of Linux and macOS, so that a port stays free during a restart. */
+/**
+ * The range of the ports: below the ephemeral ports of Linux and macOS, so that a port stays free
+ * during a restart.
+ */
 const lowest = 15_000
 const highest = 32_000
 

@@ -4,8 +4,8 @@ import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { type Availability, firstAvailable, type Option } from './first-available.ts'
 import { cacheDirectory, makeOnce } from './user-cache.ts'
-import { type Attempt, firstOpenWay, type Way } from './ways.ts'
 
 const run = promisify(execFile)
 const fetchTimeoutMs = 5 * 60_000
@@ -17,49 +17,50 @@ export interface Prometheus {
 }
 
 /**
- * Finds Prometheus in PROMETHEUS_HOME, or else on the PATH, or else unpacks the Debian package to
- * the user's cache. This installs no service and needs no root rights.
+ * Finds Prometheus in PROMETHEUS_HOME or on the PATH. Otherwise unpacks the Debian package to the
+ * user's cache, which installs no service and needs no root rights.
  * @throws NothingAvailable with the missing requirements
  */
 export async function findPrometheus(
   env: NodeJS.ProcessEnv = process.env,
   log: (line: string) => void = line => void process.stderr.write(`${line}\n`),
 ): Promise<Prometheus> {
-  return firstOpenWay('Prometheus', [named(env), onPath(env), debianPackage(env)], log)
+  return firstAvailable('Prometheus', [named(env), onPath(env), debianPackage(env)], log)
 }
 
-const named = (env: NodeJS.ProcessEnv): Way<Prometheus> => ({
+const named = (env: NodeJS.ProcessEnv): Option<Prometheus> => ({
   name: 'PROMETHEUS_HOME',
-  async attempt() {
+  async find() {
     const home = env['PROMETHEUS_HOME']
-    if (!home) return closed('not set', 'Set it to a directory with the programs prometheus and promtool.')
+    if (!home) return unavailable('not set', 'Set it to a directory with the programs prometheus and promtool.')
     const found = programsIn(home)
     return existsSync(found.promtool) && existsSync(found.server)
-      ? { kind: 'got', it: found }
-      : closed(`${home} has no prometheus and promtool`, 'Set it to a directory with both.')
+      ? { kind: 'available', value: found }
+      : unavailable(`${home} has no prometheus and promtool`, 'Set it to a directory with both.')
   },
 })
 
-const onPath = (env: NodeJS.ProcessEnv): Way<Prometheus> => ({
+const onPath = (env: NodeJS.ProcessEnv): Option<Prometheus> => ({
   name: 'the PATH',
-  async attempt() {
+  async find() {
     const works = await Promise.all(['prometheus', 'promtool'].map(name => answers(name, ['--version'], env)))
     return works.every(Boolean)
-      ? { kind: 'got', it: { server: 'prometheus', promtool: 'promtool' } }
-      : closed('no prometheus and promtool', 'Install Prometheus (macOS: brew install prometheus).')
+      ? { kind: 'available', value: { server: 'prometheus', promtool: 'promtool' } }
+      : unavailable('no prometheus and promtool', 'Install Prometheus (macOS: brew install prometheus).')
   },
 })
 
-const debianPackage = (env: NodeJS.ProcessEnv): Way<Prometheus> => ({
+const debianPackage = (env: NodeJS.ProcessEnv): Option<Prometheus> => ({
   name: 'the package of Debian or Ubuntu',
-  async attempt() {
+  async find() {
     const directory = join(cacheDirectory(env), 'prometheus')
     const remedy = 'On Debian and Ubuntu: apt-get install prometheus.'
-    if (!existsSync(directory) && !(await answers('apt-get', ['--version'], env))) return closed('no apt-get', remedy)
+    if (!existsSync(directory) && !(await answers('apt-get', ['--version'], env)))
+      return unavailable('no apt-get', remedy)
     try {
-      return { kind: 'got', it: programsIn(join(await makeOnce(directory, unpack), 'usr', 'bin')) }
+      return { kind: 'available', value: programsIn(join(await makeOnce(directory, unpack), 'usr', 'bin')) }
     } catch (error) {
-      return closed(`download failed: ${(error as Error).message.trim()}`, remedy)
+      return unavailable(`download failed: ${(error as Error).message.trim()}`, remedy)
     }
   },
 })
@@ -89,7 +90,7 @@ const programsIn = (directory: string): Prometheus => ({
   promtool: join(directory, 'promtool'),
 })
 
-const closed = (why: string, remedy: string): Attempt<never> => ({ kind: 'unavailable', why, remedy })
+const unavailable = (why: string, remedy: string): Availability<never> => ({ kind: 'unavailable', why, remedy })
 
 const answers = (command: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<boolean> =>
   run(command, args, { env, timeout: 20_000 }).then(

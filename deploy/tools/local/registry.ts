@@ -15,7 +15,7 @@ export const registryPath = '/apis/ccompat/v7'
 
 export interface RegistryOptions {
   readonly dataDir: string
-  /** Port on 127.0.0.1. */
+  /** Port of the registry on 127.0.0.1. */
   readonly port: number
   /** With `file`, schemas survive a restart. */
   readonly store: 'memory' | 'file'
@@ -77,7 +77,7 @@ async function launch(java: Java, home: string, options: RegistryOptions, jvm: r
       '-jar',
       jar,
     ],
-    // It loads its libraries from the working directory.
+    // Apicurio loads its libraries from the working directory.
     cwd: home,
     env: {
       REGISTRY_DATASOURCE_URL:

@@ -5,7 +5,7 @@ export interface ServerProperties {
   readonly port: number
   /** A single controller may have a different port at every start. */
   readonly controllerPort: number
-  /** Overrides the properties below. */
+  /** Additional properties, which override the properties below. */
   readonly properties?: Readonly<Record<string, string>>
 }
 

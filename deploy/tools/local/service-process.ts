@@ -25,7 +25,7 @@ export async function hookline(config: string, words: readonly string[], env = p
 
 export interface RunningService {
   readonly pid: number
-  /** The line that it printed when it was ready. */
+  /** The line that the process printed when it was ready. */
   readonly ready: string
   /** URL of the tracking API. `undefined` without a collector. */
   readonly collector: string | undefined
@@ -75,7 +75,7 @@ export async function startService(
     return exited
   }
   return {
-    // It has printed a line, so it has a process id.
+    // The child has printed a line, so it has a process id.
     pid: child.pid as number,
     exited,
     ready,

@@ -39,7 +39,7 @@ ${table(
 )}
 `
 
-/** `docs/reference/commands.md` */
+/** Returns the text of `docs/reference/commands.md`. */
 export async function commandsText(): Promise<string> {
   const commands = await loadedCommands()
   return [head, ...commands.map(({ command, help }) => sectionsOf(command, help))].join('\n')

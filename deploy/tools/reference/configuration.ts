@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { liveKeys } from '../../../src/core/settings/differences.ts'
 import { duration, id } from '../../../src/core/settings/fields.ts'
 import { configuration } from '../../../src/core/settings/schema.ts'
+import { configurationRules } from './configuration-rules.ts'
 import { code, generatedFrom, plain, table } from './markdown.ts'
-import { configurationRules } from './rules.ts'
 
 interface Node {
   readonly type?: string
@@ -25,7 +25,7 @@ interface Node {
 const jsonSchema = (schema: z.ZodType): Node => z.toJSONSchema(schema, { io: 'input' }) as Node
 const schema = jsonSchema(configuration)
 
-/** String formats with their own names. */
+/** The names of string formats, by their pattern. */
 const forms = new Map([
   [jsonSchema(duration).pattern, 'duration'],
   [jsonSchema(id).pattern, 'id'],
@@ -38,14 +38,14 @@ One YAML (or JSON) file, named by \`--config\` or \`HOOKLINE_CONFIG\`. ${generat
 - \`deploy/local/hookline.yaml\` is a commented example. \`schemas/config.schema.json\` is the JSON Schema for editors: add \`# yaml-language-server: $schema=…\` as the first line.
 - \`npx hookline check-config\` lists all errors with file, line, column, key and a hint. An unknown key is an error.
 - **Live**: every process applies a change within five seconds. **Restart**: a process reads the value only at its start; it logs a change and keeps the old value until it restarts.
-  If the file has an error, the processes refuse it and keep the previous configuration. If a file of \`destinationsFrom\` has an error, only that file is excluded.
-  With \`destinationsFrom\`, \`audiences.list\` and \`canary\` may name a destination that has no file. That destination is held: audience changes, canary messages and retries wait for it until the file exists. The rest of the configuration is used.
+  If the file has an error, running processes refuse it and keep the previous configuration. If a file of \`destinationsFrom\` has an error, only that file is excluded.
+  With \`destinationsFrom\`, \`audiences.list\` and \`canary\` may name a destination that has no file. Hookline then treats that destination as paused: audience changes, canary messages and retries wait for it until the file exists.
 - \`\${NAME}\` and \`\${NAME:-default}\` are replaced by environment variables, except in files of \`destinationsFrom\`. \`$\${\` is a literal \`\${\`. A list of strings may be one variable with comma-separated values.
 - Every secret can be set directly or, with the suffix \`File\` on its key, as the path of a file. A line break at the end of the file is ignored. Paths are relative to the
-  configuration file, or to the directory of a \`destinationsFrom\` file. A change of this file counts as a change of the configuration.
-- A process reads only the files that its services need; the others may be missing. The collector reads those of \`sources\`, \`operator\` and \`collector\`, the dispatcher those of
-  \`destinations\` and \`network\`, and every process those of \`kafka\` and \`registry\`. \`check-config\` and \`doctor\` with \`--services\` do the same. Other commands read those of \`kafka\` and
-  \`registry\`. \`send\` also reads those of the collector, and \`preview\` those of the dispatcher.
+  configuration file, or to the directory of a \`destinationsFrom\` file. A change of the secret's file counts as a change of the configuration.
+- A process reads only the files of secrets that its services need; the others may be missing. The collector reads the files named in \`sources\`, \`operator\` and \`collector\`, the dispatcher those in
+  \`destinations\` and \`network\`, and every process those in \`kafka\` and \`registry\`. \`check-config\` and \`doctor\` read the files of the services in \`--services\`. Other commands read only those in \`kafka\` and
+  \`registry\`; \`send\` also reads those of the collector, and \`preview\` those of the dispatcher.
 - \`KAFKA_BROKERS\` and \`SCHEMA_REGISTRY_URL\` in the environment override \`kafka.brokers\` and \`registry.url\`.
 - A duration is a whole number with \`ms\`, \`s\`, \`m\` or \`h\`. An id is 1 to 63 letters, digits, \`.\`, \`_\` or \`-\`, starts with a letter or digit, and does not start with \`hookline.\`.
 `
@@ -65,15 +65,14 @@ function sectionOf(key: string, node: Node): string {
   const isRequired = schema.required?.includes(key) ?? false
   const rows = rowsOf(node, key, isRequired)
   const effect = isLive(key) ? 'Live.' : 'Restart.'
-  // A mapping needs no row of its own, and the heading of any other key needs no repetition of its
-  // row.
+  // A mapping has no row of its own. For any other key, the heading does not repeat the row.
   const isMapping = node.type === 'object'
   const said = isMapping ? [plain(node.description ?? ''), effect, ...(isRequired ? ['Required.'] : [])] : [effect]
   const shown = isMapping ? rows.slice(1) : rows
   return `## ${key}\n${said.join(' ')}\n\n${table(['key', 'type', 'default', 'description'], shown)}\n`
 }
 
-/** The files of `destinationsFrom` contain destinations. */
+/** Whether processes reload a key. The files of `destinationsFrom` are like `destinations`. */
 const isLive = (key: string): boolean => key === 'destinationsFrom' || liveKeys.some(live => live === key)
 
 function rowsOf(node: Node, path: string, isRequired: boolean): readonly (readonly string[])[] {
@@ -121,7 +120,7 @@ function defaultOf(node: Node, isRequired: boolean): string {
   return code(Array.isArray(standard) ? `[${standard.map(textOf).join(', ')}]` : textOf(standard))
 }
 
-/** The default may be a parsed value. */
+/** Formats a default, which may be an object. */
 function textOf(value: unknown): string {
   if (typeof value === 'object') return JSON.stringify(value)
   return String(value)

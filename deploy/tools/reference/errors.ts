@@ -10,7 +10,7 @@ import {
   outcomes,
   retryableOutcomes,
 } from '../../../src/core/delivery/outcome.ts'
-import { type ReplayRefusal, replayRefusals } from '../../../src/core/delivery/replay-target.ts'
+import { type ReplayRefusal, replayRefusals } from '../../../src/core/delivery/replay-decision.ts'
 import { rejectionCodes } from '../../../src/core/message/message.ts'
 import { code, generatedFrom, table } from './markdown.ts'
 import { type Meanings, rejectionMeanings } from './rejections.ts'
@@ -18,12 +18,12 @@ import { type Meanings, rejectionMeanings } from './rejections.ts'
 const outcomeMeanings: Meanings<Outcome> = {
   delivered: ['The response status was 200 to 299.', 'Nothing.'],
   http_408: [
-    'The endpoint did not receive the complete request in time.',
-    'Check for a proxy between Hookline and the endpoint.',
+    'The endpoint, or a proxy in front of it, did not receive the complete request in time.',
+    'Check the network and the proxies between Hookline and the endpoint.',
   ],
   http_429: [
-    'The endpoint asks for fewer requests. Hookline respects its `Retry-After`.',
-    'Lower `delivery.perWebhook`, or wait.',
+    'The endpoint asks for fewer requests. Hookline honours its `Retry-After`.',
+    'Nothing if it is rare. Otherwise lower `delivery.perWebhook`.',
   ],
   http_5xx: ['The endpoint failed with a status of 500 to 599.', 'The owner of the endpoint has to fix it.'],
   timeout: [
@@ -52,25 +52,25 @@ const outcomeMeanings: Meanings<Outcome> = {
   ],
   internal: ['Hookline itself failed. An alert fires.', 'Check the log at that time, and report the bug.'],
   http_3xx: [
-    'The endpoint responded with a redirect. Hookline follows none, because the target is not configured.',
-    'Configure the final URL.',
+    'The endpoint responded with a redirect. Hookline follows no redirects.',
+    'Configure the URL to which the redirect leads.',
   ],
   http_4xx: [
     'The endpoint rejected the message with a status of 400 to 499, except 408 and 429.',
-    '401 and 403: check the secret and the static headers. 404 and 410: check the URL. 413 and 422: the endpoint does not accept this message.',
+    '401 and 403: check the secret and the static headers. 404 and 410: check the URL. Otherwise ask the owner of the endpoint why it does not accept the message.',
   ],
   tls_untrusted: [
     'The certificate is expired, self-signed, for another name, or from an untrusted authority. No byte of the request was sent.',
     'Renew the certificate. Add a private authority to `network.caFile`.',
   ],
   blocked_address: [
-    'The name resolves only to private or metadata addresses, or the port is not allowed.',
-    'If the address is intended, add it to `network.allow` or the port to `network.ports`.',
+    'The name resolves only to private or metadata addresses that are not in `network.allow`, or the port is not in `network.ports`.',
+    'If the private address or the port is intended, add it there. Metadata addresses are never allowed.',
   ],
 }
 
 const permanentFailure =
-  'Every webhook failed permanently. This is the outcome of the first one in configuration order.'
+  'All webhooks failed permanently. The reason is the outcome of the webhook that is first in the configuration.'
 const deadLetterMeanings: Meanings<DeadLetterReason> = {
   http_3xx: [permanentFailure, 'See the outcome of the same name.'],
   http_4xx: [permanentFailure, 'See the outcome of the same name.'],
@@ -78,29 +78,29 @@ const deadLetterMeanings: Meanings<DeadLetterReason> = {
   blocked_address: [permanentFailure, 'See the outcome of the same name.'],
   retries_exhausted: ['The last attempt of the schedule failed too.', 'Fix the endpoint, then replay.'],
   retry_window_over: [
-    'The next attempt would begin after the retry window, or the destination was paused until its end.',
-    'Replay it.',
+    'The next attempt would begin after the end of the retry window, or the destination was paused until that end.',
+    'Fix the endpoint or end the pause, then replay.',
   ],
   retry_after_exceeds_window: [
     'The endpoint asked for a delay that is longer than the rest of the retry window.',
     'Replay after that delay.',
   ],
   undecodable: [
-    'Hookline cannot read the record as an event. It is damaged, its schema is unknown or not the schema of events, or it is a compressed batch that cannot be decompressed or has more than 64 MiB. Also: the record is marked `canonical` but breaks a rule, it is a delete message that no deletion request asked for, or a bug of Hookline stopped its processing.',
-    'Find the producer. `hookline dead-letters --json` shows the offset and headers.',
+    'Hookline cannot process the record as an event, for one of these reasons: the record is damaged; its schema is unknown, or is not that of events; its batch cannot be decompressed, or decompresses to more than 64 MiB; it has the header `canonical`, with which Hookline marks its own records, but breaks a rule; it is a delete message without a deletion; a bug of Hookline stopped the processing.',
+    'Find and correct the producer: `hookline dead-letters --json` shows the headers and the offset. In the case of a bug, the log has an error: report it.',
   ],
   invalid_message: [
-    'The event comes from another producer and violates a rule for messages. `outcomes` contains the rejection code.',
-    'Fix the producer. A replay of the unchanged event fails again.',
+    'Another program wrote the event to Kafka, and the event breaks a rule for messages. `outcomes` contains the [code of the rule](#rejected-messages).',
+    'Fix the program. A replay fails again, because it does not change the event.',
   ],
   unknown_source: ['No source of the configuration has the event’s `sourceId`.', 'Configure the source, then replay.'],
   unknown_destination: [
-    'The destination was removed while the delivery waited, or an event names an unknown destination.',
+    'The destination was removed from the configuration while the delivery waited, or the event names a destination that is not configured.',
     'Configure the destination under the same id, then replay.',
   ],
   record_too_large: [
-    'The delivery needs a retry, but its record is too large for the retry topic.',
-    '`hookline topics check` shows topics whose size limit is too small.',
+    'The delivery has to wait, but its record is too large for the retry topic.',
+    'Raise `max.message.bytes` of the topics that `hookline topics check` reports, then replay.',
   ],
 }
 
@@ -110,35 +110,38 @@ const dropMeanings: Meanings<DropReason> = {
     'The field `integrations` of the message has `Webhooks: false`, or `All: false` without `Webhooks`.',
     'Nothing: the sender chose this.',
   ],
-  no_destination: ['No destination is connected to the source.', 'Add the source to `destinations[].sources`.'],
+  no_destination: [
+    'No destination has the source in its `sources`.',
+    'If a destination should get these messages, add the source to `destinations[].sources`.',
+  ],
   user_deleted: ['The message was received before its user was deleted.', 'Nothing.'],
   suppressed: [
-    'The user was deleted with `--suppress` or `suppress`, and the suppression is still active.',
-    '`hookline unsuppress-user` removes the suppression.',
+    'The user was deleted with `--suppress` (over HTTP: `suppress`), so later messages are dropped too.',
+    'To accept the user again: `hookline unsuppress-user`.',
   ],
 }
 
 const deferralMeanings: Meanings<DeferralCause> = {
   lane_full: [
-    'The destination queue is full, because the endpoint is slower than the messages arrive. Other destinations of the partition would have to wait.',
+    'The endpoint is slower than the messages arrive. If they stayed in memory, messages for other destinations on the same partition would have to wait.',
     'Speed up the endpoint, or raise `delivery.perWebhook`.',
   ],
   breaker_open: [
-    'The circuit breaker is open, because most deliveries of the last minute failed. Hookline sends one test delivery every 30 s. When it succeeds, the circuit breaker closes.',
-    'Check the outcomes of its requests.',
+    'The circuit breaker is open, because at least 70 % of the deliveries of a minute failed. Every 30 s Hookline tries one delivery. When one succeeds, the circuit breaker closes.',
+    'Check the outcomes of the requests to this destination.',
   ],
   not_before: [
-    'The record was read before its due time: the wait, for example from `Retry-After`, is longer than the delay of its retry topic.',
+    'The delivery is not due yet when its wait in a retry topic ends, because its own wait (for example from `Retry-After`) is longer. It then waits in a retry topic once more.',
     'Nothing.',
   ],
   paused: ['The destination has `paused: true`.', 'Remove it to resume deliveries.'],
   handover: [
-    'The partition was revoked while this delivery waited and other deliveries of the same record were done. The metadata of the offset commit had no space left for the list of finished deliveries.',
+    'The partition moved to another process while this delivery waited. Other deliveries of the same record were done, and the offset commit had no room to say which ones.',
     'Nothing.',
   ],
   unconfigured: [
-    'The source or destination is not in the configuration of the process, which may be about to change.',
-    'Configure it. After about two minutes the delivery is dead-lettered as `unknown_source` or `unknown_destination`.',
+    'The process does not know the source or destination. Its configuration may be older than that of other processes, so the delivery waits.',
+    'Configure the source or destination. Otherwise the delivery is dead-lettered after about two minutes with `unknown_source` or `unknown_destination`.',
   ],
 }
 
@@ -156,18 +159,21 @@ const replayMeanings: Meanings<ReplayRefusal> = {
     'Connect them again, or use `--even-disconnected`.',
   ],
   truncated: [
-    'The record was too large for the dead-letter topic, which keeps only the first 64 KiB of it.',
-    'The events topic keeps the whole record for 7 days.',
+    'The record was too large for the dead-letter topic, which has only its first 64 KiB.',
+    'Within 7 days, read the whole record from the events topic: `hookline dead-letters --json` shows its topic, partition and offset.',
   ],
   unreadable: [
-    'The headers do not identify a delivery: Hookline did not write the record.',
+    'Another program wrote the record to the dead-letter topic, and its headers do not say which delivery it is.',
     '`hookline dead-letters --json` shows the record.',
   ],
 }
 
 const sendAgain = 'Send the same request again, with the same message ids.'
 const problemMeanings: Meanings<ProblemCode> = {
-  invalid_json: ['The body is not JSON.', 'Fix the sender.'],
+  invalid_json: [
+    'The body is not JSON. Single elements of a batch that are not JSON are [rejected](#rejected-messages) alone.',
+    'Fix the sender.',
+  ],
   invalid_body: ['The body is JSON, but not of the form that this path requires.', '`message` says what to send.'],
   rejected: ['Strict mode: at least one message is invalid, so none is accepted.', 'Fix the messages in `rejected`.'],
   unknown_source: ['A deletion names a source that is not configured.', 'Use a configured source.'],
@@ -177,7 +183,7 @@ const problemMeanings: Meanings<ProblemCode> = {
     'The operator key has the role `read`, but the request makes a change.',
     'Use a key with the role `operate`.',
   ],
-  not_found: ['The path, or the object that it names, does not exist.', 'Check the path.'],
+  not_found: ['The path does not exist, or no object has the id or key in it.', 'Check the path.'],
   unknown_audience: ['`audiences.list` has no audience of this name.', 'Use a configured audience.'],
   method_not_allowed: ['The path does not support this method.', 'Use a method of the `Allow` header.'],
   payload_too_large: [
@@ -198,7 +204,7 @@ const problemMeanings: Meanings<ProblemCode> = {
 
 const head = `# Errors and outcomes
 
-All codes that Hookline uses for failures, with their meaning and what to do. The same code appears as metric label, log field, record header and command option. Each list is complete.
+All codes that Hookline uses for failures, with their meaning and what to do. A code is the same in metric labels, log fields, record headers and command options.
 ${generatedFrom('the lists in the code')}
 `
 
@@ -210,26 +216,26 @@ export function errorsText(): string {
     head,
     section(
       'Outcomes of a request',
-      `The result of one POST request to one webhook: \`hookline_webhook_calls_total{outcome}\`, \`hookline dead-letters --outcome\`. What *retried* and *permanent failure*
-mean for the delivery: [retries and dead letters](../explanation/retries-and-dead-letters.md).`,
+      `The result of one POST request to one webhook, as in \`hookline_webhook_calls_total{outcome}\` and \`hookline dead-letters --outcome\`.
+[Retries and dead letters](../explanation/retries-and-dead-letters.md) describes the effects *retried* and *permanent failure*.`,
       ['outcome', 'effect', 'meaning', 'what to do'],
       outcomes.map(each => [code(each), each === 'delivered' ? 'done' : effect(each), ...outcomeMeanings[each]]),
     ),
     section(
       'Dead-letter reasons',
-      'Why a record is in the topic `hookline.dead-letter`: its header `reason`, `hookline_dead_letters_total{reason}`, `hookline dead-letters --reason`. The topic keeps it for 30 days, in which you can [replay](../how-to/replay.md) it.',
+      'Why a record is in the topic `hookline.dead-letter`, as in its header `reason`, `hookline_dead_letters_total{reason}` and `hookline dead-letters --reason`. The topic keeps a record for 30 days. During this time you can [replay](../how-to/replay.md) it.',
       ['reason', 'meaning', 'what to do'],
       deadLetterReasons.map(each => [code(each), ...deadLetterMeanings[each]]),
     ),
     section(
       'Drops',
-      'Why Hookline drops a delivery, because of the configuration, the message or a deletion: `hookline_drops_total{reason}`, and a log line of the level debug. Dropped deliveries are not kept.',
+      'Why Hookline drops a delivery on purpose, as in `hookline_drops_total{reason}` and a log line of the level debug. Dropped deliveries are not kept.',
       ['reason', 'meaning', 'what to do'],
       dropReasons.map(each => [code(each), ...dropMeanings[each]]),
     ),
     section(
       'Deferrals',
-      'Why a delivery waits in a retry topic without an attempt: `hookline_deferrals_total{cause}`.',
+      'Why a delivery waits in a retry topic without an attempt, as in `hookline_deferrals_total{cause}`.',
       ['cause', 'meaning', 'what to do'],
       deferralCauses.map(each => [code(each), ...deferralMeanings[each]]),
     ),
@@ -241,13 +247,13 @@ mean for the delivery: [retries and dead letters](../explanation/retries-and-dea
     ),
     section(
       'Error responses of the HTTP APIs',
-      'Status and `code` of an error response: `hookline_collector_answers_total{code}`. For SDKs see the [tracking API](tracking-api.md).',
+      'Status and `code` of an error response, as in `hookline_collector_answers_total{code}`. The [tracking API](tracking-api.md#answers) describes them for senders.',
       ['status', 'code', 'meaning', 'what to do'],
       answerRows(),
     ),
     section(
       'Rejected messages',
-      'Why one message of a batch is rejected: in `rejected` of the response and in the topic `hookline.rejected`. For an event in Kafka, the code is in `outcomes` of a dead letter with the reason `invalid_message`.',
+      'Why one message of a batch is rejected. The code is in `rejected` of the response and in the topic `hookline.rejected`. For an event that another program wrote to Kafka, it is in `outcomes` of a dead letter with the reason `invalid_message`.',
       ['code', 'meaning', 'what to do'],
       rejectionCodes.map(each => [code(each), ...rejectionMeanings[each]]),
     ),

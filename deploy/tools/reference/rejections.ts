@@ -4,7 +4,10 @@ import type { RejectionCode } from '../../../src/core/message/message.ts'
 export type Meanings<Word extends string> = Readonly<Record<Word, readonly [meaning: string, remedy: string]>>
 
 export const rejectionMeanings: Meanings<RejectionCode> = {
-  invalid_json: ['This element of the batch is not JSON.', 'Common causes: `NaN` from Python, a stray comma.'],
+  invalid_json: [
+    'This element of the batch is not JSON.',
+    'Fix the sender. Common mistakes are `NaN` from Python and an additional comma.',
+  ],
   not_an_object: ['The message is a number, a string, a list or null.', 'Send a JSON object.'],
   unknown_type: ['`type` is missing or not a message type.', 'Use identify, track, page, screen, group or alias.'],
   missing_user_id: ['An alias message has no `userId`.', 'Send one.'],
@@ -16,8 +19,14 @@ export const rejectionMeanings: Meanings<RejectionCode> = {
     '`timestamp` is not a valid time in the years 1 to 9999.',
     'Use ISO 8601, or milliseconds since 1970.',
   ],
-  message_too_large: ['The message has more than 32,768 bytes of compact JSON.', 'Send less in it, or split it.'],
-  too_many_messages: ['The message is not among the first 2,500 of its batch.', 'Send several smaller batches.'],
+  message_too_large: [
+    'The message has more than 32,768 bytes of compact JSON.',
+    'Send less data in the message, or several messages.',
+  ],
+  too_many_messages: [
+    'The message comes after the first 2,500 messages of its batch.',
+    'Send several smaller batches.',
+  ],
   too_deep: ['Objects and lists are nested in more than 100 levels.', 'Flatten them.'],
   non_finite_number: ['A number is beyond ±1.8e308.', 'Send a string instead.'],
 }

@@ -1,10 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { released } from './release.ts'
+import { released } from './versioned-files.ts'
 
 /*
- * Run by `npm run release` after it has changed package.json: writes the version to the other
- * files.
+ * `npm run release` runs this program after it has changed package.json. The program writes the
+ * version to the other files.
  */
 
 const root = join(import.meta.dirname, '../../..')

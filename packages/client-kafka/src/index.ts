@@ -24,8 +24,8 @@ export type { KafkaTransportOptions } from './kafka-transport-options.ts'
  * A transport that writes to the events topic, for sources with many messages:
  * `new Analytics({ transport: kafkaTransport({ source, brokers, registry }) })`.
  *
- * It validates, normalises, encodes and partitions messages like the collector. A message is sent
- * when all in-sync replicas have it. It connects at the first message.
+ * It validates, normalises, encodes and partitions messages like the collector. A message counts as
+ * sent when all in-sync replicas have it. The transport connects at the first message.
  * @throws ConfigError; KafkaError `LIBRARY_VERSION` for an unsupported version of kafkajs
  */
 export function kafkaTransport(options: KafkaTransportOptions): Transport {
@@ -53,7 +53,10 @@ export function kafkaTransport(options: KafkaTransportOptions): Transport {
   })
 }
 
-/** The logger for kafkajs, only with `DEBUG=analytics`. Failures are results of batches. */
+/**
+ * The logger for kafkajs. It writes only with `DEBUG=analytics`, because the results of batches
+ * report failures.
+ */
 function debugLogger(): Logger {
   const debugging = isDebugging(process.env['DEBUG'])
   const log = createLog({ write: line => process.stderr.write(line), clock: clientClock, debugging })

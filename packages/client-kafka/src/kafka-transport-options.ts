@@ -1,4 +1,4 @@
-/** The options of `kafkaTransport`. They have the names of the service configuration. */
+/** The options of `kafkaTransport`. The configuration of the services has the same names. */
 export interface KafkaTransportOptions {
   /** The id of the source of the messages. */
   readonly source: string
@@ -18,7 +18,7 @@ export interface KafkaTransportOptions {
   readonly tls?:
     | { readonly ca?: string | undefined; readonly cert?: string | undefined; readonly key?: string | undefined }
     | undefined
-  /** Without it, the connection is not authenticated. */
+  /** SASL credentials. Without them, the connection is not authenticated. */
   readonly sasl?:
     | {
         readonly mechanism: 'plain' | 'scram-sha-256' | 'scram-sha-512'

@@ -37,7 +37,7 @@ const options = z.strictObject({
   sasl: sasl.optional(),
 } satisfies Record<keyof KafkaTransportOptions, z.ZodType>)
 
-/** The setting names at each path. */
+/** The names of the settings at each path, for errors about unknown names. */
 const names: Readonly<Record<string, readonly string[]>> = {
   '': Object.keys(options.shape),
   registry: Object.keys(registry.shape),
@@ -87,6 +87,6 @@ function configErrorOf(issue: z.core.$ZodIssue): ConfigError {
   const name = formatPath([...path, key])
   const known = names[formatPath(path)] ?? []
   const near = nearestName(key, known)
-  const advice = near === undefined ? `one of ${known.join(', ')}` : `did you mean '${near}'?`
+  const advice = near === undefined ? `possible: ${known.join(', ')}` : `did you mean '${near}'?`
   return new ConfigError(name, `unknown setting '${name}' (${advice})`)
 }

@@ -10,7 +10,7 @@ export interface EventsTopic {
   /** Encodes an event as the value of a record. */
   encode(event: Event): Buffer
   /**
-   * Queues a record. Calls `onAck` once, without an error only when all in-sync replicas have it.
+   * Queues a record. Calls `onAck` once, without an error if all in-sync replicas have the record.
    */
   append(key: Buffer, value: Buffer, onAck: (error: Error | undefined) => void): void
   /** Sends the queued records without waiting for a larger batch. */
@@ -40,9 +40,7 @@ interface Outgoing {
   readonly value: Buffer
 }
 
-/**
- * The state of a batch. Messages are encoded once; a retry writes only records not acknowledged.
- */
+/** The state of a batch. Messages are encoded once; a retry writes only unacknowledged records. */
 interface Progress {
   left: readonly Outgoing[]
   readonly rejected: readonly RejectedMessage[]
@@ -53,7 +51,7 @@ interface NotStored {
   readonly error: Error
 }
 
-/** The batch context, as in the body of an HTTP batch. Both transports give the same message. */
+/** The context of a batch, as in an HTTP batch: both transports give the same message. */
 const batchContext = { library }
 
 /** Writes batches to the events topic, with the same validation and format as the collector. */
@@ -116,7 +114,7 @@ export function createKafkaTransport({ sourceId, open, close, now, hold }: Kafka
       const stopped = abortOf(signal)
       const release = hold()
       inProgress += 1
-      // After an abort the write continues in the background. A queued record cannot be withdrawn.
+      // After an abort the write continues, because a queued record cannot be withdrawn.
       const writing = write(batch).finally(() => {
         inProgress -= 1
       })
@@ -128,14 +126,14 @@ export function createKafkaTransport({ sourceId, open, close, now, hold }: Kafka
       }
     },
     async close() {
-      // Ignore errors of closing. Every batch already has its result.
+      // Errors of closing are ignored, because every batch already has its result.
       closed ??= close().catch(() => {})
       if (inProgress === 0) await closed
     },
   }
 }
 
-/** Appends records. Resolves with the ones that failed, when all are acknowledged or failed. */
+/** Appends records. Resolves when all are acknowledged or failed, with those that failed. */
 function appendAll(topic: EventsTopic, records: readonly Outgoing[]): Promise<readonly NotStored[]> {
   return new Promise(resolve => {
     const notStored: NotStored[] = []
@@ -192,8 +190,8 @@ function troubleOf(error: unknown): FailureCause {
 }
 
 /**
- * Resolves with a `retry` result when the signal is aborted. Call `forget` after each attempt, or
- * the signal collects listeners.
+ * Resolves with a `retry` result when the signal is aborted. Call `forget` after each attempt, so
+ * that the signal does not collect listeners.
  */
 function abortOf(signal: StopSignal): { readonly result: Promise<SendResult>; readonly forget: () => void } {
   const { promise, resolve } = Promise.withResolvers<SendResult>()

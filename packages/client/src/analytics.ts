@@ -20,8 +20,8 @@ import type { Transport } from './transport.ts'
 
 export interface CloseOptions {
   /**
-   * Time limit in milliseconds. Messages not sent by then fail with `out_of_time`. Without it,
-   * `close` waits for all retries.
+   * Time limit in milliseconds. Messages that are not sent within it fail with `out_of_time`.
+   * Without a limit, `close` waits for all retries.
    */
   readonly timeoutMs?: number | undefined
 }
@@ -166,6 +166,7 @@ function notify(log: ClientLog, listener: () => unknown): void {
   try {
     listener()
   } catch (error) {
-    log.warn(`a listener threw an error: ${error instanceof Error ? error.stack : String(error)}`)
+    const text = error instanceof Error ? error.stack : String(error)
+    log.warn(`an 'onSent' or 'onFailure' listener threw an error: ${text}`)
   }
 }

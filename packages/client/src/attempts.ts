@@ -12,8 +12,8 @@ export interface AttemptDeps {
 
 /**
  * Sends a batch with retries until the result is final. Returns `retry` when the last retry failed
- * too. The client sends one batch at a time, so a `Retry-After` delay applies to all its messages.
- * An aborted signal ends the retries with the latest result.
+ * too. The client sends one batch at a time, so a `Retry-After` delay applies to all messages of
+ * the client. When the signal is aborted, the retries end with the latest result.
  */
 export async function attempt(batch: Batch, deps: AttemptDeps, signal: AbortSignal): Promise<SendResult> {
   const { clock, maxRetries, onRetry } = deps

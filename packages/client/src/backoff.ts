@@ -1,6 +1,6 @@
 const minDelayMs = 500
 const maxDelayMs = 60_000
-/** The limit for a Retry-After header. */
+/** The maximum delay that a Retry-After header can set. */
 const maxRetryAfterMs = 300_000
 
 /**

@@ -24,9 +24,7 @@ export interface CommonFields {
    * Time of the event. Default: now. A number is Unix time: milliseconds if >= 10^11, else seconds.
    */
   readonly timestamp?: Date | string | number | undefined
-  /**
-   * Facts about the device or network, such as the IP address. Attributes of the user are traits.
-   */
+  /** Device or network data, such as the IP address. Attributes of the user belong in `traits`. */
   readonly context?: Fields | undefined
   /** Destinations that may get the message. `All` is the default for destinations not listed. */
   readonly integrations?: Fields | undefined
@@ -106,8 +104,8 @@ function identifiersOf(call: JsonObject): Identifiers {
 const objectFields = ['properties', 'traits', 'context', 'integrations'] as const
 
 /**
- * Validates the object fields and renames the alias `traits` of a page. Other types are rejected
- * here, because the collector would ignore them.
+ * Validates the object fields and renames the alias `traits` of a page. Values of other types are
+ * rejected here, because the collector would ignore them.
  */
 function objectsOf(type: CallType, call: JsonObject): JsonObject {
   for (const name of objectFields) {

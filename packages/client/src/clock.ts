@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 
 export type Cancel = () => void
 
-/** Clock, timers, random numbers and ids of the client. Tests pass their own. */
+/** Clock, timers, random numbers and ids of the client. Tests replace them. */
 export interface ClientClock {
-  /** Unix time in milliseconds. May jump. */
+  /** Unix time in milliseconds. It may jump. */
   now(): number
   /** Monotonic time in milliseconds. */
   monotonic(): number

@@ -2,7 +2,7 @@ import process from 'node:process'
 
 /** The callbacks of a client with unsent messages, for the end of the process. */
 export interface UnsentClient {
-  /** Called when the event loop is empty. The client sends the rest within its time limit. */
+  /** Called when the event loop is empty. The client sends its messages within its time limit. */
   finish(): void
   /** Called when the process exits and unsent messages are lost. */
   lost(): void
@@ -24,7 +24,7 @@ export function guardExit(client: UnsentClient, isBusy: boolean): void {
   if (isListening) return
   isListening = true
   // The client's timers do not keep the process alive, so Node emits this event while they are
-  // pending. It emits it again after the work that a listener started.
+  // pending. Node emits the event again when the work that a listener started has ended.
   process.on('beforeExit', () => {
     for (const client of sending) client.finish()
   })

@@ -20,13 +20,13 @@ export type FailureReason = 'rejected' | 'refused' | 'too_large' | 'retries_exha
 
 /**
  * Messages that were not delivered. After `retries_exhausted` and `out_of_time` they may have
- * arrived, because a response was lost or late.
+ * arrived: only the response may be lost or late.
  */
 export interface Failure {
   readonly reason: FailureReason
-  /** `http_401`, `ECONNREFUSED`, or the code of the endpoint for a rejected message. */
+  /** The cause: `http_401`, `ECONNREFUSED`, or the endpoint's code for a rejected message. */
   readonly code: string
-  /** One sentence. */
+  /** The cause, in one sentence. */
   readonly detail: string
   readonly messageIds: readonly string[]
   /** The queued messages. You can store them and send them again. */

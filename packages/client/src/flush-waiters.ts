@@ -22,8 +22,8 @@ export class FlushWaiters {
   }
 
   /**
-   * Resolves when all messages up to this place, and those queued while they were sent, are sent or
-   * failed.
+   * Resolves when all messages up to the place `upTo`, and the messages queued while these were
+   * sent, are sent or failed.
    */
   flush(upTo: number): Promise<void> {
     return this.#wait(resolve => this.#flushes.push({ upTo, mayExtend: true, resolve }))
@@ -40,8 +40,9 @@ export class FlushWaiters {
   }
 
   /**
-   * Resolves the callers whose condition holds. `oldest` is the first place that is neither sent
-   * nor failed. Returns the place up to which messages must be sent now, or 0 if no flush waits.
+   * Resolves the promises of the callers whose condition is met. `oldest` is the place of the first
+   * message that is neither sent nor failed. Returns the place up to which messages must be sent
+   * now, or 0 if no flush waits.
    */
   progress(oldest: number, lastPlace: number, hasRoom: boolean): number {
     if (hasRoom) for (const resolve of this.#forRoom.splice(0)) resolve()
@@ -55,8 +56,8 @@ export class FlushWaiters {
 }
 
 /**
- * Whether a flush is done. It is extended once, to the messages queued since the call. A second
- * extension could keep it waiting forever in a client that is never idle.
+ * Whether a flush is done. A flush is extended once, to the messages queued since the call. A
+ * second extension could keep it waiting forever in a client that is never idle.
  */
 function isOver(flush: Flush, oldest: number, lastPlace: number): boolean {
   if (flush.upTo >= oldest) return false

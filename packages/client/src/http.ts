@@ -13,19 +13,17 @@ export interface HttpTransportOptions {
   readonly now: () => number
 }
 
-/**
- * The part of a response body that is read. The rejections of a full batch of 2500 messages fit.
- */
+/** Maximum bytes read of a response body: enough for 2500 rejections, those of a full batch. */
 const maxResponseBytes = 1_048_576
 /**
- * How long an idle connection is kept. Servers keep them for 5 s or longer, so a request is not
- * sent on a connection that the server is closing.
+ * How long an idle connection is kept, in milliseconds. Servers keep idle connections for 5 s or
+ * longer, so no request is sent on a connection that the server is closing.
  */
 const idleMs = 4_000
 
 /**
  * Sends batches by POST over kept-alive connections. It uses `node:http`, because `fetch` takes
- * three times its CPU time per request.
+ * three times as much CPU time per request.
  */
 export function createHttpTransport({ url, writeKey, timeoutMs, now }: HttpTransportOptions): Transport {
   const target = new URL(url)
@@ -67,7 +65,7 @@ export function createHttpTransport({ url, writeKey, timeoutMs, now }: HttpTrans
   }
 
   return {
-    // Ids and times have a fixed length.
+    // The size is the same for every id and time, because these have a fixed length.
     envelopeBytes: Buffer.byteLength(bodyOf({ id: emptyId, messages: [] }, 0)),
     async send(batch, retry, signal) {
       const ending = new AbortController()

@@ -12,11 +12,11 @@ export interface ClientLog {
   warn(line: string): void
 }
 
-/** Whether DEBUG contains `analytics` or `*`. Its names are separated by commas or spaces. */
+/** Whether DEBUG contains `analytics` or `*`. Commas or spaces separate its names. */
 export const isDebugging = (debug: string | undefined): boolean =>
   (debug ?? '').split(/[\s,]+/).some(name => name === 'analytics' || name === '*')
 
-/** `1 message`, `2 messages` */
+/** The number with its noun: `1 message`, `2 messages` */
 export const messageCount = (count: number): string => `${count} message${count === 1 ? '' : 's'}`
 
 export interface LogDeps {
@@ -36,15 +36,15 @@ export function createLog({ write, clock, debugging }: LogDeps): ClientLog {
     failure({ reason, code, detail, messageIds }) {
       const kind = `${reason} ${code}`
       const known = kinds.get(kind) ?? { quietUntil: Number.NEGATIVE_INFINITY, suppressed: 0 }
-      // The endpoint determines the codes. The limit keeps it from filling the memory.
+      // The endpoint determines the codes, so without a limit it could fill the memory with them.
       if (kinds.size < 100 || kinds.has(kind)) kinds.set(kind, known)
       if (clock.monotonic() < known.quietUntil) {
         known.suppressed += messageIds.length
         return
       }
-      const more = known.suppressed === 0 ? '' : ` ${known.suppressed} more before that, for the same reason.`
+      const more = known.suppressed === 0 ? '' : ` Not delivered earlier for the same reason: ${known.suppressed}.`
       warn(
-        `${messageCount(messageIds.length)} not delivered: ${reason} (${code}). ${detail}${more} Set 'onFailure' to handle them.`,
+        `${messageCount(messageIds.length)} not delivered: ${reason} (${code}). ${detail}${more} Set 'onFailure' to handle these messages.`,
       )
       known.quietUntil = clock.monotonic() + quietMs
       known.suppressed = 0

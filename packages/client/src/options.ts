@@ -10,11 +10,14 @@ export type OnFull = 'error' | 'drop-oldest' | 'wait'
 
 /** The options of the queue and its listeners. Times are in milliseconds. */
 export interface QueueOptions {
-  /** Queued messages that start a flush, and messages per request. From 1 to 2500, default 20. */
+  /**
+   * Number of queued messages that starts a flush, and the maximum per request while the queue is
+   * short. From 1 to 2500, default 20.
+   */
   readonly size?: number | undefined
   /** Alias of `size`. */
   readonly flushAt?: number | undefined
-  /** Time since the last flush that starts a flush. Default 5000. */
+  /** Time after a flush at which the next flush starts. Default 5000. */
   readonly flushAfter?: number | undefined
   /** Alias of `flushAfter`. */
   readonly interval?: number | undefined
@@ -152,7 +155,7 @@ function rejectUnknown(options: object, ownNames: readonly string[]): void {
   const unknown = Object.keys(options).find(name => !names.includes(name))
   if (unknown === undefined) return
   const similar = names.find(name => name.toLowerCase() === unknown.toLowerCase())
-  const advice = similar === undefined ? `one of ${names.join(', ')}` : `did you mean '${similar}'?`
+  const advice = similar === undefined ? `possible: ${names.join(', ')}` : `did you mean '${similar}'?`
   throw new ConfigError(unknown, `unknown setting '${unknown}' (${advice})`)
 }
 

@@ -16,7 +16,6 @@ export interface Queued extends Entry {
   readonly place: number
 }
 
-/** The limits of a batch. */
 export interface BatchLimits {
   readonly messages: number
   /** UTF-8 bytes of all messages and the commas between them. */
@@ -45,7 +44,7 @@ export class MessageQueue {
     return this.#bytes
   }
 
-  /** The size of all messages in one batch, with the commas. */
+  /** UTF-8 bytes of all messages as one batch, with the commas between them. */
   get joinedBytes(): number {
     return this.#bytes + Math.max(0, this.#length - 1)
   }

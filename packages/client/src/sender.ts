@@ -8,7 +8,7 @@ import type { QueueSettings } from './options.ts'
 import { type BatchLimits, type Entry, MessageQueue, maxBatchBytes, maxBatchMessages, type Queued } from './queue.ts'
 import type { RejectedMessage, SendResult } from './transport.ts'
 
-/** Queued batches above which the client sends the largest possible requests to catch up. */
+/** Above this number of queued batches, the client sends requests of the maximum size. */
 const catchUpBatches = 10
 
 export interface SenderDeps extends Omit<AttemptDeps, 'maxRetries'> {
@@ -33,8 +33,8 @@ export class Sender {
   readonly #queue = new MessageQueue()
   readonly #awaited: FlushWaiters
   /**
-   * Batches taken from the queue without a result. The first is being sent. A second one is the
-   * other half of a batch that was too large.
+   * Batches that were taken from the queue and have no result yet. The first is being sent. The
+   * others are the remaining parts of a batch that was too large.
    */
   #inHand: (readonly Queued[])[] = []
   #abort: AbortController | undefined
@@ -146,8 +146,8 @@ export class Sender {
   }
 
   /**
-   * Starts the flush timer. A flush is due `flushAfter` after the last one, or after the first
-   * message if the last one is older.
+   * Starts the flush timer. A flush is due `flushAfter` after the previous flush. If that time has
+   * passed, it is due `flushAfter` after the first queued message.
    */
   #armTimer(): void {
     if (this.#cancelTimer !== undefined) return
@@ -164,7 +164,7 @@ export class Sender {
     this.#running = true
     this.#cancelTimer?.()
     this.#cancelTimer = undefined
-    // Let the caller continue first. Messages it queues synchronously join the same batch.
+    // Let the caller continue first. Messages that it queues synchronously join the same batch.
     await resolved
     while (this.#isDue) {
       this.#lastFlushAt = this.#deps.clock.monotonic()

@@ -9,7 +9,7 @@ export interface Batch {
 
 /** A message that was rejected although its batch was accepted. */
 export interface RejectedMessage {
-  /** Its position in the batch. */
+  /** The position of the message in the batch, from 0. */
   readonly index: number
   readonly code: string
   readonly detail: string
@@ -38,7 +38,7 @@ export interface StopSignal {
 export interface Transport {
   /** Bytes of a request body besides the messages and the commas between them. */
   readonly envelopeBytes: number
-  /** Makes one attempt. `retry` is 0 for the first. The signal cancels it. */
+  /** Makes one attempt. `retry` is 0 for the first attempt. The signal cancels the attempt. */
   send(batch: Batch, retry: number, signal: StopSignal): Promise<SendResult>
   /** Closes connections after the last attempt. Can be called again. */
   close?(): Promise<void>

@@ -37,13 +37,13 @@ interface Deps {
 }
 
 /**
- * Creates the codec of the audience-input topic. It looks up the id of Hookline's schema once.
+ * Looks up the id of Hookline's schema and creates the codec of the audience-input topic.
  * @throws SchemaNotRegistered, RegistryUnavailable
  */
 export const createAudienceInputCodec = (deps: Deps): Promise<ValueCodec<AudienceInput>> => inputCodecOf(deps)
 
 /**
- * Creates the codec of the memberships topic. It looks up the id of Hookline's schema once.
+ * Looks up the id of Hookline's schema and creates the codec of the memberships topic.
  * @throws SchemaNotRegistered, RegistryUnavailable
  */
 export const createMembershipCodec = (deps: Deps): Promise<ValueCodec<MembershipRecord>> => membershipCodecOf(deps)

@@ -4,12 +4,12 @@ import avsc from 'avsc'
 import type { Clock, SchemaNeeded, Undecodable } from '../../core/ports.ts'
 import { type Registry, RegistryUnavailable } from './schema-registry.ts'
 
-/** How long the registry is not asked again for a schema id that it does not know. */
+/** How long the codec treats a schema id as unknown after the registry did not know it. */
 const unknownForMs = 30_000
-/** The maximum number of unknown ids that are remembered; the oldest are forgotten first. */
+/** The maximum number of unknown ids that the codec remembers; it forgets the oldest first. */
 const maxRemembered = 10_000
 /**
- * The maximum difference between a plausible id and the highest known one. Registries number their
+ * The maximum difference between a plausible id and the highest known id. Registries number their
  * schemas consecutively, so a higher id most likely comes from a value that is not Avro.
  */
 const plausibleLead = 1_000_000
@@ -17,15 +17,16 @@ const plausibleLead = 1_000_000
 const implausible = { burst: 20, perMs: 1 / 1_000 }
 
 /**
- * Decides for which schema ids to ask the registry, and remembers those that it does not know.
- * Values that are not Avro contain random ids, which must not flood the registry with requests.
+ * Decides for which schema ids to ask the registry, and remembers ids that the registry does not
+ * have. Values that are not Avro contain random ids, which must not flood the registry with
+ * requests.
  */
 export class UnknownSchemaIds {
   readonly #clock: Pick<Clock, 'monotonic'>
-  /** The time until which each id counts as unknown; the oldest entry comes first. */
+  /** The monotonic time until which each id counts as unknown; the oldest entry comes first. */
   readonly #until = new Map<number, number>()
   #highestKnown: number
-  /** The look-ups of implausible ids that are allowed now (a token bucket). */
+  /** The number of look-ups of implausible ids that are allowed now (a token bucket). */
   #tokens = implausible.burst
   #refilledAt: number
 
@@ -55,7 +56,10 @@ export class UnknownSchemaIds {
     return this.#clock.monotonic() < (this.#until.get(id) ?? Number.NEGATIVE_INFINITY)
   }
 
-  /** The reason why the registry must not be asked for this id now; `undefined` when it may be. */
+  /**
+   * The reason not to ask the registry for this id now; `undefined` when a look-up is allowed. A
+   * look-up of an implausible id takes a token.
+   */
   refusal(id: number): string | undefined {
     const now = this.#clock.monotonic()
     if (this.has(id)) return 'the registry does not have this id'
@@ -69,13 +73,13 @@ export class UnknownSchemaIds {
   }
 }
 
-/** Hookline's own schema is not in the registry, so Hookline cannot write any record with it. */
+/** The registry does not have Hookline's own schema, with which Hookline would write records. */
 export class SchemaNotRegistered extends Error {
   override readonly name = 'SchemaNotRegistered'
   readonly code = 'schema_not_registered'
 }
 
-/** The subject of a topic's values by Confluent's TopicNameStrategy, the default of its clients. */
+/** The registry subject of a topic's values, by Confluent's default naming (TopicNameStrategy). */
 export const subjectOf = (topic: string): string => `${topic}-value`
 
 const require = createRequire(import.meta.url)
@@ -108,7 +112,7 @@ export interface AvroCodec<Value, Read, Context> {
   decode(value: Buffer, context: Context): Read | Undecodable | SchemaNeeded
   /**
    * Fetches the schema of a writer. Resolves with false when the registry does not have the id, and
-   * rejects with RegistryUnavailable while the registry cannot be reached.
+   * rejects with RegistryUnavailable while the registry cannot be used.
    */
   learn(schemaId: number): Promise<boolean>
 }
@@ -119,16 +123,16 @@ interface Deps {
   readonly clock: Pick<Clock, 'monotonic'>
 }
 
-/** The size of the header in Confluent's wire format: a zero byte and the schema id as int32. */
+/** Bytes of the header in Confluent's wire format: a zero byte and the schema id as int32. */
 const frameBytes = 5
-/** How long `requireSameRegistry` trusts its last check. */
+/** How long `requireSameRegistry` trusts its last successful check. */
 const sameRegistryForMs = 1_000
 
 type Reader<Stored> =
   | { readonly kind: 'reader'; read(value: Buffer): Stored }
   | { readonly kind: 'refused'; detail: string }
 
-/** Returns a function that creates codecs of one form. The form's schema is compiled only once. */
+/** Returns a function that creates codecs of one format. It compiles the format's schema once. */
 export function avroCodecs<Value, Stored, Read, Context>({
   one,
   many,
@@ -141,7 +145,7 @@ export function avroCodecs<Value, Stored, Read, Context>({
   /** Compiles a reader that resolves values of the schema `writer` to Hookline's schema. */
   function readerOf(writer: avsc.Type): Reader<Stored> {
     try {
-      // Other teams may generate the record class in a namespace of their own.
+      // Namespaces are ignored, because other teams may generate the record class in their own.
       const resolver = writer === ownType ? undefined : ownType.createResolver(writer, { ignoreNamespaces: true })
       return { kind: 'reader', read: value => whole(ownType.decode(value, frameBytes, resolver), value.length) }
     } catch (error) {
@@ -159,13 +163,13 @@ export function avroCodecs<Value, Stored, Read, Context>({
     const readers = new Map<number, Reader<Stored>>([[own.id, readerOf(ownType)]])
     const unknown = new UnknownSchemaIds(clock, own.id)
     let sameRegistryUntil = Number.NEGATIVE_INFINITY
-    /** The look-ups in progress by schema id. */
+    /** The look-ups in progress, by schema id. */
     const asking = new Map<number, Promise<boolean>>()
     const encodeStored = createEncoder<Stored>(ownType, own.id)
 
     /**
-     * Checks that the registry still has Hookline's own schema. If not, it was replaced or has lost
-     * its data, and its response that a schema is unknown must not make records dead letters.
+     * Checks that the registry still has Hookline's own schema. If it does not, the registry was
+     * replaced or has lost its data, and a schema that it lacks must not dead-letter records.
      * @throws RegistryUnavailable
      */
     async function requireSameRegistry(id: number): Promise<void> {
@@ -233,7 +237,7 @@ function createEncoder<Stored>(type: avsc.Type, schemaId: number): (stored: Stor
   return stored => {
     let end = type.encode(stored, scratch, frameBytes)
     if (end < 0) {
-      // A negative result is the number of missing bytes.
+      // If the buffer is too small, avsc returns the number of missing bytes as a negative number.
       scratch = newScratch(scratch.length - end)
       end = type.encode(stored, scratch, frameBytes)
     }
@@ -242,8 +246,8 @@ function createEncoder<Stored>(type: avsc.Type, schemaId: number): (stored: Stor
 }
 
 /**
- * Checks that a decoded value ends at the end of the bytes. avsc's `fromBuffer` would check it too,
- * but needs a view of the bytes after the header, which costs as much as decoding a small record.
+ * Checks that a decoded value ends where the bytes end. avsc's `fromBuffer` would do so too, but
+ * needs a view of the bytes after the header, which costs as much as decoding a small record.
  * @throws Error when the value is truncated, or when bytes follow it
  */
 function whole<Stored>({ value, offset }: { value: Stored; offset: number }, end: number): Stored {

@@ -23,7 +23,7 @@ interface Deps {
 }
 
 /**
- * Creates the codec of the events topic. It looks up the id of Hookline's schema once.
+ * Looks up the id of Hookline's schema and creates the codec of the events topic.
  * @throws SchemaNotRegistered, RegistryUnavailable
  */
 export const createEventCodec = ({ registry, eventsTopic, clock }: Deps): Promise<EventCodec> =>

@@ -1,4 +1,4 @@
-import { canonicalFault } from '../../core/delivery/canonical.ts'
+import { forgedCanonicalFault } from '../../core/delivery/check-canonical-event.ts'
 import type { Event, EventOrigin } from '../../core/message/event.ts'
 import type { MessageType } from '../../core/message/message.ts'
 import type { Decoded } from '../../core/ports.ts'
@@ -32,7 +32,6 @@ export interface EventRecord {
   } | null
 }
 
-/** Converts an event to its Avro record. */
 export function toEventRecord(event: Event): EventRecord {
   const { message, origin } = event
   return {
@@ -66,8 +65,8 @@ function originRecordOf(origin: EventOrigin | undefined): EventRecord['origin'] 
 
 /**
  * Converts an Avro record to an event. A record of another producer (`canonical` is false) is not
- * validated here; `normaliseEvent` does that. A missing message id becomes `''`, and a missing time
- * becomes `receivedAt`.
+ * validated here; `normaliseEvent` does that. A missing message id becomes `''`. The argument
+ * `receivedAt` replaces a missing receive time, and the receive time replaces a missing timestamp.
  */
 export function fromEventRecord(record: EventRecord, receivedAt: EpochMs): Decoded {
   const received = record.receivedAt === null ? receivedAt : epochMs(record.receivedAt)
@@ -95,10 +94,10 @@ export function fromEventRecord(record: EventRecord, receivedAt: EpochMs): Decod
     },
   }
   if (!record.canonical) return { kind: 'event', event }
-  const fault = record.timestamp === null ? 'it has no timestamp' : canonicalFault(event)
+  const fault = record.timestamp === null ? 'it has no timestamp' : forgedCanonicalFault(event)
   return fault === undefined
     ? { kind: 'event', event }
-    : { kind: 'undecodable', detail: `marked as canonical, but ${fault}` }
+    : { kind: 'undecodable', detail: `the event has canonical: true, which only Hookline may set, but ${fault}` }
 }
 
 function originOf({ origin }: EventRecord): EventOrigin | undefined {

@@ -16,16 +16,16 @@ interface Skipping {
 }
 
 /**
- * Skips the items of an array or map that Hookline's schema does not have, as avsc does, but with a
- * limit: a block may not claim more items than there are bytes left. avsc skips as many items as
- * the block claims, so one corrupt record could block the event loop for hours.
+ * Skips an array or map that Hookline's schema does not have. A block that claims more items than
+ * bytes are left counts as corrupt. avsc itself would skip as many items as the block claims, so
+ * one corrupt record could block the event loop for hours.
  */
 function skipItems(tap: Tap, skipItem: () => void): void {
   for (;;) {
     const count = tap.readLong()
     if (count === 0) return
     const left = tap.buf.length - tap.pos
-    // After a negative count follows the size of the block in bytes.
+    // If the count is negative, the size of the block in bytes follows the count.
     const size = count < 0 ? tap.readLong() : 0
     if (count > left || size < 0 || size > left) {
       tap.pos = tap.buf.length + 1
@@ -53,7 +53,7 @@ class BoundedMap extends avsc.types.MapType {
   }
 }
 
-/** An avsc `typeHook` that compiles the arrays and maps of a writer's schema with that limit. */
+/** An avsc `typeHook` that applies `skipItems` to the arrays and maps of a writer's schema. */
 export const boundedCollection: avsc.ForSchemaOptions['typeHook'] = (schema, options) => {
   const kind = typeof schema === 'object' && 'type' in schema ? schema.type : undefined
   if (kind === 'array') return new BoundedArray(schema, options)
@@ -61,7 +61,9 @@ export const boundedCollection: avsc.ForSchemaOptions['typeHook'] = (schema, opt
   return undefined
 }
 
-/** The registry did not respond, or its response is not that of a schema registry. */
+/**
+ * The registry did not respond, responded with an unexpected status, or is not a schema registry.
+ */
 export class RegistryUnavailable extends Error {
   override readonly name = 'RegistryUnavailable'
   readonly code = 'registry_unavailable'
@@ -76,7 +78,6 @@ export type FoundSchema =
   | { readonly kind: 'unusable'; readonly detail: string }
   | { readonly kind: 'unknown' }
 
-/** The id and the version of a registered schema. */
 export interface RegisteredSchema {
   readonly id: number
   readonly version: number
@@ -84,12 +85,11 @@ export interface RegisteredSchema {
 
 /**
  * A client of a Confluent-compatible schema registry. When the registry cannot be used, every
- * method rejects with `RegistryUnavailable`, after 5 s at the latest.
+ * method rejects with `RegistryUnavailable`.
  */
 export interface Registry {
   /** The base URL without a trailing slash. */
   readonly url: string
-  /** Looks up a schema by its id. */
   findById(id: number): Promise<FoundSchema>
   /** Looks up a schema by its text; `undefined` when `subject` has no version with this text. */
   lookUp(subject: string, schema: string): Promise<RegisteredSchema | undefined>
@@ -115,24 +115,24 @@ export interface Registry {
   setBackwardTransitive(subject: string): Promise<void>
 }
 
-/** The time limit of one call, including its retries. */
+/** The time limit of one HTTP call, including its retries. */
 const timeLimitMs = 5_000
 
 type Answer = { data(): Record<string, unknown> }
 type RestCall = (parameters: object) => Promise<Answer>
 type Rest = Record<'registered' | 'register' | 'compatible' | 'config' | 'updateConfig', RestCall>
 
-/** Creates the client. It connects with each call. */
+/** Creates the client, without a connection to the registry. */
 export function createRegistry(settings: Settings['registry'], limitMs = timeLimitMs): Registry {
   const url = settings.url.replace(/\/+$/, '')
   const client = createClient(url, settings, limitMs)
-  // The REST calls behind the library's methods; the methods return no versions or compatibility.
+  // The library's methods return no versions or compatibility, but the REST calls behind them do.
   const rest: Rest = client['api'].Subject
 
   const unavailable = (reason: string, cause?: unknown): RegistryUnavailable =>
     new RegistryUnavailable(`the schema registry at ${url} cannot be used: ${reason}`, { cause })
 
-  /** Awaits a call. A response whose status is in `expected` resolves as `refused`. */
+  /** Awaits a call. A response whose status is in `expected` resolves to `refused`. */
   async function ask(call: Promise<Answer>, ...expected: number[]): Promise<Answer | { readonly refused: string }> {
     try {
       return await call
@@ -202,7 +202,7 @@ function createClient(url: string, { auth, ca }: Settings['registry'], limitMs: 
       retry: { retries: 2, initialRetryTimeInSecs: 0.1 },
       middlewares: [
         () => ({
-          // The library has no time limit of its own. This one also covers its retries.
+          // The library has no time limit. This signal limits the call with its retries.
           prepareRequest: async next => (await next()).enhance({ signal: AbortSignal.timeout(limitMs) }),
         }),
       ],
@@ -213,8 +213,8 @@ function createClient(url: string, { auth, ca }: Settings['registry'], limitMs: 
 
 /**
  * Returns the HTTP status of a failed call and the reason in one line. The library gives status 400
- * to a call without a response. The status is `none` when the call succeeded but its content is
- * invalid.
+ * to a call without a response. The status is `none` when the call succeeded but the content of the
+ * response is invalid.
  */
 function failureOf(error: unknown, limitMs: number): { status: number | 'none'; reason: string } {
   if (!(error instanceof Error)) return { status: 'none', reason: String(error) }

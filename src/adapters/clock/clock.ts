@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import { uptime } from 'node:os'
 import type { Clock } from '../../core/ports.ts'
-import { createBootTime, createMonotonicClock } from './monotonic-clock.ts'
+import { createBootTime, createBrokerAlignedClock } from './broker-aligned-clock.ts'
 
-/** The longest delay that a Node timer supports. With a longer one it would fire immediately. */
+/** The longest delay that a Node timer supports. A timer with a longer delay fires immediately. */
 const longestTimerMs = 2 ** 31 - 1
 
 const sources = { wall: () => Date.now(), monotonic: () => performance.now(), uptime: () => uptime() * 1_000 }
 
 /**
- * The time of this process, shared by all its parts, so that one moment has one time everywhere.
+ * The time of this process. All its parts share this clock, so that they agree on the current time.
  */
-export const systemTime = createMonotonicClock(sources)
+export const systemTime = createBrokerAlignedClock(sources)
 
 export const systemClock: Clock = {
   now: systemTime.now,

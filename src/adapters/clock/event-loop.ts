@@ -4,7 +4,7 @@ import { flowLimits } from '../../core/flow/limits.ts'
 export interface EventLoopWatch {
   /**
    * The end of the latest period in which this process lacked CPU, in monotonic milliseconds.
-   * `-Infinity` when there was none since the start.
+   * `-Infinity` when there was no such period since the start.
    */
   cpuSaturatedUntil(): number
   stop(): void

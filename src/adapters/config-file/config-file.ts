@@ -1,10 +1,11 @@
 import { maskUnknownKeys } from '../../core/settings/advice.ts'
-import { draftFrom, settingsFrom } from '../../core/settings/draft.ts'
-import { notNeeded, type SeenFile } from '../../core/settings/files.ts'
+import { type NamedFileState, notNeeded } from '../../core/settings/named-files.ts'
 import { formatPath, maxProblems, type Path, valueAt, wholeFile } from '../../core/settings/problem.ts'
-import { everyService, isNeeded, type ServiceName } from '../../core/settings/service-names.ts'
+import { everyService, isNeeded, type ServiceName } from '../../core/settings/services.ts'
 import type { Destination, Settings } from '../../core/settings/settings.ts'
-import { placeOfFile } from './directories.ts'
+import { draftFrom, settingsFrom } from '../../core/settings/validate.ts'
+import { countWithNoun } from '../../core/units.ts'
+import { placeOfFile } from './destinations-from.ts'
 import { takenIds, unlistedOf, withoutFiles } from './exclude.ts'
 import {
   type ConfigSources,
@@ -18,11 +19,14 @@ import { type ConfigSnapshot, createConfigSnapshot } from './snapshot.ts'
 
 /** A problem in a configuration file. Lines and columns count from 1. */
 export interface Problem {
-  /** Path of the file. Relative names begin with the configuration file's directory. */
+  /**
+   * Path of the file. A file that the configuration names by a relative path is shown with the
+   * directory of the configuration file.
+   */
   readonly file: string
   readonly line: number
   readonly column: number
-  /** For example `destinations[0].webhooks[5]`; `the file` when the problem is not about a key. */
+  /** The key, as in `destinations[0].webhooks[5]`, or `the file` for a problem without a key. */
   readonly path: string
   readonly message: string
   readonly hint: string
@@ -49,7 +53,7 @@ export type LoadResult =
   | Loaded
   | { readonly kind: 'refused'; readonly problems: readonly Problem[]; readonly snapshot: ConfigSnapshot }
 
-/** `FILE:LINE:COL: path: message (hint)` */
+/** Formats a problem as `FILE:LINE:COL: path: message (hint)`. */
 export function formatProblem({ file, line, column, path, message, hint }: Problem): string {
   return `${file}:${line}:${column}: ${path}: ${message} (${hint})`
 }
@@ -58,8 +62,8 @@ export function formatProblem({ file, line, column, path, message, hint }: Probl
  * Loads a configuration file with the files that it names and that `services` need. All problems
  * are reported together, as a result and not as a rejection.
  *
- * A `destinationsFrom` file that cannot be used is left out. `before` is the previous load: the
- * file keeps the destination that it had then.
+ * A `destinationsFrom` file that cannot be used is left out. The destination that it had in the
+ * previous load, `before`, stays in use.
  */
 export async function loadConfigFile(
   path: string,
@@ -74,7 +78,7 @@ export async function loadConfigFile(
     gathered.substituted.map(({ path: at, variables }) => [formatPath(at), variables] as const),
   )
   const draft = draftFrom(gathered.input, substituted)
-  const contents = new Map<string, SeenFile>(draft.files.map(({ name }) => [name, notNeeded]))
+  const contents = new Map<string, NamedFileState>(draft.files.map(({ name }) => [name, notNeeded]))
   const needed = draft.files.filter(file => isNeeded(file.path, services))
   for (const name of new Set(needed.map(file => file.name)))
     contents.set(
@@ -125,8 +129,8 @@ function byFileOf({ parts }: ConfigSources, { destinations }: Settings): Readonl
 }
 
 /**
- * Whether the problem follows from one that is reported already: a value that could not be read is
- * not also reported as missing.
+ * Whether the problem follows from one that is reported already. For example, a value that could
+ * not be read is not also reported as missing.
  */
 function isReportedAlready({ at }: LocatedProblem, { problems, input }: ConfigSources): boolean {
   return problems.some(
@@ -135,8 +139,8 @@ function isReportedAlready({ at }: LocatedProblem, { problems, input }: ConfigSo
 }
 
 /**
- * Whether both problems are about the same id. The file of each directory that uses the id has its
- * own report; a further report that the id is not unique would add nothing.
+ * Whether both problems are about the same id. Each file with an id of another directory has its
+ * own report, so a further report that the id is not unique would add nothing.
  */
 const isSameId = (at: Path, other: Path): boolean =>
   at.at(-1) === 'id' && at.length === other.length && startsWith(at, other)
@@ -164,6 +168,6 @@ function shownOf(problems: readonly LocatedProblem[], files: readonly string[]):
   const next = sorted[maxProblems]
   if (next === undefined) return shown
   const { file, line, column } = next
-  const message = `${sorted.length - maxProblems} more problems are not shown`
+  const message = `${countWithNoun(sorted.length - maxProblems, 'more problem')} not shown`
   return [...shown, { file, line, column, message, path: wholeFile, hint: 'fix the problems above first' }]
 }

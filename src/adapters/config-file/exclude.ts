@@ -3,13 +3,13 @@ import { placeholderDestination } from '../../core/delivery/route.ts'
 import { id as idField } from '../../core/settings/fields.ts'
 import { type SettingsProblem, valueAt } from '../../core/settings/problem.ts'
 import type { Destination, Settings } from '../../core/settings/settings.ts'
-import { foreignIdMessage } from './directories.ts'
+import { foreignIdMessage } from './destinations-from.ts'
 import type { ConfigSources, SourceFile } from './read-sources.ts'
 
-/** The configuration without the unusable files, and the destinations that replace theirs. */
+/** The configuration without the unusable files, and what replaces their destinations. */
 export interface Reduced {
   readonly input: unknown
-  /** By id. */
+  /** The destinations that replace those of unusable files, by destination id. */
   readonly standIns: ReadonlyMap<string, Destination>
   readonly excluded: NonNullable<Settings['excluded']>
 }
@@ -20,7 +20,8 @@ export interface Reduced {
  * - The destination that the file had when it was last valid in this process.
  * - Otherwise, if its id can be read, a held destination: its messages wait in retry topics.
  * - Otherwise none.
- * An audience or canary that names a destination of no usable file gets a held destination, too.
+ * It also adds a held destination for each one that an audience or the canary names and that no
+ * usable file has.
  */
 export function withoutFiles(
   gathered: ConfigSources,
@@ -54,15 +55,15 @@ export function withoutFiles(
   for (const id of missing) add(placeholderDestination(id))
   const stubs = [...standIns.keys()].map(id => stubOf(id, input))
   const destinations = [...own, ...usable.map(({ value }) => value), ...stubs]
-  // A file without a readable id is counted in `unnamed`. It may be the file of a missing
-  // destination, which is then not counted again.
+  // A missing destination may be that of a file without a readable id, which `unnamed` counts. It
+  // is then not counted again.
   const files = bad.length + unlisted.length + (unnamed > 0 ? 0 : missing.size)
   return { input: { ...(input as object), destinations }, standIns, excluded: { files, unnamed } }
 }
 
 /**
- * Reports files that use an id which belongs to another directory: an unusable file there had the
- * id when it was last valid.
+ * Reports files that use an id which belongs to another directory: an unusable file of that
+ * directory had the id when it was last valid.
  */
 export function takenIds(
   gathered: ConfigSources,

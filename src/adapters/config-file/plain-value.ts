@@ -19,16 +19,19 @@ interface PlainValue {
   readonly value: unknown
   readonly problems: readonly OffsetProblem[]
   readonly substituted: readonly SubstitutedVariable[]
-  /** Offsets of key and value, by formatted path. Elements of lists have no key of their own. */
+  /**
+   * The offsets of the key and the value at each path. For an element of a list, which has no key,
+   * `key` is the offset of the element.
+   */
   readonly offsets: ReadonlyMap<string, { readonly key: number; readonly value: number }>
 }
 
 type Node = ParsedNode | null | undefined
 
 /**
- * Converts a parsed document to plain values. Only JSON's features are allowed: anchors, aliases,
+ * Converts a parsed document to plain values. Only features of JSON are allowed: anchors, aliases,
  * merge keys and tags are refused. So a few characters cannot expand to a large value, and each
- * value is where it is used.
+ * value is written where it is used.
  */
 export function plainValue(root: Node, env: Environment | undefined): PlainValue {
   const problems: OffsetProblem[] = []
@@ -44,7 +47,7 @@ export function plainValue(root: Node, env: Environment | undefined): PlainValue
     const offset = empty ? keyOffset : node.range[0]
     offsets.set(formatPath(path), { key: keyOffset, value: offset })
     if (!node) return null
-    if (isAlias(node)) return refuse(path, offset, 'is an alias; aliases are not supported', 'write the value out')
+    if (isAlias(node)) return refuse(path, offset, 'is an alias; aliases are not supported', 'repeat the value here')
     if (node.anchor !== undefined) refuse(path, offset, 'has an anchor; anchors are not supported', 'remove it')
     if (node.tag !== undefined) return refuse(path, offset, 'has a tag; tags are not supported', 'remove it')
     if (isMap(node)) return mapping(node, path)
@@ -71,7 +74,7 @@ export function plainValue(root: Node, env: Environment | undefined): PlainValue
         continue
       }
       const at = [...path, key]
-      if (key === '<<') refuse(at, offset, 'is a merge key; merge keys are not supported', 'write the keys out')
+      if (key === '<<') refuse(at, offset, 'is a merge key; merge keys are not supported', 'repeat the keys here')
       // As a key of a plain object, `__proto__` would set the prototype.
       else if (key === '__proto__') refuse(at, offset, 'unknown key', 'leave it out')
       else if (Object.hasOwn(value, key)) refuse(at, offset, 'is a duplicate key', 'remove one of them')

@@ -1,6 +1,6 @@
 import { dirname, isAbsolute, join } from 'node:path'
 import { type Path, type SettingsProblem, valueAt } from '../../core/settings/problem.ts'
-import { boundaryProblems, directoriesOf, withBoundedFiles } from './directories.ts'
+import { boundaryProblems, directoriesOf, withBoundedFiles } from './destinations-from.ts'
 import type { Environment } from './environment.ts'
 import { type ConfigDocument, type Place, readYaml } from './read-yaml.ts'
 import { type ConfigSnapshot, missingFileHint, missingNestedFileHint } from './snapshot.ts'
@@ -8,8 +8,8 @@ import { type ConfigSnapshot, missingFileHint, missingNestedFileHint } from './s
 export type { Environment } from './environment.ts'
 
 /**
- * A file of the configuration, and the path of its content in the whole: `destinations[n]` for a
- * `destinationsFrom` file.
+ * A file of the configuration, and the path of its content in the whole configuration:
+ * `destinations[n]` for a `destinationsFrom` file.
  */
 interface Part {
   readonly file: string
@@ -20,10 +20,10 @@ interface Part {
 /** A `destinationsFrom` file. */
 export interface SourceFile {
   readonly file: string
-  /** `undefined` when the file cannot be parsed; `outline` then has the part before the error. */
+  /** `undefined` when the file cannot be parsed; `outline` then has the part that could be read. */
   readonly value: unknown
   readonly outline: unknown
-  /** `undefined` means all sources. */
+  /** The sources that the destination may use. `undefined` means all sources. */
   readonly allowedSources: readonly unknown[] | undefined
 }
 
@@ -32,7 +32,7 @@ interface UnlistedDirectory extends Pick<SourceFile, 'allowedSources'> {
 }
 
 interface FilePart extends Part, Omit<SourceFile, 'outline'> {
-  /** Index of its directory in `directories`. */
+  /** Index of the file's directory in `directories`. */
   readonly directory: number
 }
 
@@ -50,7 +50,7 @@ export interface ConfigSources {
   readonly unlisted: readonly UnlistedDirectory[]
   readonly input: unknown
   readonly substituted: readonly { readonly path: Path; readonly variables: readonly string[] }[]
-  /** Syntax problems of the files, and problems of their boundaries. */
+  /** Syntax problems of the files, and violations of the limits between directories. */
   readonly problems: readonly LocatedProblem[]
   locate(problem: SettingsProblem): LocatedProblem
 }
@@ -78,7 +78,7 @@ export function resolveFileName(config: string, name: string): string {
 
 /**
  * Reads the configuration file and the `destinationsFrom` files, which have one destination each.
- * `known` is the list of paths of the previous load.
+ * `known` is the list of paths that the previous load read.
  */
 export async function readSources(
   look: ConfigSnapshot,
@@ -137,8 +137,8 @@ async function readDocument(
   if (content.kind === 'read') return readYaml(content.text, 'env' in from ? from.env : undefined)
   const place = { line: 1, column: 1 }
   const { message } = content
-  // The hint for a missing file says what its name is relative to. That does not apply to the file
-  // itself.
+  // The hint for a missing file says what a name in the configuration is relative to. It does not
+  // apply to the file that is read here.
   const hint = [missingFileHint, missingNestedFileHint].includes(content.hint)
     ? 'create it, or correct its name'
     : content.hint

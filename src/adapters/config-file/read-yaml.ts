@@ -17,10 +17,7 @@ import type { Objection } from '../../core/units.ts'
 import type { Environment } from './environment.ts'
 import { plainValue, type SubstitutedVariable } from './plain-value.ts'
 
-/**
- * The problem that a YAML syntax error is reported as. `line` is the text of the line with the
- * error.
- */
+/** Converts a YAML syntax error to a problem. `line` is the text of the line with the error. */
 export function syntaxProblem(error: YAMLError, line: string): Objection {
   return { message: syntaxText(error), hint: syntaxHint(error, line) }
 }
@@ -38,7 +35,7 @@ function syntaxText({ code, message }: YAMLError): string {
   return `is not valid YAML: ${text.charAt(0).toLowerCase()}${text.slice(1)}`
 }
 
-/** Replacements for messages that quote the source in the middle. */
+/** Replacements for parser messages that quote the source in their middle. */
 const ownTexts: Partial<Record<YAMLError['code'], string>> = {
   BAD_DIRECTIVE: 'a directive cannot be used here',
   TAG_RESOLVE_FAILED: 'a tag cannot be used here',
@@ -63,9 +60,9 @@ function syntaxHint({ code }: YAMLError, line: string): string {
 }
 
 /**
- * The path of the last key or element that starts before an offset, which is the one with the error
- * or next to it. The path stops before a key that the configuration does not have: after a syntax
- * error, values and even secrets may parse as keys.
+ * The path of the last key or list element that starts at or before an offset. It is the one with
+ * the error, or the one next to the error. The path ends before a key that the configuration does
+ * not have, because after a syntax error the parser may read values, even secrets, as keys.
  */
 export function pathBefore(contents: ParsedNode | null | undefined, offset: number): Path {
   const path: (string | number)[] = []
@@ -91,7 +88,7 @@ export interface Place {
   readonly column: number
 }
 
-/** A problem of one document. Its path is empty when it is about the whole document. */
+/** A problem in one document. The path is empty when the problem concerns the whole document. */
 export interface DocumentProblem extends Place {
   readonly path: Path
   readonly message: string
@@ -100,11 +97,14 @@ export interface DocumentProblem extends Place {
 
 export interface ConfigDocument {
   /**
-   * The plain values, with environment variables replaced. An empty document is an empty mapping.
+   * The plain values, with environment variables replaced. For an empty document, an empty mapping.
    * `undefined` when the document cannot be parsed.
    */
   readonly value: unknown
-  /** For a document that cannot be parsed, the part of its outermost mapping before the error. */
+  /**
+   * Only for a document that cannot be parsed: the strings and lists of strings in its outermost
+   * mapping, as far as the parser could read them.
+   */
   readonly outline?: unknown
   readonly problems: readonly DocumentProblem[]
   readonly substituted: readonly SubstitutedVariable[]
@@ -116,13 +116,13 @@ export interface ConfigDocument {
 }
 
 /**
- * Maximum nesting. The configuration has 7 levels, and the parser recurses, so a deeper document
- * could exhaust the stack.
+ * Maximum levels of nesting. The configuration has 7. The parser recurses, so a document with very
+ * many levels could exhaust the stack.
  */
 const maxDepth = 64
 
 /**
- * Maximum keys in one mapping. Lists grow with an installation, but the largest mapping has about
+ * Maximum keys in one mapping. Only lists grow with an installation: the largest mapping has about
  * twenty keys or headers.
  */
 const maxKeys = 1_000
@@ -224,10 +224,7 @@ function excessOf({ stack }: Parser): Objection | undefined {
   return isMapping && top.items.length > maxKeys ? tooWide : undefined
 }
 
-/**
- * Parses up to the end of the second document. Only one is allowed, and each further one costs
- * time.
- */
+/** Parses at most two documents. The second one causes an error; further ones would cost time. */
 function parse(text: string): Parsed {
   const parser = new Parser()
   const composer = new Composer({ uniqueKeys: false, resolveKnownTags: false, logLevel: 'silent' })

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { constants, type Stats } from 'node:fs'
 import { open, readdir, realpath, stat } from 'node:fs/promises'
 import { sep } from 'node:path'
-import type { FileContent } from '../../core/settings/files.ts'
+import type { FileContent } from '../../core/settings/named-files.ts'
 import type { Objection } from '../../core/units.ts'
 
 export type DirectoryContent =
@@ -12,14 +12,14 @@ export type DirectoryContent =
 /** A snapshot of all files and directories that a configuration consists of. */
 export interface ConfigSnapshot {
   /**
-   * Reads a file. With `within`, a file outside of that directory is unreadable, also when a link
-   * leads there.
+   * Reads a file. With `within`, a file outside of that directory is unreadable, even if a link in
+   * the directory leads to it.
    */
   text(path: string, within?: string): Promise<FileContent>
   names(directory: string): Promise<DirectoryContent>
   /** All paths that were read, successfully or not. */
   paths(): readonly string[]
-  /** Whether reading all of them again gives the same contents. */
+  /** Whether all these files and directories, read again, have the same contents. */
   unchanged(): Promise<boolean>
 }
 
@@ -32,7 +32,10 @@ const maxFileBytes = 8 * 1_048_576
 const maxNestedFileBytes = 262_144
 
 export function createConfigSnapshot(): ConfigSnapshot {
-  /** Keeps only digests for the comparison, no secrets. */
+  /**
+   * One entry for each path that was read. It has a digest of the content, because the content may
+   * contain secrets.
+   */
   const seen = new Map<string, { readonly path: string; readonly same: () => Promise<boolean> }>()
 
   async function read<T>(path: string, from: () => Promise<T>, within = ''): Promise<T> {
@@ -74,7 +77,7 @@ async function readRegular(path: string, within?: string): Promise<FileContent> 
     if (within !== undefined && !(await isWithin(path, within, found))) {
       return {
         kind: 'unreadable',
-        message: 'is outside of the directory that destinationsFrom names',
+        message: 'is outside the directory that destinationsFrom names',
         hint: 'move it below that directory',
       }
     }
@@ -103,8 +106,8 @@ async function readRegular(path: string, within?: string): Promise<FileContent> 
 }
 
 /**
- * Whether the opened file is below the directory. The identity is compared because a link may have
- * changed since the file was opened.
+ * Whether the opened file is below the directory. The inode and device are compared, because a link
+ * may have changed since the file was opened.
  */
 async function isWithin(path: string, directory: string, opened: Stats): Promise<boolean> {
   const [file, root] = await Promise.all([realpath(path), realpath(directory)])
@@ -116,8 +119,8 @@ async function isWithin(path: string, directory: string, opened: Stats): Promise
 const timeLimitMs = 5_000
 
 /**
- * Paths of reads that exceeded the limit. While the read still holds its thread, the file is not read
- * again.
+ * Paths whose read exceeded the time limit and still blocks its thread. Until that read ends, the
+ * file is not read again.
  */
 const held = new Set<string>()
 
@@ -163,10 +166,7 @@ const objections = {
   ERR_ENCODING_INVALID_ENCODED_DATA: { message: 'is not UTF-8 text', hint: 'save it as UTF-8' },
 } as const satisfies Record<string, Pick<Objection, 'message'> & { readonly hint: string | undefined }>
 
-/**
- * The problem that a file system error is reported as. `misnamedHint` is the hint for a missing
- * file.
- */
+/** Converts a file system error to a problem. `misnamedHint` is the hint for a missing file. */
 function objectionOf(error: unknown, misnamedHint: string): Objection {
   const { code } = error as NodeJS.ErrnoException
   if (code === undefined) throw error

@@ -1,6 +1,6 @@
 import type { Clock } from '../../core/ports.ts'
 import { changeBetween, type SettingsChange, withLiveSettings } from '../../core/settings/differences.ts'
-import type { ServiceName } from '../../core/settings/service-names.ts'
+import type { ServiceName } from '../../core/settings/services.ts'
 import type { Settings } from '../../core/settings/settings.ts'
 import { type DurationMs, durationMs } from '../../core/units.ts'
 import { type Loaded, type LoadResult, loadConfigFile, type Problem } from './config-file.ts'
@@ -24,28 +24,26 @@ const defaultInterval = durationMs(1_000)
 /**
  * Applies changes of the configuration files to the live part of the settings.
  *
- * It reads and compares the contents, which works on every mount and for every way of replacing a
- * file: in place, by rename, by the symlink of a ConfigMap. New content is applied only when the
- * next check sees the same, because a half-written list of destinations may be valid YAML.
+ * Each check reads the files and compares their contents. This works on every mount and for every
+ * way of replacing a file: in place, by rename, and by the symlink of a ConfigMap. New content is
+ * applied only when the next check reads the same content, because a half-written list of
+ * destinations may be valid YAML.
  */
 export function watchConfigFile(watch: {
   readonly path: string
   readonly env: Environment
-  /**
-   * The settings at the start. Changes are found by comparison with them, so the files are not read
-   * again immediately.
-   */
+  /** The settings with which the process started. The first check compares the files with them. */
   readonly start: Loaded
-  /** The services whose files are read. Defaults to all services. */
+  /** The services whose referenced files, such as secrets, are read. Defaults to all services. */
   readonly services?: ReadonlySet<ServiceName>
   /**
-   * Called when the settings change. `settings` has the live part of the new file; the rest is as
-   * at the start.
+   * Called when the settings change. `settings` has the live part of the new files; all other
+   * settings are those of the start.
    */
   onChange(settings: Settings, change: SettingsChange): void
   /**
-   * Called once for each valid content, before `onChange`, also when it equals the settings in use.
-   * `change` is relative to the settings in use.
+   * Called once for each valid content, before `onChange`, also when the content gives the settings
+   * that are in use. `change` is relative to the settings in use.
    */
   onAccepted?(change: SettingsChange): void
   /**

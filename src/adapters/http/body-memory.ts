@@ -32,22 +32,22 @@ interface StoreOptions {
 }
 
 /**
- * Growth factor of the capacity. With it, a body uses at most a quarter more memory than it needs,
- * in a few dozen parts.
+ * Growth factor of the capacity. With this factor, a body uses at most a quarter more memory than
+ * its size, in a few dozen parts.
  */
 const growth = 1.25
 /**
- * Bytes that are allocated when the first data arrives. A declared Content-Length alone allocates
- * no more: the rest follows as the bytes arrive.
+ * Bytes that are allocated when the first data arrives. A larger Content-Length allocates no more
+ * at that time: further parts follow as the bytes arrive.
  */
 const firstBytes = 16_384
 
 /**
- * Collects the chunks of a body in parts that are allocated as it grows. The chunks themselves are
- * not kept, because a body in chunks of one byte would cost a hundred times its size. The parts are
- * not copied into larger ones, because that would leave four times as much garbage.
+ * Collects the chunks of a body in parts that are allocated as the body grows. The chunks
+ * themselves are not kept: a body in chunks of one byte would cost a hundred times its size. The
+ * parts are not copied into larger ones, because that would leave four times as much garbage.
  */
-export class ByteStore {
+export class BodyBuffer {
   readonly #options: StoreOptions
   readonly #parts: Buffer[] = []
   /** Total size of all parts, in bytes. */
@@ -68,7 +68,7 @@ export class ByteStore {
     if (piece.length === 0) return 'kept'
     if (length > limit) return 'too_large'
     if (piece.length === expected) {
-      // Most bodies arrive in one chunk, which needs no copy.
+      // Most bodies arrive in one chunk. That chunk is kept, without a copy.
       if (!memory.take(length)) return 'no_memory'
       this.#append(piece)
     } else {
@@ -102,10 +102,10 @@ export class ByteStore {
   }
 
   /**
-   * Frees the memory immediately, without waiting for garbage collection. V8 decides about a
-   * collection by the size of its own heap, and buffers are mostly outside of it. Buffers of
-   * aborted bodies could otherwise grow to several times the budget. A body in one chunk belongs to
-   * Node and is not freed here.
+   * Frees the memory immediately, without waiting for garbage collection. V8 starts a collection by
+   * the size of its own heap, which does not contain most buffers, so the buffers of aborted bodies
+   * could grow to several times the budget. The buffer of a body in one chunk belongs to Node and
+   * is not freed here.
    */
   free(): void {
     const { expected } = this.#options

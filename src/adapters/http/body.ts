@@ -3,11 +3,11 @@ import { createGunzip } from 'node:zlib'
 import { noMemory } from '../../core/message/request-refusal.ts'
 import type { Clock } from '../../core/ports.ts'
 import { isGzip } from '../streams/lines.ts'
-import { ByteStore, type Reservation } from './body-memory.ts'
+import { BodyBuffer, type Reservation } from './body-memory.ts'
+import type { WriteKeySearch } from './body-write-key.ts'
 import type { Connection } from './open-connections.ts'
 import { type HttpResponse, problem, refused } from './responses.ts'
 import type { HttpLimits } from './server-limits.ts'
-import type { WriteKeySearch } from './write-key-search.ts'
 
 export type Unpacked =
   | { readonly kind: 'unpacked'; readonly bytes: Buffer }
@@ -33,11 +33,11 @@ interface Limits {
 }
 
 /**
- * Unpacks gzip off the main thread. It stops at the first byte over the limit, so a compression
- * bomb costs no more than a normal body.
+ * Unpacks gzip off the main thread. It stops when the limit is exceeded, so a compression bomb
+ * costs no more than a normal body.
  */
 export function gunzip(packed: Buffer, limits: Limits, memory: Pick<Reservation, 'take'>): Promise<Unpacked> {
-  const store = new ByteStore({
+  const store = new BodyBuffer({
     get limit() {
       return limits.limit
     },
@@ -73,7 +73,7 @@ interface Deps {
   /** Maximum bytes of the body, both as sent and unpacked. */
   readonly maxBytes: number
   readonly memory: Pick<Reservation, 'take'> & { received?(): void }
-  /** `undefined` when the source is already known. */
+  /** Searches the body for the write key. `undefined` when the source is already known. */
   readonly probe?: WriteKeySearch | undefined
   readonly progress: HttpLimits['progress']
   readonly clock: Clock
@@ -81,14 +81,14 @@ interface Deps {
 }
 
 /**
- * Reads the body of a request as text. The bytes show whether it is gzip, and the text is always
- * UTF-8. Headers are ignored, because SDKs set both of them wrongly. Invalid bytes become U+FFFD,
- * and a byte order mark is removed.
+ * Reads the body of a request as UTF-8 text. The first bytes show whether the body is gzip:
+ * Content-Type and Content-Encoding are ignored, because SDKs set them wrongly. Invalid bytes
+ * become U+FFFD, and a byte order mark is removed.
  */
 export async function readBody(request: IncomingMessage, response: ServerResponse, deps: Deps): Promise<BodyRead> {
   const { maxBytes, memory, probe } = deps
   if (Number(request.headers['content-length']) > maxBytes) return refuse(tooLarge(maxBytes))
-  // Here the only expectation is 100-continue: others were refused. HTTP/1.0 has no expectations.
+  // Expect can only be 100-continue here: other values were refused. HTTP/1.0 has no Expect.
   if (request.headers.expect !== undefined && request.httpVersionMinor === 1) response.writeContinue()
   const wire = await receive(request, deps)
   if (wire.kind !== 'received') return wire
@@ -147,7 +147,7 @@ const smallPiece = 16
 function receive(request: IncomingMessage, deps: Deps): Promise<Received> {
   const { maxBytes, memory, probe, progress, clock, connection } = deps
   const declared = request.headers['content-length']
-  const store = new ByteStore({
+  const store = new BodyBuffer({
     get limit() {
       return probe?.limit ?? maxBytes
     },
@@ -189,11 +189,11 @@ function receive(request: IncomingMessage, deps: Deps): Promise<Received> {
     resolve(result)
   }
 
-  // This is not created within the assignment below, because V8 would then allocate it in the old
-  // generation, together with the body that it references (decision 43).
+  // This function is not created within the assignment below, because V8 would then allocate the
+  // function in the old generation, together with the body that it references (decision 43).
   const onBodyAborted = (answer: HttpResponse): void => settle(refuse(answer))
   connection.onBodyAborted = onBodyAborted
-  // An error is followed by `close`. Without a listener it would end the process.
+  // The listener of `error` does nothing: `close` follows. Without it, errors end the process.
   request
     .on('data', onData)
     .on('end', onEnd)

@@ -4,8 +4,8 @@ import { clientNetworkOf } from '../../core/network/client-network.ts'
 
 /**
  * The address that identifies a client for limits: the last address in the proxy's header,
- * otherwise that of the socket. Only the last one is written by the nearest proxy; a client can
- * forge the others.
+ * otherwise the address of the socket. Only the last address is written by the nearest proxy; a
+ * client can forge the others.
  */
 export function clientAddressOf({ headers, socket }: IncomingMessage, header: string | undefined): string {
   const values = header === undefined ? undefined : headers[header.toLowerCase()]
@@ -31,8 +31,8 @@ export class AddressCounter {
   }
 
   /**
-   * Counts one more for the address. Returns false, and does not count, when the address is at its
-   * maximum.
+   * Counts one more connection or request of the address. Returns false, and does not count, when
+   * the address is at its maximum.
    */
   enter(address: string): boolean {
     const count = this.#counts.get(address) ?? 0

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http'
 
 /**
- * Allowed request headers, listed by name: `*` does not cover Authorization, which the browser SDKs
- * send.
+ * Request headers that are always allowed. They are listed by name, because `*` does not cover
+ * Authorization, which the browser SDKs send.
  */
 const headersOfSdks = ['authorization', 'content-type', 'x-retry-count', 'x-write-key'] as const
 /** How long a browser may cache a preflight: one day. Browsers apply their own maximum. */
@@ -14,8 +14,8 @@ const longestHeaderList = 1_024
 
 /**
  * The headers that allow a page to read the response. Every origin is allowed: a write key in a
- * browser is not a secret, and cookies are not used. The origin is repeated, because `sendBeacon`
- * sends with credentials, for which `*` is not valid.
+ * browser is not a secret, and cookies are not used. The response repeats the origin, because
+ * `sendBeacon` sends credentials, for which `*` is not valid.
  */
 export function crossOrigin({ origin }: IncomingHttpHeaders): Readonly<Record<string, string>> {
   if (origin === undefined || !originPattern.test(origin)) return {}
@@ -44,8 +44,8 @@ export function preflight(headers: IncomingHttpHeaders, methods: string): Readon
 }
 
 /**
- * The headers that SDKs are known to send, and all others that the preflight asks for. No header
- * has a meaning here that could do harm.
+ * The headers that SDKs are known to send, and all further ones that the preflight asks for. No
+ * request header can do harm in this API.
  */
 function allowedHeaders(asked: string | undefined): string {
   const isList = asked !== undefined && asked.length <= longestHeaderList && headerListPattern.test(asked)

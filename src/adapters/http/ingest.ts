@@ -6,11 +6,11 @@ import { noMemory } from '../../core/message/request-refusal.ts'
 import type { Clock } from '../../core/ports.ts'
 import type { TraceContext } from '../../core/trace/tracer.ts'
 import { readBody } from './body.ts'
+import { createWriteKeySearch } from './body-write-key.ts'
 import { AddressCounter, clientAddressOf } from './client-address.ts'
 import type { Connections } from './open-connections.ts'
 import { accepted, type HttpResponse, refused } from './responses.ts'
 import type { HttpLimits } from './server-limits.ts'
-import { createWriteKeySearch } from './write-key-search.ts'
 
 interface Deps {
   readonly api: TrackingApi
@@ -41,8 +41,8 @@ interface Sender {
  * Creates the handler of requests that send messages.
  *
  * The write key in the headers or the query is checked before the body is read, and the memory of
- * the body then counts for that source. A body without this key counts for its client address
- * until it names its source.
+ * the body then counts for that source. Without a key there, the memory counts for the client
+ * address until the body names its source.
  */
 export function createIngest(deps: Deps): (taken: Taken) => Promise<HttpResponse | undefined> {
   const { api, maxBodyBytes, clientAddressHeader, limits, connections, clock, onRefused } = deps
@@ -100,7 +100,8 @@ export function createIngest(deps: Deps): (taken: Taken) => Promise<HttpResponse
       return body.answer
     }
     const strict = raw.headers['x-strict-mode'] === '1'
-    // A complete body may be large, so `accept` searches it for the write key when its turn comes.
+    // `accept` searches the complete body for the write key when the turn of this request comes,
+    // because the body may be large.
     const assign = (sourceId: string): boolean => memory.assign(sourceId)
     const answer = await api.accept({ type, headerKey, queryKey, body: body.text, assign, strict, receivedAt, trace })
     return answer.kind === 'accepted' ? accepted(answer.rejected) : refused(answer)
@@ -133,8 +134,8 @@ function basicUser(authorization: string | undefined): string | undefined {
 }
 
 /**
- * The first value of a header. Node joins several fields of one name with `, `, but one value may
- * contain that too.
+ * The first value of a header. Node joins several fields of one name with `, `, but a single value
+ * may also contain `, `.
  */
 function firstOf(request: IncomingMessage, name: string): string | undefined {
   const joined = request.headers[name]

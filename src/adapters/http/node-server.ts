@@ -13,7 +13,7 @@ export function createNodeServer(handler: RequestListener, limits: HttpLimits): 
       requestTimeout: limits.requestTimeout,
       connectionsCheckingInterval: limits.checkEvery,
       keepAliveTimeout: limits.keepAlive,
-      // The Host header is checked in http-server.ts, because Node's own 400 response has no body.
+      // The Host header is checked in json-api-server.ts, because Node's own 400 response has no body.
       requireHostHeader: false,
     },
     handler,
@@ -21,7 +21,7 @@ export function createNodeServer(handler: RequestListener, limits: HttpLimits): 
   server.timeout = limits.silence
   server.maxConnections = limits.connections
   // Turns off Node's limit on header fields, which drops the fields above it silently.
-  // http-server.ts refuses a request with too many fields.
+  // json-api-server.ts refuses a request with too many fields.
   server.maxHeadersCount = 0
   // A client that closes its side after sending a request still gets the response.
   Object.assign(server, { httpAllowHalfOpen: true })

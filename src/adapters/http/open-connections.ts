@@ -8,14 +8,14 @@ import type { HttpLimits } from './server-limits.ts'
 export interface Connection {
   /** Number of requests whose head has arrived and whose response is not completely sent. */
   readonly requestsInProgress: number
-  /** No further request is read. The next response closes the connection. */
+  /** Whether the next response closes the connection. If so, no further request is read. */
   readonly isLast: boolean
   /**
-   * Whether the current body is exempt from the request timeout. Its reader then checks that it
-   * makes progress.
+   * Whether the current body is exempt from the request timeout, because its reader checks that the
+   * body makes progress.
    */
   isLong: boolean
-  /** Called when the current body will not be complete, with the response to send. */
+  /** Called with the response to send when the current body will not be complete. */
   onBodyAborted: ((answer: HttpResponse) => void) | undefined
 }
 
@@ -37,7 +37,7 @@ export interface Connections {
   staysAfter(request: IncomingMessage): boolean
   /**
    * From now on each connection closes after its next response. Resolves after `limits.lastCall`,
-   * which gives clients the time to notice, or immediately when there was never a connection.
+   * in which clients notice the stop, or immediately when there was never a connection.
    */
   closeAfterNextResponse(): Promise<void>
   /** Closes connections without a request in progress. */
@@ -80,13 +80,14 @@ export function createConnections({ limits, clock, onAnswer }: Deps): Connection
       const state = states.get(socket)
       // The parser reports the same error again with each chunk that follows.
       if (state === undefined || state.isLast) return
-      // Node reports this timeout once per request. The reader of the body checks its progress.
+      // A long body is exempt from this timeout, which Node reports only once per request. Its
+      // reader checks the progress instead.
       if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && state.isLong && state.current?.complete === false) return
       state.isLast = true
       if (!socket.writable || isConnectionError(error)) socket.destroy()
       else if (state.current?.complete === false) breakOff(state, socket, answerTo(error))
-      // With requests in progress, nothing is sent for the error. The response to the last of them
-      // closes the connection.
+      // While requests are in progress, no response is sent for the error. The response to the last
+      // request closes the connection.
       else if (state.requestsInProgress === 0) refuse(socket, error)
     })
     server.on('connect', (_request, socket: Socket) => {
@@ -103,8 +104,8 @@ export function createConnections({ limits, clock, onAnswer }: Deps): Connection
   }
 
   /**
-   * Handles a request whose body will not be complete. If a handler reads the body, it sends the
-   * response. Otherwise the response was sent already.
+   * Handles a request whose body will not be complete. A handler that still reads the body sends
+   * the response. If none does, a response was already sent, and the connection is closed.
    */
   function breakOff(state: State, socket: Socket, answer: HttpResponse): void {
     if (state.onBodyAborted === undefined) socket.destroySoon()
@@ -138,9 +139,9 @@ export function createConnections({ limits, clock, onAnswer }: Deps): Connection
     closeAfterNextResponse() {
       isLeaving = true
       if (!hadAny) return Promise.resolve()
-      // Waits also when all connections have closed. Clients that open one connection per request
-      // may still connect, and would find the port closed. After that, one event loop iteration
-      // reads what arrived while the process was busy.
+      // This waits even if all connections have closed: clients that open one connection per
+      // request may still connect, and would find the port closed. After the wait, one event loop
+      // iteration reads the requests that arrived while the process was busy.
       return new Promise(resolve => void clock.after(limits.lastCall, () => void setImmediate(resolve)))
     },
     closeIdle() {

@@ -6,20 +6,22 @@ const meanings = {
   malformed_request: 'the request is not valid HTTP/1.1',
   invalid_json: 'the body, or its only message, is not valid JSON',
   invalid_body: 'the body has no messages, or begins like gzip but cannot be unpacked',
-  rejected: 'in strict mode, or with a single message: nothing was stored, and `rejected` has the reasons',
+  rejected:
+    'in strict mode, or with a single message: a message was rejected, so nothing was stored; `rejected` has the reasons',
   unknown_source: '`sources` has an id that is not configured',
   invalid_operator_key: 'the request has no valid operator key',
   forbidden: 'the key has the role `read`, which allows GET and HEAD only',
   unknown_audience: '`audiences.list` has no audience with this name',
-  invalid_write_key: 'the request has no write key, or no source has it',
+  invalid_write_key: 'the request has no write key, or no source has this write key',
   not_found: 'this path does not exist, or no source has this write key',
-  request_timeout: 'the request arrived too slowly; send it again',
+  request_timeout: 'the request arrived too slowly; send the request again',
   payload_too_large: 'the uncompressed body is larger than `collector.maxBodyBytes` (4 MiB); send smaller batches',
   expectation_failed: 'the `Expect` header has a value other than `100-continue`',
   rate_limited: 'the source sends more messages per second than `collector.ratePerSource`',
   headers_too_large: 'the request headers have more than 16 KiB or 200 fields',
-  internal_error: 'an internal error of Hookline; send it again later',
-  unavailable: 'Kafka did not acknowledge the records, or too many requests are in progress; send it again later',
+  internal_error: 'an internal error of Hookline; send the request again later',
+  unavailable:
+    'Kafka did not acknowledge the records, or too many requests are in progress; send the request again later',
 } as const satisfies Partial<Record<ProblemCode, string>>
 
 type DescribedCode = keyof typeof meanings
@@ -41,7 +43,7 @@ function refusal(...codes: readonly [DescribedCode, ...DescribedCode[]]): object
 }
 
 export const responses = {
-  Accepted: { description: 'Stored by all in-sync replicas of Kafka.', content: json(schema('Accepted')) },
+  Accepted: { description: 'All in-sync replicas of Kafka have the messages.', content: json(schema('Accepted')) },
   Malformed: refusal('malformed_request'),
   NotTaken: refusal('invalid_json', 'invalid_body', 'rejected', 'malformed_request'),
   InvalidWriteKey: refusal('invalid_write_key'),
@@ -72,7 +74,7 @@ export const ofEveryRequest = {
   503: response('Unavailable'),
 }
 
-/** `/:id` → `/{id}` */
+/** Converts the path of a route to that of OpenAPI: `/:id` → `/{id}` */
 export const templateOf = (path: string): string => path.replace(/:(\w+)/, '{$1}')
 export const inPath = (name: string) => ({ name, in: 'path', required: true, schema: { type: 'string' } })
 

@@ -1,4 +1,4 @@
-import { syncModes } from '../../core/audience/sync.ts'
+import { syncModes } from '../../core/audience/sync-watermark.ts'
 import {
   document,
   inPath,
@@ -39,7 +39,7 @@ const line = {
     'One user: a JSON object `{"userId", "value"}`, the id as a JSON string or number, or the plain id. The list is CSV when its first line has a field `userId`.',
 }
 
-/** The format is detected from the bytes of the body. Content-Type is ignored, as everywhere. */
+/** The format is detected from the body. Content-Type is ignored, as for all requests. */
 const memberList = {
   required: true,
   description: 'One user per line, in UTF-8, plain or gzip; at most 32,768 bytes per line.',
@@ -69,7 +69,10 @@ export const operatorPaths = {
       requestBody: { required: true, content: json(schema('DeletionRequest')) },
       responses: {
         ...ofOperators,
-        202: { description: 'Stored by all in-sync replicas of Kafka.', content: json(schema('DeletionAccepted')) },
+        202: {
+          description: 'All in-sync replicas of Kafka have the deletion.',
+          content: json(schema('DeletionAccepted')),
+        },
         400: response('DeletionNotTaken'),
         413: response('TooLarge'),
       },
@@ -98,7 +101,7 @@ export const operatorPaths = {
       responses: {
         ...ofOperators,
         202: {
-          description: 'The whole list is stored by all in-sync replicas of Kafka.',
+          description: 'All in-sync replicas of Kafka have the whole list.',
           content: json(schema('SyncTaken')),
         },
         400: response('ListNotTaken'),

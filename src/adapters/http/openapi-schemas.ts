@@ -27,14 +27,16 @@ const messageFields = {
   originalTimestamp: time('Used when `timestamp` is absent.'),
   sentAt: time("When the message was sent, by the client's clock. Used to correct the skew of that clock."),
   context: object('Device, app, page and other context. Its keys override those in the context of the batch.'),
-  integrations: object('Which destinations may receive the message; `All` applies to the others.'),
+  integrations: object(
+    'Which destinations may receive the message; `All` applies to destinations without a key of their own.',
+  ),
   event: text('Track: the name of the event.'),
-  name: text('Page, screen.'),
-  category: text('Page, screen.'),
-  properties: object('Track, page, screen.'),
-  traits: object('Identify, group.'),
-  groupId: id('Group.'),
-  previousId: id('Alias: the previous id.'),
+  name: text('Page, screen: the name of the page or screen.'),
+  category: text('Page, screen: the category of the page or screen.'),
+  properties: object('Track, page, screen: the properties of the event, page or screen.'),
+  traits: object('Identify, group: the traits of the user or group.'),
+  groupId: id('Group: the id of the group.'),
+  previousId: id('Alias: the previous id of the user.'),
 }
 
 const eitherId = { anyOf: [{ required: ['userId'] }, { required: ['anonymousId'] }] }
@@ -43,7 +45,7 @@ const call = (types: readonly CallType[], needs: object) => ({ properties: { typ
 export const schemas = {
   Message: {
     type: 'object',
-    description: 'At most 32,768 bytes of compact JSON. The required fields of each type are the same as in every SDK.',
+    description: 'At most 32,768 bytes of compact JSON. Each type requires the same fields as in the SDKs.',
     required: ['type'],
     properties: { type: { enum: callTypes }, ...messageFields },
     oneOf: [
@@ -60,8 +62,8 @@ export const schemas = {
       batch: { type: 'array', items: { $ref: '#/components/schemas/Message' }, maxItems: 2_500 },
       writeKey: { type: 'string', description: 'Used when no header has a write key.' },
       sentAt: time('Used for messages without `sentAt`.'),
-      context: object('Merged into each message.'),
-      integrations: object('Merged into each message.'),
+      context: object('Merged into the context of each message.'),
+      integrations: object('Merged into the integrations of each message.'),
     },
   },
   Call: {
@@ -124,7 +126,7 @@ export const schemas = {
 const state = {
   enum: ['running', 'finished', 'failed'],
   description:
-    '`running`: deliveries are waiting. `finished`: all were delivered. `failed`: none is waiting, but some were not delivered.',
+    '`running`: some deliveries are waiting. `finished`: all deliveries succeeded. `failed`: no delivery is waiting, but some failed.',
 }
 const count = { type: 'integer', minimum: 0, description: 'Number of users.' }
 
@@ -146,7 +148,11 @@ export const operatorSchemas = {
         minItems: 1,
         description: 'Ids of the affected sources. Default: every source with an enabled destination.',
       },
-      suppress: { type: 'boolean', default: false, description: 'Accept no more messages of these users.' },
+      suppress: {
+        type: 'boolean',
+        default: false,
+        description: 'Whether new messages of these users are dropped too, until `hookline unsuppress-user`.',
+      },
     },
     additionalProperties: false,
   },
@@ -165,7 +171,8 @@ export const operatorSchemas = {
       createdAt: { type: 'string', description: 'ISO 8601, UTC.' },
       partial: {
         const: true,
-        description: 'Only part of the topic was read, so more deliveries may be finished than the counts show.',
+        description:
+          'Present when only part of the deletions topic was read; then more deliveries may be finished than the counts show.',
       },
       sources: {
         type: 'array',

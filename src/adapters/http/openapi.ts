@@ -23,7 +23,8 @@ const parameters = {
 
 const body = (content: object) => ({
   required: true,
-  description: 'JSON in UTF-8, plain or gzip. Its bytes show which; Content-Type and Content-Encoding are ignored.',
+  description:
+    'JSON in UTF-8, plain or gzip. Hookline detects gzip by the first bytes, and ignores Content-Type and Content-Encoding.',
   content: { 'application/json': { schema: content }, 'text/plain': { schema: content }, 'application/gzip': {} },
 })
 const requestBodies = { Batch: body(schema('Batch')), Call: body(schema('Call')) }

@@ -35,7 +35,7 @@ export function createOperatorAuthentication({ findKey, throttle, clock }: Deps)
 }
 
 const bearerPattern = /^bearer[ \t]+(\S+)[ \t]*$/i
-const tooManyWrong = 'Too many requests without a valid operator key: send a valid one after the time in Retry-After.'
+const tooManyWrong = 'Too many requests without a valid operator key: send a valid key after the time in Retry-After.'
 const noKey = problem(
   'invalid_operator_key',
   "The request has no valid operator key: send 'Authorization: Bearer <key>'.",

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { syncModes } from '../../core/audience/sync.ts'
+import { syncModes } from '../../core/audience/sync-watermark.ts'
 import type { TrackingApi } from '../../core/collector/tracking-api.ts'
 import { parseField } from '../../core/message/json.ts'
 import { maxMessageBytes } from '../../core/message/message-parts.ts'
@@ -9,7 +9,7 @@ import type { TraceContext } from '../../core/trace/tracer.ts'
 import { DamagedGzip, linesOf } from '../streams/lines.ts'
 import { readBody } from './body.ts'
 import { createReservation } from './body-memory.ts'
-import type { HttpServer } from './http-server.ts'
+import type { HttpServer } from './json-api-server.ts'
 import type { Connections } from './open-connections.ts'
 import type { AuthenticateOperator } from './operator-authentication.ts'
 import { deletionPath, deletionsPath, syncsPath } from './paths.ts'
@@ -21,11 +21,11 @@ import { createStreamedBody } from './streamed-body.ts'
 interface Deps extends HandlerDeps, Pick<HttpServer, 'app' | 'send' | 'fail'> {
   readonly takeTraced: RunInSpan
   /** `undefined` when the operator API is off on this listener. */
-  readonly operator: Operator | undefined
+  readonly operator: GuardedOperatorApi | undefined
 }
 
 /** The operator API behind the routes, its authentication, and the audit log of changes. */
-export interface Operator {
+export interface GuardedOperatorApi {
   readonly api: OperatorApi
   readonly gate: AuthenticateOperator
   readonly audit: AuditLog
@@ -35,8 +35,8 @@ export interface Operator {
 type Action = 'delete_users' | 'sync_audience'
 
 /**
- * Adds the routes of the operator API. Without a valid key no body is read, and no response shows
- * what exists.
+ * Adds the routes of the operator API. Without a valid key, no body is read, and no response shows
+ * which deletions or audiences exist.
  */
 export function addOperatorRoutes({ operator, ...deps }: Deps): void {
   const { app, send, fail, takeTraced, clock } = deps
@@ -84,7 +84,7 @@ const apiIsOff = problem(
   'The operator API is not on this listener: use the address in operator.listen of the configuration.',
 )
 
-/** Memory reserved for a sync: the records that Kafka has not acknowledged yet. */
+/** Bytes reserved for a sync, for the records that Kafka has not acknowledged yet. */
 const syncBytes = 8 * 1_048_576
 
 export interface HandlerDeps {

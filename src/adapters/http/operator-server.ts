@@ -7,7 +7,7 @@ import type { Clock, Logger } from '../../core/ports.ts'
 import type { ListenAddress } from '../../core/settings/settings.ts'
 import type { Tracer } from '../../core/trace/tracer.ts'
 import { durationMs } from '../../core/units.ts'
-import { createHttpServer, type HttpServer } from './http-server.ts'
+import { createHttpServer, type HttpServer } from './json-api-server.ts'
 import { operatorDocument } from './openapi-operator.ts'
 import { createOperatorAuthentication } from './operator-authentication.ts'
 import { addOperatorRoutes, type HandlerDeps } from './operator-routes.ts'
@@ -16,7 +16,7 @@ import { createRunInSpan } from './request-span.ts'
 import { type HttpResponse, ok } from './responses.ts'
 import { defaultLimits, type HttpLimits } from './server-limits.ts'
 
-/** Operators are few, and their requests are small except for the lists of syncs. */
+/** Limits for operators. They are few, and their requests are small, except for syncs. */
 const operatorLimits: HttpLimits = {
   ...defaultLimits,
   connections: 64,
@@ -24,14 +24,13 @@ const operatorLimits: HttpLimits = {
   headTimeout: durationMs(5_000),
   requestTimeout: durationMs(30_000),
   linger: { time: durationMs(5_000), bytes: 8 * 1_048_576 },
-  // Operators repeat a request when a kept connection closes, so a stop does not wait for more
-  // requests.
+  // Clients repeat a request when a kept connection closes, so a stop need not wait for requests.
   lastCall: durationMs(0),
   drain: durationMs(5_000),
 }
-/** A deletion with the maximum of 5,000 users has about 200 KB. */
+/** Maximum bytes of a request body. A deletion of 5,000 users, the maximum, has about 200 KB. */
 const maxBodyBytes = 1_048_576
-/** Memory for bodies and unacknowledged records: enough for three concurrent syncs. */
+/** Bytes for request bodies and unacknowledged records: enough for three concurrent syncs. */
 const memoryBytes = 32 * 1_048_576
 
 interface Deps {

@@ -16,7 +16,7 @@ interface Deps {
   readonly limits?: Partial<HttpLimits>
 }
 
-/** Requests here have a request line and a few headers, and come from the same network. */
+/** The requests have a request line and a few headers, and come from the same network. */
 const opsLimits: HttpLimits = {
   ...defaultLimits,
   headTimeout: durationMs(5_000),
@@ -105,8 +105,8 @@ function lineOf({ name, ok, detail }: Check): string {
 }
 
 /**
- * Whether an Accept header prefers OpenMetrics 1.0 to the text format. It must name OpenMetrics: a
- * client that accepts anything gets the text format, such as a browser or `curl`.
+ * Whether an Accept header prefers OpenMetrics 1.0 to the text format. The header must name
+ * OpenMetrics. A client that accepts anything, such as a browser or `curl`, gets the text format.
  */
 export function prefersOpenMetrics(accept: string | undefined): boolean {
   let openMetrics = 0
@@ -120,7 +120,7 @@ export function prefersOpenMetrics(accept: string | undefined): boolean {
 
 interface Range {
   readonly type: string
-  /** Defaults to 1.0.0. */
+  /** The parameter `version`. Defaults to 1.0.0. */
   readonly version: string
   /**
    * The quality value (RFC 9110, 12.4.2). Defaults to 1; a value that is not a number counts as 0.

@@ -4,8 +4,8 @@ import { type CallType, callTypes } from '../../core/message/message.ts'
 export interface IngestPath {
   readonly path: string
   /**
-   * The type of its one message, which overrides the type in the message. `undefined` when the body
-   * is a batch.
+   * The type of the one message in the body; a `type` in that message is ignored. `undefined` when
+   * the body is a batch.
    */
   readonly type: CallType | undefined
   /** The clients that use this path. */
@@ -53,7 +53,7 @@ export function methodsOf(url: string): string | undefined {
   return methodsByPath.get(path) ?? operatorMethodsAt(path)
 }
 
-/** The same for the listener of the operator API. */
+/** Like `methodsOf`, for the listener of the operator API. */
 export function operatorMethodsOf(url: string): string | undefined {
   const path = pathOf(url)
   return path === documentPath ? reading : operatorMethodsAt(path)

@@ -2,8 +2,8 @@ import { STATUS_CODES } from 'node:http'
 import { type Refusal, type RejectedMessage, refusalStatus } from '../../core/message/request-refusal.ts'
 
 /**
- * The status of each problem code: the codes of the tracking API, and those of requests that fail
- * before they reach it.
+ * The HTTP status of each problem code. These are the codes of the tracking API, and the codes of
+ * requests that fail before they reach that API.
  */
 export const problemStatus = {
   ...refusalStatus,
@@ -45,10 +45,10 @@ export const accepted = (rejected: readonly RejectedMessage[]): HttpResponse =>
   rejected.length === 0 ? allTaken : ok(JSON.stringify({ success: true, rejected }))
 
 interface Details {
-  /** In seconds. */
+  /** The value of Retry-After, in seconds. */
   readonly retryAfter?: number | undefined
   readonly rejected?: readonly RejectedMessage[]
-  /** Methods of the path, for a 405. */
+  /** The methods that the path supports, for a 405. */
   readonly allow?: string
 }
 

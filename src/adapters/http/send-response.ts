@@ -39,9 +39,9 @@ export function createSend({ connections, limits, clock, onAnswer, isCrossOrigin
   }
 
   /**
-   * Sends the complete response but keeps reading the request before it ends the response. Ending
-   * it would close the connection, and unread data would then reset it. A client that writes
-   * everything before it reads would never see the response.
+   * Sends the complete response, and ends it only after the rest of the request was read. The end
+   * of the response closes the connection, and unread data would turn this into a reset. A client
+   * that reads only after it has written everything would then never see the response.
    */
   function linger(request: IncomingMessage, response: ServerResponse, { status, headers, body }: HttpResponse): void {
     const connection = connections.of(request)
@@ -77,8 +77,7 @@ const smallBody = 65_536
 function restOf(request: IncomingMessage): 'none' | 'not_sent' | 'to_read' {
   const { headers } = request
   if (request.complete) return 'none'
-  // The client waits for `100 Continue` before it sends its body. A final response makes it send
-  // none.
+  // The client waits for `100 Continue`. After a final response instead, it sends no body.
   if (headers.expect !== undefined && !request.readableDidRead) return 'not_sent'
   if (request.readableDidRead || headers['transfer-encoding'] !== undefined) return 'to_read'
   return Number(headers['content-length'] ?? 0) > smallBody ? 'to_read' : 'none'

@@ -32,26 +32,26 @@ export interface HttpLimits {
   readonly silence: DurationMs
   /**
    * Maximum connections. Above half of this number, connections are closed after their response.
-   * Above all of it, new ones are dropped.
+   * When this number is reached, new connections are dropped.
    */
   readonly connections: number
   /**
-   * Maximum connections of one client address. Where a proxy's header names the address, it limits
-   * the requests in progress of that address.
+   * Maximum connections of one client address. When a proxy's header names the address, this is the
+   * maximum of its requests in progress instead.
    */
   readonly connectionsPerAddress: number
   /** Maximum unanswered requests on one connection. */
   readonly pipelined: number
   /**
    * When a request is refused before its body is complete, the rest is read and discarded up to
-   * these limits. Otherwise its client might not see the response.
+   * these limits. Otherwise the client might not see the response.
    */
   readonly linger: { readonly time: DurationMs; readonly bytes: number }
   /**
    * How long `stop` still accepts requests, each as the last one of its connection. Clients that
    * keep a connection, or open one per request, need this time to learn that they must connect
-   * elsewhere. Otherwise a connection could close while a request is being sent, and its client
-   * would not know whether it was processed.
+   * elsewhere. Otherwise a connection could close while a request is being sent, and the client
+   * would not know whether the request was processed.
    */
   readonly lastCall: DurationMs
   /** After this time, `stop` aborts requests that are not answered. */

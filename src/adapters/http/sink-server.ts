@@ -12,22 +12,21 @@ import { systemClock } from '../clock/clock.ts'
 /** How the sink responds to a request: with a status, by resetting the connection, or never. */
 export type SinkAnswer = number | 'reset' | 'hang'
 
-/** A received request. */
 export interface SinkRequest {
   readonly at: EpochMs
-  /** Path with the query. */
+  /** The path of the request, with the query. */
   readonly path: string
   readonly headers: IncomingHttpHeaders
   /** The unparsed body. */
   readonly body: string
-  /** `null` when the sink has no secret to verify with. */
+  /** `null` when the sink has no secret, so that it cannot verify signatures. */
   readonly signatureValid: boolean | null
   readonly messageId: string | undefined
   readonly answer: SinkAnswer
 }
 
 export interface SinkOptions {
-  /** Defaults to a free port of 127.0.0.1. */
+  /** The address to listen on. Defaults to a free port of 127.0.0.1. */
   readonly listen?: ListenAddress | undefined
   /**
    * A signature is valid when it matches any of these secrets. Without secrets, signatures are not
@@ -45,7 +44,7 @@ export interface SinkOptions {
   readonly retryAfter?: number | undefined
   /** Resets the connection of every n-th request. That request uses up none of `answers`. */
   readonly resetEvery?: number | undefined
-  /** PEM text. Plain HTTP without it. */
+  /** Certificate and key as PEM text. Without them the sink uses plain HTTP. */
   readonly tls?: { readonly cert: string; readonly key: string } | undefined
   /** Called with every POST. The response waits for the returned promise. */
   readonly onRequest?: (request: SinkRequest) => void | Promise<void>
@@ -150,7 +149,7 @@ export function createSink(options: SinkOptions = {}): Sink {
   }
 }
 
-/** Verifies a signature as receivers must (A5.4): over the parsed and re-serialized body. */
+/** Verifies a signature as receivers must: over the parsed and re-serialized body. */
 function isSigned(body: string, signature: string | undefined, secrets: readonly Secret[]): boolean {
   const text = reserialised(body)
   if (text === undefined || signature === undefined) return false
@@ -204,8 +203,8 @@ function carryOut(
 }
 
 /**
- * Resets a TCP connection. Node cannot reset a TLS connection: that is closed without close_notify,
- * which clients treat the same.
+ * Resets a TCP connection. Node cannot reset a TLS connection, so this closes it without
+ * close_notify, which clients treat the same.
  */
 function reset(socket: Socket): void {
   if (socket instanceof TLSSocket) socket.destroy()

@@ -48,8 +48,8 @@ export function createStreamedBody(request: IncomingMessage, response: ServerRes
   const onGone = (): void => becomes('broken')
 
   /**
-   * Resolves when more data has arrived or none will follow. Only time spent here counts against
-   * the client.
+   * Resolves when more data has arrived or none will follow. Only the time of this wait counts
+   * against the client.
    */
   async function more(): Promise<void> {
     const cancel = clock.after(progress.within, () => becomes('broken', tooSlow()))
@@ -60,10 +60,10 @@ export function createStreamedBody(request: IncomingMessage, response: ServerRes
   }
 
   async function* read(): AsyncGenerator<Buffer> {
-    // Here the only expectation is 100-continue: others were refused. HTTP/1.0 has no expectations.
+    // Expect can only be 100-continue here: other values were refused. HTTP/1.0 has no Expect.
     if (request.headers.expect !== undefined && request.httpVersionMinor === 1) response.writeContinue()
     connection.onBodyAborted = why => becomes('broken', why)
-    // An error is followed by `close`. Without a listener it would end the process.
+    // The listener of `error` does nothing: `close` follows. Without it, errors end the process.
     request
       .on('data', onData)
       .on('end', onEnd)
@@ -80,7 +80,7 @@ export function createStreamedBody(request: IncomingMessage, response: ServerRes
     } finally {
       connection.onBodyAborted = undefined
       request.off('data', onData).off('end', onEnd).off('close', onGone)
-      // Reads and discards the rest, so that it does not delay the response.
+      // Reads and discards the rest of the body, so that it does not delay the response.
       request.resume()
     }
   }

@@ -1,8 +1,6 @@
-/** A text format for metrics. */
 export interface ExpositionFormat {
   /** The HELP and TYPE lines of a metric. */
   head(name: string, help: string, type: 'counter' | 'histogram'): string
-  /** Whether the format supports exemplars. */
   readonly hasExemplars: boolean
 }
 
@@ -20,18 +18,15 @@ export const textFormat: ExpositionFormat = {
 interface Exemplar {
   readonly traceId: string
   readonly value: number
-  /** Milliseconds since 1970. */
+  /** When the value was observed, in milliseconds since 1970. */
   readonly at: number
 }
 
-/**
- * The exemplars of a histogram: for each bucket, the last observation that belongs to a sampled
- * trace.
- */
+/** The exemplars of a histogram: the latest observation of a sampled trace in each bucket. */
 export class Exemplars {
-  /** Milliseconds since 1970. */
+  /** Returns the wall clock time in milliseconds since 1970. */
   readonly #wall: () => number
-  /** By bucket index. */
+  /** The exemplar of each bucket, by the index of the bucket. */
   readonly #latest: (Exemplar | undefined)[] = []
 
   constructor(wall: () => number) {

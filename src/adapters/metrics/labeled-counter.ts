@@ -4,7 +4,7 @@ import type { ExposedInstrument, ExpositionFormat } from './exposition.ts'
 import { foldings, type Labels, type SeriesBudget } from './series.ts'
 
 class Total implements Count {
-  /** The text of its line before the value. */
+  /** The text before the value in the exposition line of this count. */
   readonly head: string
   total = 0
 
@@ -18,8 +18,8 @@ class Total implements Count {
 }
 
 /**
- * A node of the tree of label values. Most nodes have a single child, which is found without a map;
- * for example a destination with one webhook.
+ * A node of the tree of label values. Most nodes have a single child, for example the node of a
+ * destination with one webhook. A single child is found without a map.
  */
 class Branch {
   count: Total | undefined
@@ -57,20 +57,20 @@ interface Deps {
 }
 
 /**
- * A counter. prom-client builds one key from all labels at each call. On the path of each delivery
- * that costs more than the counting, and its exposition of thousands of series blocks the event
- * loop ten times as long.
+ * A counter that replaces prom-client's. prom-client builds one key from all labels at each call,
+ * which costs more than the counting, and each delivery makes several calls. prom-client's
+ * exposition of thousands of series blocks the event loop ten times as long.
  */
 export class LabeledCounter implements Counter<LabelSet>, ExposedInstrument {
   readonly #deps: Deps
   /**
-   * The label names in the order of the tree. Foldable labels come last because they have many
-   * values. Labels below them would be looked up again for each of those values.
+   * The label names in the order of the tree. Foldable labels come last, because they have many
+   * values: the tree would repeat the labels below them for each value.
    */
   readonly #order: readonly string[]
   /**
-   * Children by the value of the first label in `#order`, their children by the second one, and so
-   * on.
+   * The root of the tree. Its children are the values of the first label in `#order`, their
+   * children are the values of the second label, and so on.
    */
   readonly #root = new Branch()
   readonly #counts: Total[] = []

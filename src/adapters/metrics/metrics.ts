@@ -112,7 +112,7 @@ const maxLabelSetsAtZero = 20
 
 /**
  * All label sets that a metric can have. Empty when the values of a label are not fixed, or when
- * there are too many sets.
+ * there are more than `maxLabelSetsAtZero` sets.
  */
 function closedLabels(labels: LabelSet): readonly Readonly<Record<string, string>>[] {
   let known: Record<string, string>[] = [{}]
@@ -127,11 +127,11 @@ export const openMetricsType = 'application/openmetrics-text; version=1.0.0; cha
 
 /**
  * Converts the text format to OpenMetrics 1.0, with the same series under the same names.
- * prom-client is not used for this: its registry has one format, and writing the other one renames
- * its counters for good.
+ * prom-client is not used for this, because its registry has one format, and an exposition in the
+ * other format renames its counters permanently.
  *
- * The instruments in `own` write their lines themselves, with exemplars. Parsing thousands of their
- * series would block the event loop three times as long.
+ * The instruments in `own` write their lines themselves, with exemplars. Converting the text of
+ * their thousands of series would block the event loop three times as long.
  */
 export function openMetricsOf(text: string, own: readonly ExposedInstrument[] = []): string {
   const body = text
@@ -143,8 +143,8 @@ export function openMetricsOf(text: string, own: readonly ExposedInstrument[] = 
 const heads = /^# HELP (\S+) (.*)\n# TYPE \S+ (\w+)$/gm
 
 /**
- * The HELP and TYPE lines in OpenMetrics. There a counter family has no `_total` suffix, and
- * quotation marks in the help text are escaped.
+ * The HELP and TYPE lines in OpenMetrics. In OpenMetrics a counter family has no `_total` suffix,
+ * and quotation marks in the help text are escaped.
  */
 function headOf(name: string, help: string, type: string): string {
   const family = type === 'counter' ? name.replace(/_total$/, '') : name

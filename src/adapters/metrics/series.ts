@@ -5,15 +5,15 @@ import type { Exemplars, ExposedInstrument, ExpositionFormat } from './expositio
 interface Deps {
   readonly name: string
   readonly help: string
-  /** Upper bounds, ascending. */
+  /** The upper bounds of the buckets, in ascending order. */
   readonly bounds: readonly number[]
   /** `undefined` when the histogram has no exemplars. */
   readonly exemplars: Exemplars | undefined
 }
 
 /**
- * A histogram without labels. prom-client formats the bucket bounds as text at each observation. On
- * the path of each delivery that costs twice as much as all its counters.
+ * A histogram without labels. prom-client formats the bucket bounds as text at each observation.
+ * For a delivery, that costs twice as much as all its counters.
  */
 export class PlainHistogram implements TracedHistogram<LabelSet>, ExposedInstrument {
   readonly #deps: Deps
@@ -49,13 +49,13 @@ export class PlainHistogram implements TracedHistogram<LabelSet>, ExposedInstrum
 
 export type Labels = Readonly<Record<string, string>>
 
-/** The labels of a metric whose values may be replaced by `_other`, in order. */
+/** The labels of a metric whose values may be replaced by `_other`, in order of definition. */
 export const foldingLabels = (labels: LabelSet): readonly string[] =>
   Object.entries(labels).flatMap(([name, values]) => ('folds' in values && values.folds ? [name] : []))
 
 /**
- * The label set, then the same set with one more foldable label replaced by `_other` each time. It
- * starts with the last one, which is the most detailed.
+ * Returns the label set, followed by sets in which one more foldable label each is replaced by
+ * `_other`. The last label, which is the most detailed one, is replaced first.
  */
 export function foldings(labels: Labels, folding: readonly string[]): readonly Labels[] {
   const steps = [labels]

@@ -13,8 +13,8 @@ const lineFeed = 0x0a
  * Splits a stream of bytes into lines, and yields the lines of each chunk together. Data that
  * begins like gzip is unpacked.
  *
- * A line is cut after `longest` + 1 bytes, so that the reader sees that it is too long. This bounds
- * the memory for any input.
+ * A line is cut after `longest` + 1 bytes, so that the caller sees that the line is too long. This
+ * bounds the memory for any input.
  * @throws DamagedGzip, and whatever `pieces` throws
  */
 export async function* linesOf(pieces: AsyncIterable<Buffer>, longest: number): AsyncGenerator<readonly string[]> {

@@ -67,8 +67,8 @@ export function createTraces({ endpoint, sample }: TracesSettings, deps: Deps): 
 }
 
 /**
- * Creates the tracer of a process. `sample` is the share of the traces that begin here and are
- * kept.
+ * Creates the tracer of a process. Of the traces that begin in this process, it keeps the share
+ * `sample`, from 0 to 1.
  */
 export function createTracer(processor: SpanProcessor, sample: number, version: string): Tracer {
   const own = resourceFromAttributes({ 'service.name': 'hookline', 'service.version': version })

@@ -1,15 +1,15 @@
 import type { CallPhase, CallResult } from '../../core/ports.ts'
 import type { ConnectionPhase } from './connection-progress.ts'
-import { ForbiddenTarget, UnresolvedName } from './dial.ts'
+import { ForbiddenTarget, UnresolvedName } from './connection-rules.ts'
 
 type Failed = CallResult & { kind: 'failed' }
 
-/** The response, its head or its interim responses exceed a size limit. */
+/** The response or its head is too long, or its interim responses are too long or too many. */
 export class ResponseTooLong extends Error {
   readonly code = 'HPE_HEADER_OVERFLOW'
 }
 
-/** What the transport was doing when the deadline passed, for the log. */
+/** The words for each phase in the log line of a request that reached its deadline. */
 const activityIn: Record<ConnectionPhase, string> = {
   dns: 'while resolving the host name',
   connect: 'while connecting',
@@ -17,7 +17,7 @@ const activityIn: Record<ConnectionPhase, string> = {
   exchange: 'while waiting for the response headers',
 }
 
-/** The result of a request that reached its deadline. `after` is its whole time limit, as text. */
+/** The result of a request that reached its deadline. `after` is the time limit as text. */
 export const timeoutResult = (phase: ConnectionPhase, after: string): Failed => ({
   kind: 'failed',
   phase: 'deadline',
@@ -32,21 +32,21 @@ export function failureOf(error: Error, phase: ConnectionPhase): Failed {
 }
 
 /**
- * Error codes of the HTTP clients, mapped to Node's codes. Operators see the same codes whichever
- * client is in use.
+ * Maps error codes of the HTTP clients to Node's codes, so that operators see the same codes with
+ * both clients. The exception is `HPE_INVALID_RESPONSE`, which only undici causes.
  */
 const nodeCodes: ReadonlyMap<string, string> = new Map([
   // The connection closed inside the response head. The parser calls that a syntax error.
   ['HPE_INVALID_EOF_STATE', 'ECONNRESET'],
   ['UND_ERR_SOCKET', 'ECONNRESET'],
   ['UND_ERR_HEADERS_OVERFLOW', 'HPE_HEADER_OVERFLOW'],
-  // undici's parser errors have no specific code. After it has read a Content-Length, it reports
+  // undici's parser errors have no specific code. After a Content-Length header, its parser reports
   // every syntax error as a length mismatch.
   ['HTTPParserError', 'HPE_INVALID_RESPONSE'],
   ['UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'HPE_INVALID_RESPONSE'],
 ])
 
-/** The error's code, or its name when it has none. */
+/** Node's code for the error, or the error's name when it has no code. */
 export function codeOf(error: Error): string {
   const code = String((error as NodeJS.ErrnoException).code ?? error.name)
   return nodeCodes.get(code) ?? code

@@ -1,23 +1,23 @@
 /* Limits that both HTTP clients (got and undici) apply. */
 
-/** Maximum size of a response head. A request whose response head is larger fails. */
+/** Maximum size of a response head. A larger head fails the request. */
 export const maxHeadBytes = 16 * 1_024
 /**
  * Maximum number of interim responses (1xx) to one request. Real servers send at most 100 and 103.
  */
 export const maxInterimResponses = 32
 /**
- * Maximum bytes of a response body that are read so that the connection can be reused. Above it,
- * the connection is closed.
+ * Maximum bytes that are read of a response body, so that the connection can be reused. If the body
+ * is longer, the connection is closed.
  */
 export const maxBodyBytes = 64 * 1_024
 
 /**
- * How long a connection may stay idle. Many servers close one after 5, 15 or 60 s. A server's
- * `Keep-Alive: timeout` header shortens this.
+ * How long a connection may stay idle. Many servers close idle connections after 5, 15 or 60 s. A
+ * server's `Keep-Alive: timeout` header shortens this time.
  */
 export const idleTimeoutMs = 10_000
-/** Maximum age of a connection that is reused. After it, a new connection picks up DNS changes. */
+/** Maximum age of a connection that is reused. The limit lets DNS changes take effect. */
 export const maxAgeMs = 300_000
 /**
  * Maximum idle connections per host. With Node's default of 256, connections would be closed and
@@ -25,12 +25,10 @@ export const maxAgeMs = 300_000
  */
 export const maxIdlePerHost = 1_024
 /**
- * Number of open connections above which none is kept idle. Idle connections to many hosts must not
- * use up the file descriptors.
+ * Number of open connections above which a connection is not kept idle. Idle connections to many
+ * hosts must not use up the file descriptors.
  */
 export const maxKept = 8_192
 
-/**
- * Error codes of a request on a kept-alive connection that the server had closed while it was idle.
- */
+/** Error codes of a request on a kept-alive connection that the server has already closed. */
 export const staleCodes: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED'])

@@ -2,16 +2,16 @@ import type { ClientRequest } from 'node:http'
 import { isIP, type Socket } from 'node:net'
 import type { CallPhase, Clock } from '../../core/ports.ts'
 
-/** The step that a connection is in. If the connection fails, this is the step that failed. */
+/** The phase that a connection is in. If the connection fails, this is the phase that failed. */
 export type ConnectionPhase = Exclude<CallPhase, 'address' | 'deadline'>
 
 export interface Progress {
   readonly phase: ConnectionPhase
-  /** When the connection was opened, in monotonic milliseconds. */
+  /** When the connection attempt began, in monotonic milliseconds. */
   readonly dialledAt: number
 }
 
-/** Tracks the step of a connection from the moment when it starts to connect. */
+/** Tracks the phase of a connection. Call it when `socket` starts to connect. */
 export function followProgress(socket: Socket, host: string, isTls: boolean, dialledAt: number): Progress {
   const progress: { phase: ConnectionPhase; readonly dialledAt: number } = {
     phase: isIP(host) === 0 ? 'dns' : 'connect',
@@ -32,19 +32,19 @@ interface Connection {
   readBefore: number
 }
 
-/** Tracks the step, age and received bytes of each connection of Node's agents. */
+/** Tracks the phase, age and received bytes of each connection of Node's agents. */
 export interface ConnectionsProgress {
-  /** Tracks the step of a connection from the moment when it starts to connect. */
+  /** Starts to track a connection. Call it when `socket` starts to connect. */
   follow(socket: Socket, host: string, isTls: boolean): void
   noteReuse(socket: object): void
-  /** Milliseconds since the connection was opened. */
+  /** Milliseconds since the connection attempt began. */
   age(socket: object): number
   /**
-   * The step of the request's connection. Returns `exchange` without a request: the request could
-   * not be created, so the connection is not at fault.
+   * The phase of the request's connection: `exchange` if it was reused. Also `exchange` without a
+   * request: the request could not be created, so the connection is not at fault.
    */
   phaseOf(request: ClientRequest | undefined): ConnectionPhase
-  /** Whether the request used a kept connection on which no byte of its response has arrived. */
+  /** Whether the request uses a reused connection on which no byte of the response has arrived. */
   isUntouchedReuse(request: ClientRequest | undefined): boolean
 }
 
@@ -66,7 +66,7 @@ export function createConnectionsProgress(clock: Pick<Clock, 'monotonic'>): Conn
     },
     isUntouchedReuse(request) {
       if (!request?.reusedSocket) return false
-      // Without a socket, the connection broke before Node assigned it to the request.
+      // If the request has no socket, the connection broke before Node assigned it to the request.
       return !request.socket || request.socket.bytesRead === known.get(request.socket)?.readBefore
     },
   }

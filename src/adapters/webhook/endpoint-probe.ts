@@ -7,15 +7,15 @@ import type { NetworkSettings } from '../../core/settings/settings.ts'
 import { type DurationMs, epochMs, formatDuration } from '../../core/units.ts'
 import { failureOf, timeoutResult } from './call-failure.ts'
 import { followProgress } from './connection-progress.ts'
-import { createDialPolicy, type DialPolicy } from './dial.ts'
-import { createResolver, type Resolver, systemSources } from './dns.ts'
+import { type ConnectionRules, createConnectionRules } from './connection-rules.ts'
+import { createResolver, type Resolver, systemSources } from './resolver.ts'
 
 /**
  * Connects to endpoints exactly as deliveries do (name resolution, address and port checks, trust,
- * deadline), and sends nothing.
+ * deadline), but sends no request.
  */
 export interface EndpointExaminer {
-  /** Never rejects. */
+  /** Never rejects: a failure is a result. */
   dial(url: URL): Promise<Dialled>
   /** Cancels DNS queries in progress. */
   close(): void
@@ -24,8 +24,8 @@ export interface EndpointExaminer {
 export function createEndpointExaminer(deps: {
   readonly network: NetworkSettings
   /**
-   * The time limit of a whole webhook request. An endpoint that takes longer to connect could never
-   * be delivered to.
+   * The time limit of a whole webhook request. If connecting takes longer, no delivery to the
+   * endpoint can succeed.
    */
   readonly timeout: DurationMs
   readonly clock: Clock
@@ -33,17 +33,17 @@ export function createEndpointExaminer(deps: {
 }): EndpointExaminer {
   const { network, timeout, clock } = deps
   const resolver = deps.resolver ?? createResolver({ clock, sources: systemSources() })
-  const policy = createDialPolicy(network, resolver.resolve)
+  const rules = createConnectionRules(network, resolver.resolve)
 
   return {
     close: () => resolver.close(),
     dial: url => {
       const { hostname: host, port, isTls } = partsOf(url)
-      const refusal = policy.refuse(host, port)
+      const refusal = rules.refuse(host, port)
       if (refusal !== undefined) return Promise.resolve(failureOf(refusal, 'connect'))
       const { promise, resolve } = Promise.withResolvers<Dialled>()
       const startedAt = clock.monotonic()
-      const socket = isTls ? connectTls(policy, host, port) : net.connect({ host, port, ...policy.connect })
+      const socket = isTls ? connectTls(rules, host, port) : net.connect({ host, port, ...rules.connect })
       const progress = followProgress(socket, host, isTls, startedAt)
       const end = (dialled: Dialled): void => {
         cancel()
@@ -52,8 +52,8 @@ export function createEndpointExaminer(deps: {
       }
       const cancel = clock.after(timeout, () => end(timeoutResult(progress.phase, formatDuration(timeout))))
       socket.once('error', error => end(failureOf(error, progress.phase)))
-      // The peer closed its side. Node does not close ours by itself here, so no other event would
-      // follow.
+      // The server closed its side. Node does not close this side by itself, so no other event
+      // would follow.
       socket.once('end', () => end(failureOf(closedEarly(), progress.phase)))
       socket.once(isTls ? 'secureConnect' : 'connect', () => {
         const { remoteAddress: address = host } = socket
@@ -64,10 +64,10 @@ export function createEndpointExaminer(deps: {
   }
 }
 
-const connectTls = (policy: DialPolicy, host: string, port: number): TLSSocket =>
+const connectTls = (rules: ConnectionRules, host: string, port: number): TLSSocket =>
   // An IP address is not sent as the server name in the handshake (RFC 6066 §3). The certificate
-  // must still be valid for it.
-  tls.connect({ host, port, ...policy.connect, ...(isIP(host) === 0 && { servername: host }) })
+  // must still be valid for the address.
+  tls.connect({ host, port, ...rules.connect, ...(isIP(host) === 0 && { servername: host }) })
 
 function tlsOf(socket: Socket): (Dialled & { kind: 'connected' })['tls'] {
   if (!(socket instanceof tls.TLSSocket)) return undefined

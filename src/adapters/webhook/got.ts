@@ -3,13 +3,13 @@ import https from 'node:https'
 import got, { type Request } from 'got'
 import { type UrlParts, urlParts } from '../../core/network/url.ts'
 import type { CallResult, WebhookCall, WebhookTransport } from '../../core/ports.ts'
-import { type Agents, createAgents } from './agents.ts'
 import { codeOf, failureOf, ResponseTooLong, rootOf, timeoutResult } from './call-failure.ts'
 import { maxBodyBytes, maxHeadBytes, maxInterimResponses, staleCodes } from './client-limits.ts'
 import { type ConnectionsProgress, createConnectionsProgress } from './connection-progress.ts'
+import { type Agents, createAgents } from './got-agents.ts'
 import { type CallEnd, createTransport, type Exchange, type TransportDeps } from './transport.ts'
 
-/** A got client without redirects, retries, decompression and errors for HTTP statuses. */
+/** A got client without redirects, retries, decompression or errors for HTTP statuses. */
 const client = got.extend({
   method: 'POST',
   followRedirect: false,
@@ -38,8 +38,8 @@ interface ExchangeDeps {
 }
 
 /**
- * Caches parsed URLs. They come from the configuration, so they are few. got rejects other schemes
- * before this is called.
+ * Caches parsed URLs. They come from the configuration, so they are few. All are HTTP or HTTPS
+ * URLs: got rejects others before it calls this function.
  */
 function rememberedParts(): ExchangeDeps['partsOf'] {
   const known = new Map<string, UrlParts>()
@@ -53,10 +53,10 @@ function rememberedParts(): ExchangeDeps['partsOf'] {
 /**
  * One webhook request: sends it, waits for the response head, and reads at most 64 KiB of the body.
  *
- * The request body is written to the stream. As an option, got would encode it again, send it in
- * chunks, and destroy the connection when the response arrives between two chunks. The request
- * itself is created here, through got's option `request`, so that header names keep their case and
- * got adds none.
+ * The class writes the request body to the stream. If the body were an option, got would encode it
+ * again, send it in chunks, and destroy the connection when the response arrives between two
+ * chunks. The class creates the request itself, through got's option `request`, so that header
+ * names keep their case and got adds no headers.
  */
 class GotExchange implements Exchange {
   readonly #call: WebhookCall
@@ -64,7 +64,7 @@ class GotExchange implements Exchange {
   readonly #callEnd: CallEnd
   #stream: Request | undefined
   #request: ClientRequest | undefined
-  /** Set when the response head is complete, and not changed afterwards. */
+  /** The result of the request; the first response head, error or deadline sets it. */
   #answer: CallResult | undefined
   #isRepeated = false
   #hasEnded = false
@@ -113,15 +113,15 @@ class GotExchange implements Exchange {
     let interim = 0
     request.on('information', () => {
       if (++interim > maxInterimResponses)
-        this.#fail(new ResponseTooLong(`more than ${maxInterimResponses} interim responses`))
+        this.#fail(new ResponseTooLong(`the endpoint sent more than ${maxInterimResponses} interim (1xx) responses`))
     })
     this.#request = request
     return request
   }
 
   /**
-   * The headers as an array, which Node writes directly. It would first store the headers of an
-   * object one by one.
+   * Returns the headers as an array, which Node writes directly. If they were an object, Node would
+   * first store them one by one.
    */
   #headers(host: string): string[] {
     const { headers, body } = this.#call
@@ -138,7 +138,8 @@ class GotExchange implements Exchange {
 
   #receive(stream: Request, response: IncomingMessage): void {
     this.#note(response)
-    // What follows a 101 is not HTTP, so the connection cannot be reused.
+    // The connection cannot be reused: the bytes after a 101 are not HTTP, and a long body is not
+    // read.
     if (response.statusCode === 101 || Number(response.headers['content-length']) > maxBodyBytes) {
       this.#drop()
       return
@@ -155,9 +156,9 @@ class GotExchange implements Exchange {
   }
 
   /**
-   * Destroys the connection of a request that was answered before all of it was sent, because it
-   * cannot be reused. This runs one event loop iteration later: Node confirms TLS writes only then,
-   * and the response may arrive earlier.
+   * Destroys the connection if the response arrived before the whole request was sent: the
+   * connection cannot be reused. The check runs one event loop iteration after the response,
+   * because Node may confirm a TLS write only then.
    */
   #dropUnsent(stream: Request): void {
     if (!this.isSent) stream.destroy()
@@ -167,7 +168,7 @@ class GotExchange implements Exchange {
     if (this.#hasEnded) return
     const { connections } = this.#deps
     const isStale = staleCodes.has(codeOf(rootOf(error))) && connections.isUntouchedReuse(this.#request)
-    // The request is repeated only once. The second connection is new, so it is never stale.
+    // A request is repeated only once, because the second connection is new and thus never stale.
     if (this.#answer === undefined && isStale) {
       this.#isRepeated = true
       this.start()

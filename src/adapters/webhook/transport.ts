@@ -2,14 +2,14 @@ import { LinkedList, type LinkedListItem } from '../../core/collections/linked-l
 import type { CallResult, Cancel, Clock, WebhookCall, WebhookTransport } from '../../core/ports.ts'
 import type { NetworkSettings } from '../../core/settings/settings.ts'
 import { type DurationMs, durationMs, formatDuration } from '../../core/units.ts'
-import { createResolver, type Resolve, type Resolver, systemSources } from './dns.ts'
+import { createResolver, type Resolve, type Resolver, systemSources } from './resolver.ts'
 
 export interface TransportDeps {
   /** Read for every request. A change applies to new connections and closes idle ones. */
   readonly network: () => NetworkSettings
   /**
-   * The time limit of a whole request: DNS, connection, TLS, request, head and body of the response
-   * (A4.1).
+   * The time limit of a whole request: DNS, connection, TLS, request, head and body of the
+   * response.
    */
   readonly timeout: DurationMs
   readonly clock: Clock
@@ -27,7 +27,7 @@ export interface Exchange extends Expiring {
 /** Receives the result of a request. */
 export type CallEnd = Pick<RequestInProgress, 'ended'>
 
-/** What an HTTP client provides to become a transport. */
+/** The part of a transport that differs between the HTTP clients. */
 export interface HttpClient {
   exchange(call: WebhookCall, end: CallEnd): Exchange
   /** Closes idle connections and keeps no connection from now on. */
@@ -41,8 +41,8 @@ export interface HttpClientDeps {
 }
 
 /**
- * Creates a transport from an HTTP client. This part is the same for all clients: name resolution,
- * the deadline, and a `close` that waits for requests in progress.
+ * Creates a transport from an HTTP client. It adds the parts that are the same for all clients:
+ * name resolution, the deadline, and a `close` that waits for requests in progress.
  */
 export function createTransport(deps: TransportDeps, open: (deps: HttpClientDeps) => HttpClient): WebhookTransport {
   const { network, timeout, clock } = deps
@@ -79,7 +79,7 @@ export interface Expiring {
 export class RequestInProgress implements LinkedListItem<RequestInProgress> {
   before: RequestInProgress | undefined = undefined
   after: RequestInProgress | undefined = undefined
-  /** Set right after construction. */
+  /** The request's exchange. It is set later, because creating the exchange needs this object. */
   expiring: Expiring | undefined = undefined
   /** The deadline, in monotonic milliseconds. */
   readonly dueAt: number
@@ -104,7 +104,7 @@ export class RequestInProgress implements LinkedListItem<RequestInProgress> {
 export class RequestsInProgress {
   readonly #clock: Clock
   readonly #timeout: DurationMs
-  /** Ordered by start time. */
+  /** The requests in the order in which they began. */
   readonly #calls = new LinkedList<RequestInProgress>()
   #cancelTimer: Cancel | undefined
   #drained: PromiseWithResolvers<void> | undefined
@@ -129,8 +129,8 @@ export class RequestsInProgress {
   }
 
   /**
-   * Resolves when no request is in progress. After this call, requests that end leave no timer
-   * behind.
+   * Resolves when no request is in progress. After this call, the end of the last request also
+   * cancels the timer.
    */
   drained(): Promise<void> {
     this.#drained ??= Promise.withResolvers()
@@ -146,8 +146,8 @@ export class RequestsInProgress {
   }
 
   /**
-   * Starts the timer. It is not cancelled when the last request ends: a timer for each request
-   * would cost more than one that fires without need.
+   * Starts the timer. The end of the last request does not cancel it, because a new timer for each
+   * request would cost more than a timer that fires without need.
    */
   #arm(delay: DurationMs): void {
     // A request that expired may have led to a new request, which has set a timer.

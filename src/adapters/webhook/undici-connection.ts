@@ -3,36 +3,34 @@ import tls from 'node:tls'
 import { type buildConnector, Client, type Dispatcher } from 'undici'
 import { idleTimeoutMs, maxHeadBytes } from './client-limits.ts'
 import { type ConnectionPhase, followProgress, type Progress } from './connection-progress.ts'
-import type { DialPolicy } from './dial.ts'
-import { ResponseFilter } from './response-filter.ts'
+import type { ConnectionRules } from './connection-rules.ts'
+import { ResponseFilter } from './undici-response-filter.ts'
 
 /**
- * A target of connections and the state kept for it. Origins come from the configuration only, so
- * they are few.
+ * A scheme, host and port, and the state kept for them. Origins come from the configuration only,
+ * so they are few.
  */
 export interface ConnectionOrigin {
   readonly url: URL
   readonly host: string
   readonly port: number
   readonly isTls: boolean
-  /**
-   * Idle connections, used last in, first out, so that surplus connections reach their maximum age.
-   */
+  /** Idle connections, used last in, first out, so that surplus ones reach the idle timeout. */
   readonly idle: UndiciConnection[]
   /** The last TLS session. Resuming it saves the expensive half of a handshake. */
   session: Buffer | undefined
 }
 
 interface Deps {
-  readonly policy: DialPolicy
+  readonly rules: ConnectionRules
   readonly monotonic: () => number
   readonly onOpen: () => void
   readonly onClose: (connection: UndiciConnection) => void
 }
 
 /**
- * HTTP/1.1 only, one request at a time, and no timeouts of undici: each request has its own
- * deadline.
+ * undici's options: HTTP/1.1 only, one request at a time, and no request timeouts, because Hookline
+ * sets a deadline for each request.
  */
 const options = {
   allowH2: false,
@@ -42,16 +40,15 @@ const options = {
   bodyTimeout: 0,
   keepAliveTimeout: idleTimeoutMs,
   keepAliveMaxTimeout: idleTimeoutMs,
-  // Without this, an environment variable could select a response parser that our tests do not
-  // cover.
+  // Without this, an environment variable could select a response parser that Hookline's tests do
+  // not cover.
   useMilo: false,
 } as const
 const keepAliveProbeMs = 1_000
 
 /**
- * One connection, made of an undici client that handles one request at a time. If the server has
- * closed the connection while it was idle, and undici notices before it sends anything, undici
- * reconnects by itself.
+ * One connection: an undici client that handles one request at a time. undici reconnects by itself
+ * if it notices, before it sends a request, that the server has closed the idle connection.
  */
 export class UndiciConnection {
   readonly origin: ConnectionOrigin
@@ -76,12 +73,12 @@ export class UndiciConnection {
     this.#client.dispatch(request, handler)
   }
 
-  /** Called when the request is being sent. */
+  /** Call it when undici begins to send the request. */
   expectAnswer(): void {
     this.#responseFilter?.expectAnswer()
   }
 
-  /** Marks the connection as used. From now on the server may have closed it while it was idle. */
+  /** Marks the connection as used: the server may close it while it is idle. */
   noteReuse(): void {
     this.#isReused = true
   }
@@ -90,20 +87,20 @@ export class UndiciConnection {
     return this.#isReused
   }
 
-  /** No byte has arrived for the current request. */
+  /** Whether no byte of the current request's response has arrived. */
   get isUntouched(): boolean {
     return this.#responseFilter?.isUntouched ?? true
   }
 
   /**
-   * The step of the connection. Before the connection opens, an error is about the request, not
-   * about the connection.
+   * The phase of the connection. Before it starts to connect, the phase is `exchange`, because an
+   * error is then about the request, not about the connection.
    */
   get phase(): ConnectionPhase {
     return this.#progress?.phase ?? 'exchange'
   }
 
-  /** Milliseconds since the connection was opened. */
+  /** Milliseconds since the connection attempt began. */
   get age(): number {
     return this.#deps.monotonic() - (this.#progress?.dialledAt ?? Number.NEGATIVE_INFINITY)
   }
@@ -117,18 +114,18 @@ export class UndiciConnection {
     return this.isOpen && this.#socket?.writableLength === 0
   }
 
-  /** Closes the connection immediately, also with a request in progress. */
+  /** Closes the connection immediately, even during a request. */
   drop(): void {
-    // Both are needed. Destroying only the client would let a connection attempt continue;
+    // Both calls are needed. Destroying only the client would let a connection attempt continue;
     // destroying only the socket would let a waiting request reconnect.
     void this.#client.destroy()
     this.#socket?.destroy()
   }
 
   #dial(onEnd: buildConnector.Callback): void {
-    const { policy, monotonic, onOpen, onClose } = this.#deps
+    const { rules, monotonic, onOpen, onClose } = this.#deps
     const { host, port, isTls } = this.origin
-    const refusal = policy.refuse(host, port)
+    const refusal = rules.refuse(host, port)
     if (refusal !== undefined) {
       process.nextTick(onEnd, refusal, null)
       return
@@ -140,7 +137,7 @@ export class UndiciConnection {
     this.#progress = followProgress(socket, host, isTls, monotonic())
     this.#isReused = false
     const fail = (error: Error) => {
-      // The server may have rejected the resumed TLS session.
+      // The server may have rejected the resumed TLS session, so the next connection resumes none.
       this.origin.session = undefined
       onEnd(error, null)
     }
@@ -154,12 +151,12 @@ export class UndiciConnection {
   }
 
   #connect(): Socket {
-    const { policy } = this.#deps
+    const { rules } = this.#deps
     const { origin } = this
     const { host, port } = origin
-    if (!origin.isTls) return net.connect({ ...policy.connect, host, port })
+    if (!origin.isTls) return net.connect({ ...rules.connect, host, port })
     const socket = tls.connect({
-      ...policy.connect,
+      ...rules.connect,
       host,
       port,
       servername: isIP(host) === 0 ? host : '',

@@ -1,6 +1,7 @@
 import { type UrlParts, urlParts } from '../../core/network/url.ts'
 import { maxAgeMs, maxIdlePerHost, maxKept } from './client-limits.ts'
-import type { DialPolicy, Generation } from './dial.ts'
+import type { ConnectionRules } from './connection-rules.ts'
+import type { PoolGeneration } from './pool-generations.ts'
 import { type ConnectionOrigin, UndiciConnection } from './undici-connection.ts'
 
 /** A parsed webhook URL. */
@@ -14,8 +15,8 @@ export interface Target {
  * connections for an idle one, cannot cancel one that is connecting, and does not tell which
  * connection a request used.
  */
-export class Pool implements Generation {
-  readonly #policy: DialPolicy
+export class Pool implements PoolGeneration {
+  readonly #rules: ConnectionRules
   readonly #monotonic: () => number
   readonly #origins = new Map<string, ConnectionOrigin>()
   /** Parsed URLs by text. They come from the configuration only, so they are few. */
@@ -23,8 +24,8 @@ export class Pool implements Generation {
   #open = 0
   #isRetired = false
 
-  constructor(policy: DialPolicy, monotonic: () => number) {
-    this.#policy = policy
+  constructor(rules: ConnectionRules, monotonic: () => number) {
+    this.#rules = rules
     this.#monotonic = monotonic
   }
 
@@ -39,7 +40,7 @@ export class Pool implements Generation {
     return target
   }
 
-  /** Returns an idle connection, or a new one when there is none. */
+  /** Returns an idle connection, or a new one when none is idle. */
   take(origin: ConnectionOrigin): UndiciConnection {
     for (let kept = origin.idle.pop(); kept !== undefined; kept = origin.idle.pop()) {
       if (kept.isClean) return kept
@@ -47,10 +48,10 @@ export class Pool implements Generation {
     return this.fresh(origin)
   }
 
-  /** Returns a new connection. */
+  /** Returns a new connection, which connects when it sends its first request. */
   fresh(origin: ConnectionOrigin): UndiciConnection {
     return new UndiciConnection(origin, {
-      policy: this.#policy,
+      rules: this.#rules,
       monotonic: this.#monotonic,
       onOpen: () => {
         this.#open++
@@ -107,7 +108,7 @@ export class Pool implements Generation {
 }
 
 /**
- * Stores the origin as a plain property, because undici reads it for each request and URL would
- * compute it each time.
+ * Stores the origin of a URL as a plain property. undici reads the origin for each request, and the
+ * getter of `URL` would compute it each time.
  */
 const withOrigin = (origin: string): URL => Object.defineProperty(new URL(origin), 'origin', { value: origin })

@@ -2,7 +2,7 @@ import type { Dispatcher } from 'undici'
 import type { CallResult, WebhookCall, WebhookTransport } from '../../core/ports.ts'
 import { codeOf, failureOf, rootOf, timeoutResult } from './call-failure.ts'
 import { maxBodyBytes, staleCodes } from './client-limits.ts'
-import { createGenerations, type Generations } from './dial.ts'
+import { createPoolGenerations, type PoolGenerations } from './pool-generations.ts'
 import { type CallEnd, createTransport, type Exchange, type TransportDeps } from './transport.ts'
 import type { UndiciConnection } from './undici-connection.ts'
 import { Pool } from './undici-pool.ts'
@@ -10,7 +10,7 @@ import { Pool } from './undici-pool.ts'
 /** Sends webhook requests with undici over kept-alive connections. */
 export function createUndiciTransport(deps: TransportDeps): WebhookTransport {
   return createTransport(deps, ({ network, resolve, clock }) => {
-    const pools = createGenerations({ network, resolve }, policy => new Pool(policy, () => clock.monotonic()))
+    const pools = createPoolGenerations({ network, resolve }, rules => new Pool(rules, () => clock.monotonic()))
     return {
       exchange: (call, end) => new UndiciExchange(call, pools, end),
       close: () => pools.close(),
@@ -26,18 +26,18 @@ type Headers = Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseStar
  */
 class UndiciExchange implements Exchange, Dispatcher.DispatchHandler {
   readonly #call: WebhookCall
-  readonly #pools: Generations<Pool>
+  readonly #pools: PoolGenerations<Pool>
   readonly #callEnd: CallEnd
   #pool: Pool | undefined
   #connection: UndiciConnection | undefined
-  /** Set when the response head is complete, and not changed afterwards. */
+  /** The result of the request; the first response head, error or deadline sets it. */
   #answer: CallResult | undefined
   #bodyBytes = 0
   #isSent = false
   #isRepeated = false
   #hasEnded = false
 
-  constructor(call: WebhookCall, pools: Generations<Pool>, end: CallEnd) {
+  constructor(call: WebhookCall, pools: PoolGenerations<Pool>, end: CallEnd) {
     this.#call = call
     this.#pools = pools
     this.#callEnd = end
@@ -90,7 +90,7 @@ class UndiciExchange implements Exchange, Dispatcher.DispatchHandler {
     if (this.#hasEnded) return
     if (this.#answer === undefined && isSwitch(error)) this.#note(101, undefined)
     if (this.#answer === undefined && this.#isStale(error)) {
-      // The request is repeated only once. The second connection is new, so it is never stale.
+      // A request is repeated only once, because the second connection is new and thus never stale.
       this.#isRepeated = true
       this.#connection?.drop()
       this.start()
@@ -101,8 +101,8 @@ class UndiciExchange implements Exchange, Dispatcher.DispatchHandler {
   }
 
   /**
-   * Whether the connection broke because the server had closed it while it was idle. In this case
-   * nothing shows that the server read the request.
+   * Whether the server probably closed the connection while it was idle. In this case nothing shows
+   * that the server read the request, so the request may be repeated.
    */
   #isStale(error: Error): boolean {
     const connection = this.#connection
@@ -124,8 +124,8 @@ class UndiciExchange implements Exchange, Dispatcher.DispatchHandler {
   #end(mayKeep: boolean): void {
     if (this.#hasEnded) return
     this.#hasEnded = true
-    // On the next tick undici has decided whether it keeps the connection. It also does not treat
-    // an error thrown there as an error of the request.
+    // By the next tick undici has decided whether it keeps the connection. If `ended` throws there,
+    // undici does not treat the error as an error of the request.
     process.nextTick(() => {
       if (mayKeep && this.#connection !== undefined) this.#pool?.release(this.#connection)
       this.#callEnd.ended(this.#answer as CallResult)

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { formatProblem, loadConfigFile } from '../../adapters/config-file/config-file.ts'
-import type { ServiceName } from '../../core/settings/service-names.ts'
+import type { ServiceName } from '../../core/settings/services.ts'
 import type { Settings } from '../../core/settings/settings.ts'
 import { warningsOf } from '../../core/settings/warnings.ts'
 import { countWithNoun } from '../../core/units.ts'

@@ -37,19 +37,20 @@ interface Options extends FilterOptions {
   readonly json?: boolean
 }
 
-/** The topic reader and event codec of the command. Tests pass their own. */
+/** The topic reader and event codec of the command. Tests replace them. */
 export interface DeadLetterSource {
   readonly reader: TopicReader
   /**
-   * Rejects when the schema registry is unavailable. Then events are shown without their content.
+   * Rejects when the schema registry is unavailable or has no schema. The command then shows dead
+   * letters without their events.
    */
   codec(): Promise<EventCodec>
 }
 
 const description = [
-  'Lists the dead letters that `hookline replay` has not replayed, oldest first. A dead letter must match all filters.',
+  'Lists the dead letters that `hookline replay` has not replayed, oldest first. Only dead letters that match all filters are listed.',
   'Each line has the time of dead-lettering, the destination, the reason, the outcome of each webhook, the message id and type, the number of attempts, and the topic, partition and offset of the event. The last line, on stderr, has the count for each reason.',
-  'With --json each dead letter is one JSON line with all fields and the event. It never has requests or secrets.',
+  'With --json each dead letter is one JSON line with all fields and the event. The line never has requests or secrets.',
 ].join('\n\n')
 
 const examples = [
@@ -81,7 +82,7 @@ async function run(options: Options, io: CommandIo, open: (settings: Settings) =
   const settings = await loadSettings(options, io)
   const source = open(settings)
   const unavailable = (error: unknown): unknown =>
-    io.stderr.write(`hookline: events cannot be decoded: ${(error as Error).message}\n`)
+    io.stderr.write(`hookline: events cannot be decoded and are not shown: ${(error as Error).message}\n`)
   const codec = await source.codec().catch(error => {
     if (!(error instanceof RegistryUnavailable || error instanceof SchemaNotRegistered)) throw error
     unavailable(error)

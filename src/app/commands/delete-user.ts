@@ -39,9 +39,9 @@ interface Options {
 }
 
 const description = [
-  'Deletes users. After 5 seconds, no event received before the deletion is delivered for them. Audiences remove them. Each destination of the affected sources gets one delete message for each user, with the usual retries.',
+  'Deletes users. Within 5 seconds Hookline stops delivering the events that it received for them before the deletion. It also removes the users from all audiences. Each destination of the affected sources gets one delete message for each user, with the usual retries.',
   'Without --source, all sources with an enabled destination are affected. With --suppress, new events of the users are also dropped until `hookline unsuppress-user`.',
-  'Writes to Kafka without a collector. Prints the id of the deletion; --status and GET /v1/regulations/:id of the operator API report its progress. To continue an interrupted deletion, repeat the command with --id.',
+  'The command writes to Kafka itself and needs no collector. It prints the id of the deletion; --status and GET /v1/regulations/:id of the operator API report its progress. To continue an interrupted deletion, repeat the command with --id.',
 ].join('\n\n')
 
 const examples = [
@@ -110,7 +110,9 @@ async function deleteUsers(
   const id = options.id ?? newDeletionId(now, clock.id())
   const earlier = options.id === undefined ? undefined : (await findWithinLimit(find, id))?.record
   if (earlier !== undefined && !isOf(earlier, request))
-    throw new UsageError(`--id: the deletion ${id} has other users or options`)
+    throw new UsageError(
+      `--id: the deletion ${id} was started with other users or options; repeat those, or omit --id to start a new deletion`,
+    )
   const record = earlier ?? deletionOf(request, id, now, createRouting(settings))
   const [events, inputs, suppressions] = await Promise.all([access.events(), access.inputs(), access.suppressions()])
   const topics = topicNames(settings.topics.prefix)
@@ -135,11 +137,16 @@ const limit = `${readLimits.records} records or ${readLimits.time / 1_000} s`
 async function findWithinLimit(find: FindDeletion, id: string) {
   const found = await find(id)
   if (found.kind === 'not_reached')
-    throw new CommandFailed(`deletion ${id} not found within the read limit of ${limit} of the deletions topic`)
+    throw new CommandFailed(
+      `deletion ${id} not found: the command read only ${limit} of the deletions topic, so the deletion may exist`,
+    )
   return found.kind === 'found' ? found : undefined
 }
 
-/** Whether a request matches the recorded deletion, as far as the record can show. */
+/**
+ * Whether a request matches the recorded deletion. The record has the number of users but not their
+ * ids, so the ids are not compared.
+ */
 const isOf = ({ users, isSuppressed, sources }: DeletionRecord, request: DeletionRequest): boolean =>
   users === request.userIds.length &&
   isSuppressed === request.suppress &&
@@ -153,7 +160,7 @@ async function printStatus(id: string, find: FindDeletion, options: Options, io:
     `deletion ${id} of ${status.createdAt}: ${countWithNoun(record.users, 'user')}, ${status.status}`,
     ...deletionLines(status),
     ...(status.partial
-      ? [`incomplete: only ${limit} of the deletions topic were read, so more deliveries may be finished`]
+      ? [`incomplete: the command read only ${limit} of the deletions topic, so more deliveries may be finished`]
       : []),
   ])
   if (status.status === 'failed')
@@ -164,7 +171,7 @@ async function printStatus(id: string, find: FindDeletion, options: Options, io:
 
 const titles = ['SOURCE', 'DESTINATION', 'STATUS', 'DELIVERED', 'UNDELIVERED', 'WAITING']
 
-/** A row for each source and destination that gets the delete messages. */
+/** A table with a row for each source and destination that gets the delete messages. */
 function deletionLines({ sources }: DeletionStatus): readonly string[] {
   const rows = sources.flatMap(source =>
     source.destinations.map(({ id, status, delivered, undelivered, waiting }) => [

@@ -36,7 +36,7 @@ interface Options {
 /** One POST request as the endpoint of a webhook would receive it. */
 interface Preview extends Pick<WebhookCall, 'url' | 'headers'> {
   readonly destination: string
-  /** The webhook's label. */
+  /** The label of the webhook. */
   readonly webhook: string
   readonly body: JsonText
 }
@@ -105,7 +105,7 @@ async function readMessage(io: CommandIo, clock: Clock): Promise<Normalised> {
   return accepted(normalise(parsed.value, reception))
 }
 
-/** The message, unless it is invalid. Then the error begins with the collector's rejection code. */
+/** Returns the outcome. @throws CommandFailed with the rejection code if it is a rejection */
 function accepted<T extends { readonly kind: string }>(outcome: T | Rejection): T {
   if (isRejection(outcome)) throw new CommandFailed(`${outcome.code}: ${outcome.message}`)
   return outcome
@@ -121,7 +121,7 @@ function sourceOf({ source }: Options, { sources }: Settings): string {
   return only
 }
 
-/** The destination of the option, or else all destinations of the source. */
+/** The destination that `--destination` names, or all destinations of the source. */
 function destinationsOf(options: Options, settings: Settings, sourceId: string): readonly Destination[] {
   const ids = settings.destinations.map(({ id }) => id)
   const named = options.destination && choice('--destination', options.destination, ids)

@@ -1,11 +1,12 @@
 import { createInterface } from 'node:readline'
 import type { Command } from 'commander'
 import { systemClock } from '../../adapters/clock/clock.ts'
-import { noDestination } from '../../core/delivery/dead-letter.ts'
+import { noDestination } from '../../core/delivery/read-dead-letter.ts'
 import { createRouting, type Routing } from '../../core/delivery/route.ts'
 import { adviceOnName } from '../../core/settings/advice.ts'
 import type { Settings } from '../../core/settings/settings.ts'
 import { tiersOf, topicNames } from '../../core/topics.ts'
+import { countWithNoun } from '../../core/units.ts'
 import { type ReplayReport, replayDeadLetters } from '../../services/operator/replay-dead-letters.ts'
 import { type AdminClients, openAdminClients } from '../admin-clients.ts'
 import {
@@ -33,13 +34,14 @@ interface Options extends FilterOptions {
   readonly json?: boolean
 }
 
-/** The Kafka clients and codecs of one run. Tests pass their own. */
+/** The Kafka clients and codecs of one run. Tests replace them. */
 export type ReplayAccess = Pick<AdminClients, 'reader' | 'producer' | 'clock' | 'events' | 'inputs' | 'close'>
 
 const description = [
-  'Replays dead letters (see `hookline dead-letters`). A delivery starts again after about 10 seconds: only for its destination, with the same message id and a new retry window. An event that never became a delivery is written to the events topic again, unchanged. For an audience change, the current value is sent unless the destination has it already. A dead letter must match all filters. Without filters all are replayed; on a terminal the command asks first.',
-  'You can stop the command and run it again: dead letters already replayed are skipped. Only if it was killed, records in progress may be replayed twice. Do not run two replays at the same time.',
-  'Dead letters are not replayed if their destination is not configured, disabled, or no longer connected to the source. Then the exit code is 1.',
+  'Replays the dead letters (see `hookline dead-letters`) that match all filters. Without filters the command replays all dead letters: on a terminal it asks first, in a script it does not.',
+  'A delivery starts again after about 10 seconds, only for its destination, with the same message id and a new retry window. An event that was dead-lettered before it was assigned to a destination (for example unknown_source) is written to the events topic again, unchanged. For an audience change, the current value is sent unless the destination has it already.',
+  'You can stop the command and run it again: it skips dead letters that were already replayed. If the command was killed, the dead letters in progress may be replayed twice. Do not run two replays at the same time.',
+  'Dead letters are not replayed if their destination is disabled, is missing from the configuration, or (without --even-disconnected) is no longer connected to the source. Then the exit code is 1.',
 ].join('\n\n')
 
 const examples = [
@@ -73,12 +75,12 @@ async function run(
   const signal = io.stopSignal()
   const { dryRun = false, evenDisconnected = false, rate } = options
   const isAll = Object.values(filter).every(each => each === undefined)
-  const circumstances = { ...circumstancesOf(settings), evenDisconnected }
+  const context = { ...contextOf(settings), evenDisconnected }
   const bar = createProgressBar(io, options, barFormat)
   const access = open(settings, io)
   try {
     const report = await replayDeadLetters(
-      { ...access, circumstances },
+      { ...access, context },
       {
         filter,
         perSecond: rate,
@@ -93,7 +95,7 @@ async function run(
       },
     )
     bar?.stop()
-    if (countsOf(report).selected === 0) rejectUnknown(options.destination, report, circumstances.routing)
+    if (countsOf(report).selected === 0) rejectUnknown(options.destination, report, context.routing)
     printResult(report, options, io)
   } finally {
     bar?.stop()
@@ -103,7 +105,7 @@ async function run(
 
 const barFormat = '{bar} {percentage}% {value}/{total} dead letters, {replayed} replayed, {eta_formatted} left'
 
-const circumstancesOf = (settings: Settings) => ({
+const contextOf = (settings: Settings) => ({
   topics: topicNames(settings.topics.prefix),
   routing: createRouting(settings),
   policy: { window: settings.delivery.window, tiers: tiersOf(settings.delivery.schedule) },
@@ -123,7 +125,8 @@ function rejectUnknown(typed: string | undefined, { end, destinations }: ReplayR
 }
 
 /**
- * Prints the report. @throws CommandFailed or a Kafka error, unless all selected ones were replayed
+ * Prints the report. @throws CommandFailed or a Kafka error, unless all selected dead letters were
+ * replayed
  */
 function printResult(report: ReplayReport, options: Options, io: CommandIo): void {
   const { dryRun = false } = options
@@ -134,7 +137,7 @@ function printResult(report: ReplayReport, options: Options, io: CommandIo): voi
   for (const hint of hintsOf(report)) io.stderr.write(`hookline: ${hint}\n`)
   if (unmarked > 0)
     io.stderr.write(
-      `hookline: ${unmarked} more replayed, but not marked as replayed: the next replay repeats them with the same message ids\n`,
+      `hookline: ${countWithNoun(unmarked, 'more dead letter')} replayed, but not marked as replayed: the next replay repeats them with the same message ids\n`,
     )
   switch (end.kind) {
     case 'failed':
@@ -143,11 +146,11 @@ function printResult(report: ReplayReport, options: Options, io: CommandIo): voi
       throw new CommandFailed('nothing replayed')
     case 'interrupted':
       throw new CommandFailed(
-        `interrupted after ${replayed} were replayed; run the same command again to replay the rest`,
+        `interrupted: ${countWithNoun(replayed, 'dead letter')} replayed; run the same command again to replay the rest`,
       )
     case 'done':
       if (refused > 0 && !dryRun)
-        throw new CommandFailed(`${refused} of ${selected} selected dead letters were not replayed`)
+        throw new CommandFailed(`${refused} of ${selected} selected dead letters not replayed`)
   }
 }
 

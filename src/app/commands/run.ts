@@ -3,7 +3,7 @@ import { systemClock } from '../../adapters/clock/clock.ts'
 import { watchConfigFile } from '../../adapters/config-file/watch.ts'
 import { createAuditLog, createLogger, type LogLevel } from '../../adapters/logger.ts'
 import { logLevels } from '../../core/settings/schema.ts'
-import { everyService, type ServiceName } from '../../core/settings/service-names.ts'
+import { everyService, type ServiceName } from '../../core/settings/services.ts'
 import type { Settings } from '../../core/settings/settings.ts'
 import { warningsOf } from '../../core/settings/warnings.ts'
 import { CommandFailed, type CommandIo, createCommand, print, withConfigOption, withExamples } from '../command.ts'
@@ -66,7 +66,7 @@ async function run(options: Options, io: CommandIo): Promise<void> {
   const addresses = await composition.start().catch((error: unknown) => {
     if (!stopAsked.aborted) throw error
   })
-  if (addresses === undefined) return logger.info({}, 'stopped during the start')
+  if (addresses === undefined) return logger.info({}, 'stopped before all services were ready')
   const watch = watchConfigFile({
     path,
     env: io.env,
@@ -80,7 +80,7 @@ async function run(options: Options, io: CommandIo): Promise<void> {
   watch.close()
   await composition.stop()
   if (failure !== undefined)
-    throw new CommandFailed('a fatal error stopped the process; see the log', { cause: failure })
+    throw new CommandFailed('a fatal error stopped the process; the log names it', { cause: failure })
   logger.info({}, 'stopped')
 }
 

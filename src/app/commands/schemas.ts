@@ -20,6 +20,9 @@ interface Options {
 /** `hookline schemas register|check` */
 export function schemasCommand(io: CommandIo): Command {
   const register = createCommand('register', 'register the schemas; run this before the services start', io)
+  register.description(
+    'Registers the Avro schemas. Run this before the services start. If the compatibility level of a subject is neither BACKWARD_TRANSITIVE nor FULL_TRANSITIVE, the command sets it to BACKWARD_TRANSITIVE.',
+  )
   register.action(async (options: Options) => {
     const settings = await loadSettings(options, io)
     await registerSchemas(createRegistry(settings.registry), subjectsOf(settings), options, io)
@@ -53,7 +56,7 @@ async function registerSchemas(
   const registered = []
   for (const { subject, schema } of subjects) {
     const level = await registry.compatibility(subject)
-    // Set the level before the first version, so that nobody can register an incompatible one.
+    // Set the level before the first version, so that the registry accepts no incompatible version.
     if (!sufficientLevels.includes(level ?? '')) await registry.setBackwardTransitive(subject)
     const result = await registry.register(subject, schema)
     if ('refused' in result)
@@ -80,7 +83,7 @@ async function checkSchemas(
   const hasIncompatible = checked.some(({ state }) => state === 'incompatible')
   throw new CommandFailed(
     hasIncompatible
-      ? 'the registry has an incompatible schema: another program or a newer version of Hookline registered it'
+      ? 'another program or a newer version of Hookline registered an incompatible schema: update Hookline, or use another topics.prefix'
       : 'schemas are missing or outdated; register them with: hookline schemas register',
   )
 }

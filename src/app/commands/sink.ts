@@ -26,7 +26,7 @@ interface Options {
 
 const description = [
   "Receives webhooks locally, as a customer's endpoint would. Verifies signatures, prints one line for each request, and simulates failures.",
-  'Accepts POST requests on every path. Recognises the attempts of one message on one path by X-Message-Id. Hookline repeats a request immediately when a kept-alive connection breaks, so one broken connection may count as two requests.',
+  'Accepts POST requests on every path. For --statuses, requests with the same X-Message-Id on the same path are attempts of one message. Hookline repeats a request immediately when a kept-alive connection breaks, so the sink may count two requests for one attempt.',
   'With --file, writes each request as one JSON line {"at","path","headers","body","signatureValid"} before it responds. signatureValid is null without a secret.',
 ].join('\n\n')
 
@@ -73,7 +73,7 @@ export function sinkCommand(io: CommandIo): Command {
     )
     .option('--tls-cert <file>', 'PEM certificate to serve HTTPS; needs --tls-key')
     .option('--tls-key <file>', 'PEM private key of the certificate; needs --tls-cert')
-    .option('--quiet', 'print no line for each request')
+    .option('--quiet', 'do not print a line for each request')
     .action((options: Options) => run(options, io))
   return withExamples(command, examples)
 }
@@ -120,12 +120,12 @@ function typeOf(body: string): string {
   }
 }
 
-/** The order of the keys is part of the contract. */
+/** The JSON line of a request. The order of its keys is part of the contract. */
 function recordOf({ at, path, headers, body, signatureValid }: SinkRequest): string {
   return `${JSON.stringify({ at: new Date(at).toISOString(), path, headers, body, signatureValid })}\n`
 }
 
-/** The output for JSON lines. */
+/** The file or stream to which requests are written as JSON lines. */
 interface RequestRecord {
   /** Resolves when the line is written. */
   write(line: string): Promise<void>

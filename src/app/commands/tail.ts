@@ -53,7 +53,7 @@ const openFollower: OpenFollower = ({ kafka, topics }, from, io) => {
 
 const description = [
   'Shows the delivery attempts of all processes, from now or from --since on, until it is interrupted. Kafka keeps attempt records for one day. An attempt must match all filters. Attempts to one destination are shown in order.',
-  'Each line has the start time, the destination, the decision and its reason, the attempt number, the duration, the message type, the source, the message id, and the outcome of each webhook by its label. It never has user ids or message contents.',
+  'Each line has the start time, the destination, the decision and its reason, the attempt number, the duration, the message type, the source, the message id, and the outcome of each webhook by its label. A line never has user ids or message contents.',
   'Needs delivery.attemptsTopic: true. Under load the dispatcher may drop attempt records; hookline_attempt_records_total counts them.',
 ].join('\n\n')
 
@@ -64,7 +64,7 @@ export function tailCommand(io: CommandIo, open: OpenFollower = openFollower): C
     .option('--destination <id>', 'only attempts to this destination')
     .option('--source <id>', 'only messages of this source')
     .addOption(closedOption('--type', 'only messages of this type', messageTypes))
-    .addOption(closedOption('--outcome', 'only those where at least one webhook had this outcome', outcomes))
+    .addOption(closedOption('--outcome', 'only attempts in which a webhook had this outcome', outcomes))
     .addOption(closedOption('--decision', 'only attempts with this decision', attemptDecisions))
     .option('--message-id <id>', 'only attempts for this message')
     .option(
@@ -112,7 +112,8 @@ async function run(options: Options, io: CommandIo, open: OpenFollower): Promise
 }
 
 /**
- * Rejects an unknown id as a typing error: removed destinations get no attempts. @throws UsageError
+ * Rejects an id that is not configured, as a typing error: a removed destination gets no attempts.
+ * @throws UsageError
  */
 function rejectUnknown(option: string, typed: string | undefined, known: readonly { readonly id: string }[]): void {
   if (typed === undefined) return

@@ -86,13 +86,15 @@ async function applyTopics(admin: TopicAdmin, settings: Settings, options: Optio
     results.push({ topic: name, result: exists ? 'exists' : 'created', partitions, replicationFactor })
   }
   const lines = results.map(
-    ({ topic, result, partitions }) => `${result.padEnd(7)} ${topic} (${partitions} partitions)`,
+    ({ topic, result, partitions }) => `${result.padEnd(7)} ${topic} (${countWithNoun(partitions, 'partition')})`,
   )
   printData(io, options, { topics: results }, lines)
   const drift = topicDrift(specs, await describe(admin, specs), settings.delivery.window)
   const small = drift.filter(({ kind }) => kind === 'record_size').length
   if (small > 0)
-    io.stderr.write(`hookline: max.message.bytes is too small on ${small} topics; see: hookline topics check\n`)
+    io.stderr.write(
+      `hookline: max.message.bytes is too small on ${countWithNoun(small, 'topic')}; see: hookline topics check\n`,
+    )
   const unfit = unfitTopics(drift)
   if (unfit.size === 0) return
   io.stderr.write(
@@ -108,10 +110,14 @@ async function checkTopics(admin: TopicAdmin, settings: Settings, options: Optio
   const verdict = unfit.size === 0 ? [`${specs.length} topics are ready`] : []
   printData(io, options, { fit: unfit.size === 0, topics: specs.length, drift }, [...lines, ...verdict])
   if (unfit.size === 0) return
-  const remedy = drift.some(({ kind }) => kind === 'missing')
-    ? '; create missing topics with: hookline topics apply'
-    : ''
-  throw new CommandFailed(`${unfit.size} of ${specs.length} topics are missing or misconfigured${remedy}`)
+  const kinds = new Set(drift.filter(({ severity }) => severity === 'error').map(({ kind }) => kind))
+  const remedies = [
+    ...(kinds.has('missing') ? ['create missing topics with: hookline topics apply'] : []),
+    ...([...kinds].some(kind => kind !== 'missing')
+      ? ["correct misconfigured topics with Kafka's own tools, such as kafka-configs.sh"]
+      : []),
+  ]
+  throw new CommandFailed([`${unfit.size} of ${specs.length} topics missing or misconfigured`, ...remedies].join('; '))
 }
 
 const unfitTopics = (drift: readonly TopicDrift[]): ReadonlySet<string> =>

@@ -1,8 +1,8 @@
 import { systemTime } from '../../adapters/clock/clock.ts'
+import { createTrackingServer } from '../../adapters/http/collector-server.ts'
 import { createOperatorAuthentication } from '../../adapters/http/operator-authentication.ts'
-import type { Operator } from '../../adapters/http/operator-routes.ts'
+import type { GuardedOperatorApi } from '../../adapters/http/operator-routes.ts'
 import { createOperatorServer } from '../../adapters/http/operator-server.ts'
-import { createTrackingServer } from '../../adapters/http/tracking-routes.ts'
 import { createLogPositions } from '../../adapters/kafka/log/admin.ts'
 import { createReader } from '../../adapters/kafka/log/reader.ts'
 import { createFindOperatorKey } from '../../core/operator/operator-keys.ts'
@@ -13,11 +13,11 @@ import type { SharedDependencies, StartedService } from './shared-dependencies.t
 
 const mebibyte = 1_048_576
 /**
- * Memory for request bodies with a known write key. It holds 10 000 small requests or dozens of the
- * largest, and fits a container of 512 MiB.
+ * Memory for request bodies with a known write key. It has room for 10 000 small requests or 65 of
+ * the largest SDK batches (512 000 bytes), and fits a container of 512 MiB.
  */
 const bodiesBytes = 32 * mebibyte
-/** Memory for request bodies without a known write key: dozens of the largest SDK batches. */
+/** Memory for request bodies without a known write key: 16 of the largest SDK batches. */
 const keylessBytes = 8 * mebibyte
 /** Memory for request bodies of the operator API. */
 const operatorsBytes = 16 * mebibyte
@@ -27,8 +27,8 @@ const operatorsBytes = 16 * mebibyte
  */
 const recordsBytes = 48 * mebibyte
 /**
- * The memory for request bodies holds at least this many of the maximum size. A body takes up to
- * twice its size while it is read, and one source must not use all the memory.
+ * The memory for request bodies has room for at least this many bodies of the maximum size. A body
+ * takes up to twice its size while it is read, and one source gets at most half of the memory.
  */
 const minBodies = 4
 
@@ -47,8 +47,8 @@ export async function startCollector(shared: SharedDependencies): Promise<Starte
   const { listen, maxBodyBytes, ratePerSource, clientAddressHeader, connectionsPerAddress } = settings.collector
   const authenticated = Math.max(bodiesBytes, minBodies * maxBodyBytes)
   const { bodyBytesPerAddress = authenticated / 2 } = settings.collector
-  // Create these series with 0. An alert sees no increase in a series that begins above 0, and no
-  // ratio without it.
+  // Create these series with 0. An alert sees no increase in a series that begins above 0, and
+  // cannot compute a ratio if a series is missing.
   metrics.produceFailures.inc({ topic: topics.events }, 0)
   for (const code of ['unavailable', 'internal_error']) metrics.collectorAnswers.inc({ code }, 0)
   const collector = createCollectorService({
@@ -123,10 +123,10 @@ async function startOperatorServer(shared: SharedDependencies, api: OperatorServ
 function deprecatedOperator(
   { settings, clock, audit }: SharedDependencies,
   api: OperatorService,
-): Operator | undefined {
+): GuardedOperatorApi | undefined {
   const { operatorKey } = settings.collector
   if (operatorKey === undefined) return undefined
   const findKey = createFindOperatorKey([{ name: 'collector.operatorKey', role: 'operate', secrets: [operatorKey] }])
-  // No rate limit per address: behind an Ingress all clients of this listener have one address.
+  // Wrong keys are not throttled: behind an Ingress all clients of this listener have one address.
   return { api, gate: createOperatorAuthentication({ findKey: () => findKey, clock }), audit }
 }

@@ -14,7 +14,7 @@ const onLoss = 'records were deleted before they were read: the retention is too
 
 /**
  * Starts the dispatcher, which sends events to webhooks. Resolves when its consumers have joined
- * both groups.
+ * both consumer groups.
  */
 export async function startDispatcher(shared: SharedDependencies): Promise<StartedService> {
   const { settings, live, lifecycle, metrics, clock, logger, topics, producer, codec, suppressions, tracer } = shared
@@ -26,7 +26,7 @@ export async function startDispatcher(shared: SharedDependencies): Promise<Start
   await lifecycle.start({ name: 'webhook transport', stop: () => transport.close() })
   const eventLoop = watchEventLoop()
   await lifecycle.start({ name: 'event loop watch', stop: async () => eventLoop.stop() })
-  // Consume every existing retry topic, so that a changed schedule leaves no record behind.
+  // Consume every existing retry topic, because an earlier schedule may have left records there.
   const tiers = shared.existingTopics.filter(topic => topics.tierOf(topic) !== undefined)
   // Create every series with 0. Prometheus sees no increase in a series that begins above 0.
   for (const topic of [topics.deadLetter, ...tiers]) metrics.produceFailures.inc({ topic }, 0)
@@ -84,7 +84,7 @@ export async function startDispatcher(shared: SharedDependencies): Promise<Start
 
 /**
  * Starts a separate producer for attempt records. On a shared connection, a slow broker response to
- * one of them would delay the retry and dead-letter records. `undefined` without
+ * an attempt record would delay the retry and dead-letter records. `undefined` without
  * `delivery.attemptsTopic`.
  */
 async function startAttemptProducer(shared: SharedDependencies): Promise<LogProducer | undefined> {

@@ -3,11 +3,11 @@ import { systemClock, systemTime } from '../../adapters/clock/clock.ts'
 import { createOpsServer } from '../../adapters/http/ops-server.ts'
 import { createReader } from '../../adapters/kafka/log/reader.ts'
 import { createMetrics } from '../../adapters/metrics/metrics.ts'
-import { allHealth, type ConfigurationFile, configurationHealth, type Health } from '../../core/health.ts'
+import { allHealth, configurationHealth, type Health, type ReloadState } from '../../core/health.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { AuditLog } from '../../core/operator/operator-api.ts'
 import type { Logger } from '../../core/ports.ts'
-import type { ServiceName } from '../../core/settings/service-names.ts'
+import type { ServiceName } from '../../core/settings/services.ts'
 import type { Settings } from '../../core/settings/settings.ts'
 import { durationMs } from '../../core/units.ts'
 import { createAudiencesService } from '../../services/audiences/audiences.ts'
@@ -15,7 +15,7 @@ import { createClockWatch } from '../../services/broker-time.ts'
 import { Lifecycle } from '../lifecycle.ts'
 import { startCollector } from './compose-collector.ts'
 import { startDispatcher } from './compose-dispatcher.ts'
-import { countLogLines, showBuild, showChecks, showConfiguration } from './runtime-gauges.ts'
+import { countLogLines, showBuild, showChecks, showConfiguration } from './process-gauges.ts'
 import {
   createGroupConsumer,
   createSharedDependencies,
@@ -29,7 +29,7 @@ interface Deps {
   readonly services: ReadonlySet<ServiceName>
   readonly logger: Logger
   readonly audit: AuditLog
-  /** Called at an error that the process cannot recover from. It must exit with code 1. */
+  /** Called at a fatal error. The process must then exit with code 1. */
   readonly onFatal: (error: Error) => void
   /** Aborted when the process must stop, even during its start. */
   readonly stopAsked: AbortSignal
@@ -57,7 +57,7 @@ export interface Composition {
   /** Applies the settings that can change without a restart. */
   apply(settings: Settings): void
   /** Records the state of the configuration file for the health report. */
-  noteFile(file: ConfigurationFile): void
+  noteFile(file: ReloadState): void
 }
 
 export function compose(deps: Deps): Composition {
@@ -67,7 +67,7 @@ export function compose(deps: Deps): Composition {
   const lifecycle = new Lifecycle(logger)
   let live = liveSettingsOf(settings)
   const running = new Map<ServiceName, StartedService>()
-  let file: ConfigurationFile = { kind: 'accepted', needRestart: [] }
+  let file: ReloadState = { kind: 'accepted', needRestart: [] }
   let inUseSince = systemClock.now()
   const health = (): Health =>
     allHealth([
@@ -133,7 +133,8 @@ async function startAudiences(shared: SharedDependencies): Promise<StartedServic
     groupId: topics.audiencesGroup,
     topics: [topics.audienceInput],
     maxWait,
-    onLoss: 'audience inputs expired before they were read; repeat the sync',
+    onLoss:
+      'audience syncs, resets, deletions or delivery results were deleted from the topic before they were read; repeat the syncs, resets and deletions sent since then',
   })
   // Create every series with 0. Prometheus sees no increase in a series that begins above 0.
   for (const topic of [topics.events, topics.memberships, topics.deadLetter]) metrics.produceFailures.inc({ topic }, 0)

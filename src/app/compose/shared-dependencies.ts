@@ -20,7 +20,7 @@ import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { AuditLog } from '../../core/operator/operator-api.ts'
 import { createFindOperatorKey, type FindOperatorKey } from '../../core/operator/operator-keys.ts'
 import type { Clock, EventCodec, LogConsumer, Logger, LogProducer, ValueCodec } from '../../core/ports.ts'
-import type { ServiceName } from '../../core/settings/service-names.ts'
+import type { ServiceName } from '../../core/settings/services.ts'
 import type { CanarySettings, NetworkSettings, PayloadSettings, Settings } from '../../core/settings/settings.ts'
 import { maxDeliveryAge, type TopicNames, topicNames, topicSpecs } from '../../core/topics.ts'
 import type { Tracer } from '../../core/trace/tracer.ts'
@@ -62,7 +62,7 @@ export interface ProcessContext {
   readonly metrics: Metrics
   readonly logger: Logger
   readonly audit: AuditLog
-  /** Called at an error that the process cannot recover from. It must exit with code 1. */
+  /** Called at a fatal error. The process must then exit with code 1. */
   readonly onFatal: (error: Error) => void
   /** Aborted when the process must stop, even during its start. */
   readonly stopAsked: AbortSignal
@@ -85,7 +85,6 @@ export interface SharedDependencies extends ProcessContext {
   readonly tracer: Tracer | undefined
 }
 
-/** A running service. */
 export interface StartedService {
   health(): Health
   /** Sets the gauges to their current values. */
@@ -115,14 +114,14 @@ export async function createSharedDependencies(
   const registry = createRegistry(settings.registry)
   const codec = await createEventCodec({ registry, eventsTopic: topics.events, clock })
   const inputCodec = await createAudienceInputCodec({ registry, topic: topics.audienceInput, clock })
-  // Retry records wait for seconds anyway, so that larger batches cost no latency.
+  // Retry records wait for seconds in any case, so larger batches do not delay them.
   const prefersLargeBatches = (topic: string): boolean => topics.tierOf(topic) !== undefined
   const producer = createProducer({ kafka, clock, logger, prefersLargeBatches, onAppended: systemTime.learn })
   await lifecycle.start({ name: 'producer', stop: () => producer.stop() })
   const follower = createFollower({ kafka, topic: topics.suppressions, clock, logger })
-  const lasts = await marksLast(settings, kafka, logger)
+  const lasts = await suppressionRetention(settings, kafka, logger)
   const suppressions = createSuppressionList({ follower, producer, topic: topics.suppressions, lasts, clock, logger })
-  await lifecycle.start({ name: 'marks', start: suppressions.start, stop: suppressions.stop })
+  await lifecycle.start({ name: 'suppression list', start: suppressions.start, stop: suppressions.stop })
   const shared = { clock, topics, existingTopics, kafka, registry, codec, inputCodec, producer, suppressions, tracer }
   return { ...context, ...shared }
 }
@@ -137,18 +136,20 @@ async function startTraces({ settings, lifecycle, logger, metrics }: ProcessCont
 }
 
 /** How long suppressions are kept, from the current retention of the topics. */
-async function marksLast(
+async function suppressionRetention(
   { topics, delivery }: Settings,
   kafka: KafkaClient,
   logger: ProcessContext['logger'],
 ): Promise<DurationMs> {
   const specs = topicSpecs(topics, delivery.schedule, delivery)
   const admin = createAdmin(kafka)
+  const notRead =
+    'cannot read the retention of the topics; deletions are kept for 51 days, too short if you raised a retention'
   try {
     return maxDeliveryAge(topicNames(topics.prefix), specs, await admin.describe(specs.map(({ name }) => name)))
   } catch (error) {
     const fields = { error: (error as Error).message }
-    logger.warn(fields, 'cannot read the retention of the topics; suppressions are kept for the default retention')
+    logger.warn(fields, notRead)
     return maxDeliveryAge(topicNames(topics.prefix), specs, [])
   } finally {
     await admin.close()
@@ -178,7 +179,8 @@ async function checkedTopics(
 const retryIntervalMs = 2_000
 
 /**
- * Repeats `ask` until a broker responds. While no broker can be reached, a restart would not help.
+ * Repeats `ask` until a broker responds. A restart would not help while no broker can be reached,
+ * so the process does not exit.
  * @throws any other error, or the abort reason when the process must stop
  */
 async function awaitKafka<T>(

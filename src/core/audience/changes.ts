@@ -4,12 +4,12 @@ import { audiencesSource, ownEvent } from '../message/own-event.ts'
 import type { EpochMs, JsonText } from '../units.ts'
 import type { Membership, MembershipUpdate } from './membership.ts'
 import type { MemberKey } from './record.ts'
-import type { AudienceWatermark, StaleReason } from './sync.ts'
+import type { AudienceWatermark, StaleReason } from './sync-watermark.ts'
 
 /** Why an input is ignored; a label of the metric. */
 export type IgnoredReason = StaleReason | 'unknown_audience' | 'user_deleted' | 'suppressed'
 
-/** A write that follows from an input. */
+/** What follows from an input: a write, or the reason why the input is ignored. */
 export type Change =
   /**
    * The identify message is written first, if there is one. When Kafka has acknowledged it, the
@@ -20,16 +20,17 @@ export type Change =
       readonly key: MemberKey
       readonly identify: Event | undefined
       readonly state: Membership | undefined
-      /** Offset of the input that the state or tombstone results from. */
+      /** Offset of the input that caused the state or tombstone. */
       readonly position: number
     }
   /**
-   * Written alone: after all changes before it are acknowledged, and before any change after it.
+   * Written alone: after all earlier changes are acknowledged, and before any later change is
+   * written.
    */
   | { readonly kind: 'mark'; readonly audience: string; readonly mark: AudienceWatermark }
   /**
-   * Always the first change of its input: the input is ignored. Further changes only record the
-   * loss.
+   * The input is ignored. This is always the first change of its input. A change after it only
+   * cancels the sync that lost the input.
    */
   | { readonly kind: 'ignored'; readonly reason: IgnoredReason }
 
@@ -51,8 +52,8 @@ export const changeId = ({ audience, userId, destination }: MemberKey, { version
 
 /**
  * Builds the identify message that sends one user's change to one destination.
- * @param at when the input was appended; a repeated message thus has the same bytes, and a later
- *   deletion suppresses it
+ * @param at when the input was appended. A repeated message thus has the same bytes, and a deletion
+ *   after the input suppresses the message.
  */
 export function identifyOf(key: MemberKey, property: string, change: MembershipUpdate, at: EpochMs): Event {
   return ownEvent({

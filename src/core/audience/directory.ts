@@ -1,5 +1,5 @@
 import { canonicalJson } from '../message/json.ts'
-import { propertyOf } from '../message/property-name.ts'
+import { propertyOf } from '../message/trait-name.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { JsonText } from '../units.ts'
 
@@ -11,7 +11,7 @@ export interface Audience {
   readonly property: string
   readonly absent: JsonText
   /**
-   * Ids of the enabled destinations that receive it. A disabled destination receives nothing; once
+   * Ids of the enabled destinations of the audience. A disabled destination receives nothing; once
    * it is enabled, the next sync sends what it missed.
    */
   readonly destinations: ReadonlySet<string>

@@ -1,7 +1,7 @@
 import { tooLongUserId } from '../message/identifiers.ts'
 import { type ChangeResult, changeResults } from '../message/own-event.ts'
 import type { JsonText } from '../units.ts'
-import { type SyncMode, type SyncPart, syncId, syncModes } from './sync.ts'
+import { type SyncMode, type SyncPart, syncId, syncModes } from './sync-watermark.ts'
 
 /**
  * A record of the audience input topic. Its key is the user id. An input about a whole audience is
@@ -17,7 +17,7 @@ export type AudienceInput =
     } & SyncPart)
   /**
    * The end of a sync, written to every partition once Kafka has acknowledged all its observations.
-   * A sync that was cancelled has none.
+   * A sync that was cancelled has no end record.
    */
   | ({ readonly kind: 'sync_ended'; readonly audience: string } & SyncPart)
   | OutcomeInput

@@ -1,6 +1,6 @@
 import type { ChangeResult } from '../message/own-event.ts'
 import { assertNever, type DurationMs, type EpochMs, type JsonText } from '../units.ts'
-import { type AudienceWatermark, clampedToNow, isDayBefore, type SyncId, syncId, versionAt } from './sync.ts'
+import { type AudienceWatermark, clampedToNow, isDayBefore, type SyncId, syncId, versionAt } from './sync-watermark.ts'
 import {
   confirm,
   isUnconfirmed,
@@ -45,8 +45,8 @@ export interface ChangeInFlight {
   /** When the change was sent. */
   readonly since: EpochMs
   /**
-   * Whether an older change with another value was delivered during this one, or a reset arrived.
-   * The delivery of this change then does not prove which value the destination has.
+   * Whether an older change with another value was delivered while this one was in flight, or a
+   * reset arrived. The delivery of this change then does not prove which value the destination has.
    */
   readonly isOvertaken: boolean
 }
@@ -104,8 +104,8 @@ const unchanged: Step = { kind: 'unchanged' }
 const removed: Step = { kind: 'removed' }
 
 /**
- * The state after an input, before anything is sent. `send` is true when the desired value has to
- * be sent now, if it differs from what the destination has.
+ * The state after an input, before anything is sent. `send`: whether the desired value is sent now,
+ * if it differs from the value that the destination has.
  */
 interface Transition {
   readonly state: Membership
@@ -131,9 +131,9 @@ function onFirstInput(input: MembershipInput, { absent, mark, at }: StepContext)
     const version = Math.max(versionAt(at), mark.floor + 1)
     return { state: { ...initialState(absent, version), desired: value, syncId: named }, send: true }
   }
-  // A membership that was removed has a version of at most the floor. So this change was sent, but
-  // its state was never written: the process crashed, and then the destination was removed from the
-  // audience's list. The next sync sends the correct value.
+  // The floor covers the versions of all removed memberships. So a change above it was sent by a
+  // process that crashed before it wrote the state. When the next owner read the input again, the
+  // destination was no longer on the audience's list. The next sync sends the correct value.
   if (input.kind === 'outcome' && input.version > mark.floor)
     return adoptUnknownChange(initialState(absent, mark.floor), input, at)
   return undefined
@@ -155,8 +155,8 @@ function transitionOf(state: Membership, input: MembershipInput, on: StepContext
   switch (input.kind) {
     case 'observed': {
       const { syncId: named, value } = input
-      // An older sync, or a repetition within the same sync, changes nothing. This also holds when
-      // the change was dead-lettered since.
+      // An older sync, or a repetition within the same sync, changes nothing, even when the change
+      // was dead-lettered since then.
       if (named < state.syncId || (named === state.syncId && value === state.desired)) return undefined
       return { state: { ...withExpiredChange(state, on), desired: value, syncId: named }, send: true }
     }
@@ -213,13 +213,14 @@ function onOutcome(state: Membership, outcome: Outcome, on: StepContext): Transi
   if (age < 0) return adoptUnknownChange(state, outcome, on.at)
   const { inFlight } = state
   const sent = inFlight === undefined ? state.acknowledged : inFlight.value
-  // The version is that of the last change, but the value differs. A process sent it and crashed
-  // before the destination was added to the audience's list.
+  // Two changes can have one version: a process sent this one and crashed before it wrote the
+  // state, and the next owner did not yet have the destination on the audience's list when it read
+  // the input again.
   if (age === 0 && sent !== undefined && sent !== outcome.value)
     return outcome.result === 'delivered' ? { state: withUnknownValue(state), send: true } : undefined
   if (age === 0 && inFlight !== undefined) {
-    // A desired value that changed during the attempt was never sent, so it is sent now. An
-    // unchanged value waits for the next sync.
+    // A desired value that changed while this change was in flight was never sent, so it is sent
+    // now. An unchanged value waits for the next sync.
     if (outcome.result === 'undelivered')
       return { state: markUndelivered(state, on.at), send: state.desired !== inFlight.value }
     const acknowledged = inFlight.isOvertaken ? undefined : inFlight.value
@@ -239,8 +240,8 @@ function onLateOutcome(before: Membership, { value, result }: Outcome, age: numb
   const state = result === 'delivered' ? { ...before, unconfirmed: confirm(before.unconfirmed, age) } : before
   const { acknowledged, inFlight } = state
   if (inFlight !== undefined) return { state: value === inFlight.value ? state : withUnknownValue(state), send: false }
-  // An unknown value stays unknown. Results do not arrive in the order of the deliveries, so that
-  // even the last change proves nothing.
+  // An unknown value stays unknown. Results do not arrive in the order of the deliveries, so even
+  // the result of the last change proves nothing.
   if (acknowledged === undefined || acknowledged === value) return { state, send: false }
   return { state: withUnknownValue(state), send: true }
 }

@@ -30,10 +30,7 @@ export class PackedMemberships {
   #size = 0
   /** Changes whenever an entry is added or deleted. */
   #generation = 0
-  /**
-   * Length of the key that `#find` wrote last. The key is stored where the next entry's key
-   * belongs.
-   */
+  /** Length of the key that `#find` wrote last, behind the last entry. */
   #keyLength = 0
   #keyTag = 0
 
@@ -118,8 +115,8 @@ export class PackedMemberships {
   }
 
   /**
-   * Finds the slot of a user, or the free slot for them. Writes the user's key where the next
-   * entry's key belongs.
+   * Finds the slot of a user, or the free slot for them. First it writes the key behind the last
+   * entry: keys are compared within one buffer, and `#append` then need not copy the key.
    */
   #find(userId: string): number {
     const maxBytes = headerBytes + userId.length * 3

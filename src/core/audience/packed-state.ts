@@ -1,6 +1,6 @@
 import { epochMs, type JsonText } from '../units.ts'
 import type { Membership } from './membership.ts'
-import { syncId } from './sync.ts'
+import { syncId } from './sync-watermark.ts'
 
 /*
  * The byte layout of a membership, little endian: 2 bytes of flags, four doubles, the unconfirmed
@@ -10,8 +10,8 @@ import { syncId } from './sync.ts'
  */
 
 /**
- * Values by their code. Code 0 is any other value; it follows the fixed fields as length and UTF-8
- * bytes.
+ * Values by their code. A value with code 0 is any other value; its length and UTF-8 bytes are at
+ * the end of the state.
  */
 const values: readonly (string | undefined)[] = [undefined, 'null', 'false', 'true']
 const asDesired = 4
@@ -66,7 +66,7 @@ function writeText(text: string, bytes: Buffer, start: number): number {
   return bytes.writeUInt32LE(length, start) + length
 }
 
-/** Reads only the position of a packed state. */
+/** Reads only the position of a packed state: the offset of the last input that changed it. */
 export const positionAt = (bytes: Buffer, start: number): number => bytes.readDoubleLE(start + 18)
 
 /** Reads the state that `packState` wrote at `start`. */

@@ -6,8 +6,8 @@ import { type AudienceDirectory, absentValue } from './directory.ts'
 import type { AudienceInput } from './input.ts'
 import { type MembershipInput, step } from './membership.ts'
 import type { Memberships } from './memberships.ts'
-import { PartitionRecords } from './partition-records.ts'
 import type { MemberKey } from './record.ts'
+import { PartitionRecords } from './restored-records.ts'
 import {
   type AudienceWatermark,
   afterLostInput,
@@ -19,11 +19,11 @@ import {
   staleReason,
   syncBegan,
   withRaisedFloor,
-} from './sync.ts'
+} from './sync-watermark.ts'
 
 interface Deps {
   readonly directory: () => AudienceDirectory
-  /** Returns the reason when a deletion suppresses messages about the user from this time. */
+  /** Returns why a deletion stops messages about the user that have this receive time. */
   readonly stops: (about: SuppressibleRecord) => 'user_deleted' | 'suppressed' | undefined
   /**
    * A change without a result counts as undelivered after this time: the retry window plus one
@@ -93,7 +93,6 @@ export class AudiencePartition {
     }
   }
 
-  /** The number of memberships and the bytes that they take in memory. */
   size(): ReturnType<Memberships['size']> {
     return this.#members.size()
   }
@@ -110,8 +109,8 @@ export class AudiencePartition {
     const stale = staleReason(mark, input)
     if (stale !== undefined) return yield ignored(stale)
     if (beginsSync(mark, input)) yield this.#mark(audience, afterSyncStart(mark, input, on.position))
-    // A sync that began before the user was deleted must not bring them back, however late it is
-    // read.
+    // A sync that began before the user was deleted must not add the user again, however late its
+    // inputs are read.
     const stopped = this.#stopped(userId, Math.min(on.at, syncBegan(input.syncId)))
     if (stopped !== undefined) return yield ignored(stopped)
     for (const destination of configured.destinations) yield* this.#change({ audience, userId, destination }, input, on)
@@ -148,8 +147,8 @@ export class AudiencePartition {
   *#forgotten(userId: string, on: InputContext): Iterable<Change> {
     for (const [audience, byDestination] of this.#members.all()) {
       const states = [...byDestination.values()].flatMap(table => table.get(userId) ?? [])
-      // When this input is read again after a crash, memberships of a user who came back since are
-      // kept.
+      // When this input is read again after a crash, memberships of a user who returned since then
+      // are kept.
       const versions = states.filter(({ position }) => position < on.position).map(({ version }) => version)
       const mark = withRaisedFloor(this.#markOf(audience), Math.max(0, ...versions), on.position)
       // The watermark is written first: it keeps the highest version of the removed memberships. A
@@ -167,7 +166,9 @@ export class AudiencePartition {
     yield change
   }
 
-  /** Applies one input to all members of an audience. */
+  /**
+   * Applies one input to all members of an audience, or only to those at the destination `only`.
+   */
   *#applyToAll(audience: string, only: string | undefined, input: MembershipInput, on: InputContext): Iterable<Change> {
     for (const [destination, table] of this.#members.of(audience)) {
       if (only !== undefined && only !== destination) continue

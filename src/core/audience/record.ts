@@ -2,7 +2,7 @@ import { parseField } from '../message/json.ts'
 import type { LogRecord } from '../ports.ts'
 import { epochMs, type JsonText } from '../units.ts'
 import type { Membership } from './membership.ts'
-import { type AudienceWatermark, syncId } from './sync.ts'
+import { type AudienceWatermark, syncId } from './sync-watermark.ts'
 
 /** The key of a membership in the memberships topic. */
 export interface MemberKey {
@@ -18,7 +18,7 @@ export const membershipKey = ({ audience, userId, destination }: MemberKey): str
   JSON.stringify([audience, userId, destination])
 
 /** Record key `["<audience>"]` of an audience's watermark, which every partition has once. */
-export const markKey = (audience: string): string => JSON.stringify([audience])
+export const watermarkKey = (audience: string): string => JSON.stringify([audience])
 
 /** Parses a record key. `undefined` when Hookline did not write it. */
 export function parseMembershipKey(key: string): MemberKey | { readonly audience: string } | undefined {
@@ -62,13 +62,13 @@ export function toMembershipRecord(state: Membership): MembershipRecord {
   return { position, membership, mark: null }
 }
 
-export function toMarkRecord({ position, begun, closed, floor }: AudienceWatermark): MembershipRecord {
+export function toWatermarkRecord({ position, begun, closed, floor }: AudienceWatermark): MembershipRecord {
   return { position, membership: null, mark: { begun, closed, floor } }
 }
 
 /**
- * Header of a tombstone with the offset of the input that it results from. Other records have the
- * offset in their value.
+ * Header of a tombstone: the offset of the input that caused it. Other records have this offset in
+ * their value.
  */
 export const positionHeader = 'position'
 
@@ -78,13 +78,12 @@ export interface ReadRecord {
   /** `undefined` for a tombstone. */
   readonly value: MembershipRecord | undefined
   /**
-   * Offset of the input that the record results from. `undefined` for a tombstone of an older
-   * version of Hookline, which did not write the header.
+   * Offset of the input that caused the record. `undefined` for a tombstone of an older version of
+   * Hookline, which did not write the header.
    */
   readonly position: number | undefined
 }
 
-/** Reads a record. `value` is `undefined` for a tombstone. */
 export function readRecord(
   { key, headers }: Pick<LogRecord, 'key' | 'headers'>,
   value: MembershipRecord | undefined,
@@ -94,7 +93,6 @@ export function readRecord(
   return { key: key?.toString() ?? '', value, position }
 }
 
-/** Returns the membership in a record, `undefined` when there is none. */
 export function fromMembershipRecord({ position, membership }: MembershipRecord): Membership | undefined {
   if (membership === null) return undefined
   const { desired, acknowledged, version, syncId: named, inFlight, doubt } = membership
@@ -116,8 +114,7 @@ export function fromMembershipRecord({ position, membership }: MembershipRecord)
   }
 }
 
-/** Returns the watermark in a record, `undefined` when there is none. */
-export function fromMarkRecord({ position, mark }: MembershipRecord): AudienceWatermark | undefined {
+export function fromWatermarkRecord({ position, mark }: MembershipRecord): AudienceWatermark | undefined {
   if (mark === null) return undefined
   return { begun: syncId(mark.begun), closed: syncId(mark.closed), floor: mark.floor, position }
 }

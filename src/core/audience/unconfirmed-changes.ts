@@ -1,16 +1,16 @@
 import { type DurationMs, durationMs, type EpochMs, epochMs } from '../units.ts'
 
 /**
- * The changes of one membership that ended without a clear result: they were dead-lettered, or no
- * result arrived. A process that crashed may have left a second copy of a change. The copy can
- * arrive after a newer change and overwrite it. A late `delivered` result of an unconfirmed change
- * means that the destination may now have that old value. A late result of any other change is only
- * a repetition.
+ * The changes of one membership that may or may not have arrived: they were dead-lettered, or no
+ * result arrived in time. A process that crashed may have left a second copy of a change, and the
+ * copy can arrive after a newer change and overwrite it. So after a late `delivered` result of an
+ * unconfirmed change, the destination may have the old value. A late result of any other change
+ * proves nothing and is ignored.
  */
 export interface UnconfirmedChanges {
   /**
-   * Bit n is the change n versions before the last one. The highest bit also covers all older
-   * changes. Unsigned, never 0.
+   * Bit n is set when the change n versions before the last one is unconfirmed. The highest bit
+   * also covers all older changes. Unsigned, never 0.
    */
   readonly versions: number
   /** After this time no copy of the changes can be delivered. */
@@ -47,6 +47,5 @@ export function confirm(doubt: UnconfirmedChanges | undefined, age: number): Unc
   return versions === 0 ? undefined : { ...doubt, versions }
 }
 
-/** Returns the unconfirmed changes, or `undefined` after they have expired. */
 export const unlessExpired = (doubt: UnconfirmedChanges | undefined, at: EpochMs): UnconfirmedChanges | undefined =>
   doubt !== undefined && at > doubt.until ? undefined : doubt

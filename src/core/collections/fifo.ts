@@ -1,9 +1,9 @@
 const minCapacity = 8
 
 /**
- * A queue with `push` and `shift` in O(1); `shift` of an array moves every element. It is a ring
- * buffer that is replaced only when it has to grow, because a replaced array keeps its former items
- * alive until the array itself is collected.
+ * A queue with `push` and `shift` in O(1); `shift` of an array moves every element. The queue is a
+ * ring buffer. Its array is replaced only when it has to grow, because a replaced array keeps its
+ * former items alive until it is garbage-collected.
  */
 export class Fifo<Item> {
   /** The ring buffer. Its length is a power of two, so that a mask wraps positions. */
@@ -20,7 +20,6 @@ export class Fifo<Item> {
     this.#ring[this.#position(this.#length++)] = item
   }
 
-  /** Adds an item at the front. */
   unshift(item: Item): void {
     if (this.#length === this.#ring.length) this.#grow()
     this.#head = this.#position(-1)
@@ -28,7 +27,6 @@ export class Fifo<Item> {
     this.#length++
   }
 
-  /** Returns the first item without removing it. */
   peek(): Item | undefined {
     return this.#length === 0 ? undefined : this.#ring[this.#head]
   }

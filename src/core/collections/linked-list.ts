@@ -1,6 +1,6 @@
 /**
- * An item of a linked list, in at most one list at a time. The links are stored in the item itself
- * to avoid a separate node object for each request in progress.
+ * An item of a linked list. It can be in only one list at a time. The links are stored in the item
+ * itself to avoid a separate node object for each request in progress.
  */
 export interface LinkedListItem<Item> {
   before: Item | undefined
@@ -9,8 +9,8 @@ export interface LinkedListItem<Item> {
 
 /**
  * A doubly linked list in insertion order with removal in O(1). A `Set` would keep removed items
- * alive longer: when it resizes, its old table still refers to its former items. Once that table is
- * in the old generation, each item outlives two more garbage collections.
+ * alive longer: when it resizes, its old table still refers to its former items. Once V8 has moved
+ * that table to the old generation, each item outlives two more garbage collections.
  */
 export class LinkedList<Item extends LinkedListItem<Item>> {
   #first: Item | undefined
@@ -43,8 +43,8 @@ export class LinkedList<Item extends LinkedListItem<Item>> {
   }
 
   /**
-   * Iterates over the items. The loop body may remove the current item, but no other item: that
-   * could end the iteration early.
+   * Iterates over the items. The loop body may remove the current item, but no other item: if it
+   * removed the next one, the iteration could end early.
    */
   *[Symbol.iterator](): IterableIterator<Item> {
     for (let item = this.#first; item !== undefined; ) {

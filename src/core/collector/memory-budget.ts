@@ -12,9 +12,9 @@ export class MemoryBudget {
   }
 
   /**
-   * Takes bytes from the budget. Returns false when they are not free. A request that is larger
-   * than the whole budget gets them when nothing else is in use. `own` are bytes that the caller
-   * already holds.
+   * Takes bytes from the budget. Returns false when not enough bytes are free. `own` are the bytes
+   * that the caller already holds. A caller may exceed the limit when no other caller holds any
+   * bytes, so that a request larger than the whole budget can proceed.
    */
   take(bytes: number, own = 0): boolean {
     if (this.#held > own && this.#held + bytes > this.#limit) return false
@@ -34,37 +34,38 @@ export class MemoryBudget {
 export type BodyRefusal = 'budget' | 'address'
 
 export interface BodyBudgetLimits {
-  /** Bytes of all bodies with a known source. */
+  /** Maximum bytes of all bodies whose source is known. */
   readonly authenticated: number
-  /** Bytes of all bodies with no known source yet. */
+  /** Maximum bytes of all bodies whose source is not known yet. */
   readonly keyless: number
-  /** Bytes of all bodies of one client address. */
+  /** Maximum bytes of all bodies of one client address. */
   readonly perAddress: number
 }
 
 export interface BodyOwner {
   /** `undefined` when the source is not known yet. */
   readonly sourceId: string | undefined
-  /** The address of the client. */
   readonly address: string
 }
 
-/** A body that arrived less than this long ago is never evicted for another body of its group. */
+/** In its first second, a body is not evicted for another body of its group or client address. */
 const graceMs = 1_000
 
 /**
- * Memory for request bodies, in fair shares. Bodies with a known source and bodies without one use
- * separate parts of the budget. A group is a source, or a client address when the source is not
- * known. No group may hold more than the free rest of its part. So other groups find room even
- * while complete bodies, which cannot be evicted, wait for Kafka. The fair share is the part
- * divided by one more than the number of groups that hold memory. When a group needs more than is
- * free:
+ * Divides the memory for request bodies into fair shares. Bodies with a known source and bodies
+ * without one use separate parts of the budget. A group is a source, or a client address when the
+ * source is not known. No group may hold more than the free rest of its part. So other groups find
+ * room even while complete bodies, which cannot be evicted, wait for Kafka. The fair share is the
+ * part divided by one more than the number of groups that hold memory. When a group needs more than
+ * is free:
  *
  * - A group below its share gets room: the costliest incomplete body of a group above its share is
  *   evicted.
- * - A group above its share gets room only from its own bodies that arrived more than a second ago.
+ * - A group above its share gets room only from its own costlier bodies that began more than a
+ *   second ago.
  *
- * The cost of a body is bytes times age, so that large and slow bodies are evicted, not new ones.
+ * The second rule also applies to the limit of a client address. The cost of a body is its bytes
+ * times its age, so that large and slow bodies are evicted, not new ones.
  */
 export class BodyBudget {
   readonly #now: () => number
@@ -90,8 +91,8 @@ export class BodyBudget {
   }
 
   /**
-   * Starts to count a body. `onEvicted` is called at most once, when its memory was taken for
-   * another body.
+   * Starts to count a body. `onEvicted` is called at most once, when the memory of the body was
+   * taken for another body.
    */
   open({ sourceId, address }: BodyOwner, onEvicted: () => void): Body {
     const part = sourceId === undefined ? this.#keyless : this.#authenticated
@@ -139,7 +140,7 @@ export class BodyBudget {
     return part.heldBy(group) + bytes > part.limit - part.held - bytes ? 'budget' : undefined
   }
 
-  /** The body to evict for this one; `undefined` when there is none. */
+  /** The body to evict so that `body` gets its bytes; `undefined` when there is none. */
   #rival(body: Body, bytes: number): Body | undefined {
     const { part, group } = body
     const share = part.limit / (part.groupsWith(group) + 1)
@@ -228,7 +229,7 @@ class Body {
   }
 }
 
-/** One part of the budget: its limit, and the bytes in use by group. */
+/** One part of the budget: its limit, and the bytes that each group holds. */
 class Part {
   readonly limit: number
   readonly bodies = new Set<Body>()

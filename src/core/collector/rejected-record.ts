@@ -9,7 +9,6 @@ const maxTextBytes = 32_768
 /** The value of a record of the rejected topic, as JSON. */
 export interface RejectedRecord extends RejectedMessage {
   readonly source: string
-  /** Milliseconds since 1970. */
   readonly receivedAt: EpochMs
   /**
    * The message as received, cut after 32,768 bytes. `undefined` when it may contain data of a
@@ -21,7 +20,7 @@ export interface RejectedRecord extends RejectedMessage {
 /** Makes the record for the rejected topic. Its key is the id of the message, if there is one. */
 export function rejectedRecord(rejected: RejectedRecord): OutgoingRecord {
   const { source, code, message, index, messageId, receivedAt, text } = rejected
-  // Lists the fields to write them in the documented order.
+  // The fields are listed to write them in the documented order.
   const value = { source, code, message, index, messageId, receivedAt, text: text && beginning(text) }
   return {
     key: messageId === undefined ? null : Buffer.from(messageIdOf(messageId, () => '')),
@@ -32,7 +31,7 @@ export function rejectedRecord(rejected: RejectedRecord): OutgoingRecord {
 
 /** The first `maxTextBytes` bytes, without a part of a character at the end. */
 function beginning(text: string): string {
-  // A character has at least one byte.
+  // Each character of `text` has at least one byte, so this part is long enough.
   const bytes = Buffer.from(text.slice(0, maxTextBytes))
   let end = Math.min(bytes.length, maxTextBytes)
   // Bytes of the form 10xxxxxx continue a character.

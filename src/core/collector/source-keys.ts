@@ -1,6 +1,6 @@
 import type { Source } from '../settings/settings.ts'
 
-/** The places of a request that can contain a write key. */
+/** The write keys of a request, by the place that can contain one. */
 export interface RequestKeys {
   readonly header: string | undefined
   readonly body: string | undefined
@@ -10,8 +10,8 @@ export interface RequestKeys {
 /** Finds sources by write key. A reload of the configuration replaces the whole object. */
 export interface SourceKeys {
   /**
-   * The id of the source with this key. A secret after a colon is ignored; Jitsu's libraries send
-   * one.
+   * Returns the id of the source with this key. When no source has the whole text as a key, only
+   * the text before the first colon counts, because Jitsu's libraries append a colon and a secret.
    */
   sourceOf(key: string): string | undefined
 }
@@ -22,8 +22,9 @@ export function createSourceKeys(sources: readonly Source[]): SourceKeys {
 }
 
 /**
- * The write key of a request. The header comes first, because Jitsu masks the key in the body.
- * Beacons cannot set headers, so they send the key in the query. An empty key is ignored.
+ * The write key that counts: from the header, else from the body, else from the query. Jitsu masks
+ * the key in the body, so the header comes first. Beacons cannot set headers, so they use the
+ * query.
  */
 export const effectiveWriteKey = ({ header, body, query }: RequestKeys): string | undefined =>
   header || body || query || undefined

@@ -15,7 +15,7 @@ export interface TrackingRequest {
   readonly headerKey: string | undefined
   /** The write key from the query. It counts when neither a header nor the body has one. */
   readonly queryKey: string | undefined
-  /** UTF-8 text, without a byte order mark. */
+  /** The decoded text, without a byte order mark. */
   readonly body: string
   /**
    * Moves the memory of the body to the share of its source. Returns false when the share has no
@@ -25,7 +25,7 @@ export interface TrackingRequest {
   /** `X-Strict-Mode: 1`: one rejected message rejects the whole request. */
   readonly strict: boolean
   readonly receivedAt: EpochMs
-  /** The trace that storing the messages belongs to; `undefined` without traces. */
+  /** The trace to which the storing of the messages belongs; `undefined` when tracing is off. */
   readonly trace?: TraceContext | undefined
 }
 
@@ -40,11 +40,10 @@ export type Admission = { readonly kind: 'admitted'; readonly sourceId: string }
 export interface BodyMemory {
   /** Returns false when there is no room. The request must then be refused with `unavailable`. */
   take(bytes: number): boolean
-  /** Assigns the body to its source, which is now known. Returns false as `take` does. */
+  /** Assigns the body to its source, which is now known. Returns false when there is no room. */
   assign(sourceId: string): boolean
   /** Notes that the body is complete. It cannot be evicted after that. */
   received(): void
-  /** Releases all memory of the body. */
   release(): void
 }
 
@@ -53,7 +52,7 @@ export interface TrackingApi {
   accept(request: TrackingRequest): Promise<TrackingAnswer>
   /** Whether a source has this write key. SDKs request their settings with it. */
   isWriteKey(key: string): boolean
-  /** Checks a client's write key before its body is read, so that refusing it is cheap. */
+  /** Checks a write key before the body is read, so that a refusal is cheap. */
   admit(key: string): Admission
   /**
    * Starts to count the memory of a body, in the share of its source, or of its client address

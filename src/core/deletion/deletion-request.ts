@@ -11,8 +11,8 @@ import type { Suppression } from './suppressions.ts'
 const ours = /^([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 
 /**
- * A new deletion id: a UUIDv7 (RFC 9562), which contains the time of the request. `unique` is any
- * new id.
+ * Creates a deletion id: a UUIDv7 (RFC 9562), which contains the time of the request. Its random
+ * bits are derived from `unique`, which can be any new id.
  */
 export function newDeletionId(now: EpochMs, unique: string): string {
   const time = now.toString(16).padStart(12, '0')
@@ -57,8 +57,8 @@ export const maxUsers = 5_000
 const fields = ['userIds', 'sources', 'suppress']
 
 /**
- * Parses a request that `parseJson` returned. An unknown key is rejected, because it may be a
- * misspelled restriction.
+ * Parses a request that `parseJson` returned. An unknown key is rejected: it may be a misspelled
+ * `sources`, and without `sources` the users would be deleted for every source.
  */
 export function parseDeletionRequest(input: unknown, routing: Pick<Routing, 'sources'>): DeletionRequestResult {
   if (!isObject(input)) return invalid('The body must be a JSON object: send { "userIds": […] }.')
@@ -76,19 +76,19 @@ export function parseDeletionRequest(input: unknown, routing: Pick<Routing, 'sou
   if (typeof suppress !== 'boolean') return invalid("'suppress' must be true or false.")
   const only = sources === undefined || sources === null ? undefined : listOf(sources, textId)
   if (sources !== undefined && sources !== null && only === undefined)
-    return invalid("'sources' must be a list of at least one source id; leave it out for all of them.")
+    return invalid("'sources' must be a list of at least one source id; omit 'sources' for all sources.")
   const unknownSource = only?.find(id => !routing.sources.has(id))
   if (unknownSource !== undefined)
     return {
       kind: 'refused',
       code: 'unknown_source',
-      message: `'sources': no source has the id ${JSON.stringify(unknownSource.slice(0, 60))}.`,
+      message: `'sources': no source has the id ${JSON.stringify(unknownSource.slice(0, 60))}: use ids of configured sources.`,
     }
   return { kind: 'request', request: { userIds: users, sources: only, suppress } }
 }
 
 const invalid = (message: string): DeletionRequestResult => ({ kind: 'refused', code: 'invalid_body', message })
-/** A larger number has already lost digits, and might identify another user. */
+/** A number that is not a safe integer has already lost digits, and might identify another user. */
 const exactId = (value: unknown): string | undefined =>
   typeof value === 'number' && !Number.isSafeInteger(value) ? undefined : idOf(value)
 const textId = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
@@ -135,8 +135,8 @@ export function suppressionsOf({ sources, suppress }: DeletionRequest, at: Epoch
 }
 
 /**
- * The delete messages: one for each user and each source with destinations. Their ids are the same
- * when they are made again.
+ * The delete messages: one for each user and each source with destinations. When the messages are
+ * made again, they have the same ids.
  */
 export function* deleteMessagesOf(
   { userIds }: DeletionRequest,

@@ -4,7 +4,10 @@ import { type ChangeResult, changeResults } from '../message/own-event.ts'
 import { toIsoTimestamp } from '../message/timestamp.ts'
 import { type EpochMs, epochMs, type JsonText } from '../units.ts'
 
-/** An accepted deletion: the value of its record in the deletions topic, whose key is the id. */
+/**
+ * An accepted deletion. In its record in the deletions topic, the key contains the id, and the
+ * value contains the other fields.
+ */
 export interface DeletionRecord {
   readonly id: string
   readonly createdAt: EpochMs
@@ -31,7 +34,7 @@ export interface DeletionOutcome {
 
 /**
  * `running`: at least one message is waiting. `failed`: none is waiting, but at least one was not
- * delivered.
+ * delivered. `finished`: all were delivered.
  */
 export type DeletionState = 'running' | 'finished' | 'failed'
 
@@ -40,7 +43,7 @@ export interface DeletionStatus {
   readonly id: string
   readonly status: DeletionState
   readonly createdAt: string
-  /** Set when reading stopped at its limit, so that results may be missing. */
+  /** Set when the topic was read only up to a limit, so that results may be missing. */
   readonly partial?: true
   readonly sources: readonly {
     readonly id: string
@@ -56,7 +59,7 @@ export interface DeletionStatus {
 
 /** Computes the status of one deletion from the records of the deletions topic. */
 export class DeletionTally {
-  /** By source, destination and user. */
+  /** The last result of each message, by source, destination and user. */
   readonly #results = new Map<string, ChangeResult>()
   readonly #record: DeletionRecord
   readonly #places: ReadonlySet<string>
@@ -134,11 +137,12 @@ export function encodeDeletion({ createdAt, users, isSuppressed, sources }: Dele
 export const encodeDeletionOutcome = ({ result, reason }: DeletionOutcome): JsonText =>
   JSON.stringify({ result, reason }) as JsonText
 
-/** The content of a record of the deletions topic; `undefined` when it is in another format. */
+/** The content of a record of the deletions topic. */
 export type DeletionEntry =
   | { readonly kind: 'request'; readonly record: DeletionRecord }
   | { readonly kind: 'outcome'; readonly outcome: DeletionOutcome }
 
+/** Returns `undefined` when the record is in another format. */
 export function decodeDeletion(key: string, value: string): DeletionEntry | undefined {
   const [names, fields] = [key, value].map(text => {
     const read = parseField(text, 'record')

@@ -2,13 +2,13 @@ import { isObject, parseField } from '../message/json.ts'
 import type { MessageType } from '../message/message.ts'
 import { type DurationMs, durationMs, type EpochMs, epochMs, type JsonText } from '../units.ts'
 
-/** One suppression: a user was deleted. */
+/** A deletion of one user that stops events of that user. */
 export interface Suppression {
-  /** The source whose events it stops; `undefined` for every source. */
+  /** The source whose events the suppression stops; `undefined` for every source. */
   readonly source: string | undefined
   /** Events received until this time are not delivered. */
   readonly deletedAt: EpochMs
-  /** Whether events received later are not delivered either, until the suppression is removed. */
+  /** Whether events that are received later are stopped too, until the suppression is removed. */
   readonly isSuppressed: boolean
 }
 
@@ -19,7 +19,7 @@ export interface Suppression {
 export type UserSuppressions = readonly Suppression[]
 
 /** The value of `maxDeliveryAge` for the default retention of the topics: 51 days. */
-const defaultLasts = durationMs(51 * 24 * 3_600_000)
+export const defaultSuppressionRetention = durationMs(51 * 24 * 3_600_000)
 
 /**
  * Whether a suppression has expired. After `lasts`, no event received before the deletion can be
@@ -29,8 +29,8 @@ const isOver = ({ isSuppressed, deletedAt }: Suppression, now: EpochMs, lasts: D
   !isSuppressed && now > deletedAt + lasts
 
 /**
- * The suppressions that have not expired. `undefined` when there are none, and the record becomes a
- * tombstone.
+ * The suppressions that have not expired. `undefined` when there are none; the user's record then
+ * becomes a tombstone.
  */
 export function unexpiredSuppressions(
   marks: UserSuppressions,
@@ -86,10 +86,10 @@ export function stoppedBy(
 }
 
 /**
- * Whether a delete message with this receive time was requested. A deletion writes the suppression
- * before the message.
+ * Whether a deletion requested the delete message with this receive time. A deletion writes the
+ * suppression before the message, so a message without a suppression is forged.
  */
-export function isRequested(
+export function isConfirmedDelete(
   marks: UserSuppressions,
   { sourceId, receivedAt }: Pick<SuppressibleRecord, 'sourceId' | 'receivedAt'>,
 ): boolean {
@@ -98,13 +98,13 @@ export function isRequested(
 
 interface Held {
   readonly marks: UserSuppressions
-  /** The offset of the record; the next record of this user must be derived from it. */
+  /** The offset of the record from which the next record of this user must be derived. */
   readonly offset: number
 }
 
 /**
- * The suppressions of all users, built from the suppressions topic: about 300 bytes for each
- * deleted user.
+ * The suppressions of all users, built from the suppressions topic. They take about 300 bytes for
+ * each deleted user.
  */
 export class SuppressionIndex {
   readonly #byUser = new Map<string, Held>()
@@ -113,15 +113,15 @@ export class SuppressionIndex {
   readonly #lasts: DurationMs
 
   /** @param lasts how long a suppression is kept when later events are allowed. */
-  constructor(lasts = defaultLasts) {
+  constructor(lasts = defaultSuppressionRetention) {
     this.#lasts = lasts
   }
 
   /**
-   * Applies a record of the topic. A user's last record replaces the one before it, unless its
-   * writer did not know that one. `madeOf` is the offset of the record that it was derived from;
-   * `undefined` when the record does not say. If it was derived from another record, both stay
-   * valid until a process writes a record with the suppressions of both.
+   * Applies a record of the topic. `madeOf` is the offset of the record from which its writer
+   * derived it; `undefined` when the header is missing. A user's new record replaces the held one,
+   * unless the writer derived it from another record. Then the writer did not know the held record,
+   * and the suppressions of both are valid until a process writes a record with all of them.
    */
   apply(userId: string, marks: UserSuppressions | undefined, offset = 0, madeOf?: number): void {
     const held = this.#byUser.get(userId)
@@ -138,7 +138,10 @@ export class SuppressionIndex {
     return this.#byUser.get(userId)?.marks
   }
 
-  /** The offset of the user's last record; `undefined` when there is none. */
+  /**
+   * The offset of the record from which the user's next record must be derived; `undefined` when
+   * there is none.
+   */
   offsetOf(userId: string): number | undefined {
     return this.#byUser.get(userId)?.offset
   }
@@ -153,7 +156,6 @@ export class SuppressionIndex {
     return held && stoppedBy(held.marks, event, now, this.#lasts)
   }
 
-  /** The suppressions that have not expired. */
   lasting(marks: UserSuppressions, now: EpochMs): UserSuppressions | undefined {
     return unexpiredSuppressions(marks, now, this.#lasts)
   }

@@ -7,12 +7,12 @@ import type { Attempt, Decision } from './decide.ts'
 import type { DeliveryState } from './delivery-state.ts'
 import type { Outcome } from './outcome.ts'
 
-/** The possible results of an attempt. */
+/** The possible decisions after an attempt. */
 export const attemptDecisions = ['delivered', 'retried', 'deferred', 'dead_lettered'] as const
 
 /**
- * The fields that the log and the attempts topic show of an attempt. They contain no URL, no user
- * and no content of the message.
+ * The fields of an attempt that are written to the log and to the attempts topic. They contain no
+ * URL, no user and no content of the message.
  */
 export interface AttemptFacts {
   readonly decision: Decision['kind']
@@ -22,9 +22,7 @@ export interface AttemptFacts {
   readonly destination: string
   readonly source: string
   readonly messageId: string
-  /**
-   * The id of the trace that the first attempt belongs to; the same for all attempts of a delivery.
-   */
+  /** The id of the trace of the first attempt. It is the same for all attempts of a delivery. */
   readonly traceId?: string | undefined
   readonly type: MessageType
   /** 1 for the first attempt. */

@@ -14,9 +14,9 @@ import {
 import type { DeadLetterReason } from './outcome.ts'
 
 /**
- * Makes the record for the dead-letter topic. `known` is the state of the delivery. An event that
- * never became a delivery has no state, or only the destination and the message id that it names.
- * `code` is the reason of an `invalid_message`; the `outcomes` header keeps it.
+ * Makes the record for the dead-letter topic. `known` is the state of the delivery; it is missing
+ * or incomplete for an event that never became a delivery. `code` is why an `invalid_message` was
+ * rejected; the `outcomes` header keeps it.
  */
 export function deadLetterRecord(
   record: LogRecord,
@@ -40,7 +40,7 @@ export function deadLetterRecord(
 const keptBytes = 64 * 1024
 
 /**
- * Makes a shorter record for when the dead-letter topic does not accept the whole one. It keeps
+ * Makes a shorter record for a dead letter that the topic does not accept as a whole. It keeps
  * Hookline's own headers, the first 64 KiB of the value, and the value's full length. A replay
  * refuses it, because part of the event is missing.
  */
@@ -66,7 +66,7 @@ export function truncatedDeadLetter(
   }
 }
 
-/** Cuts the texts that are longer than any that Hookline writes; a foreign producer wrote them. */
+/** Cuts texts that are longer than any that Hookline writes: another producer wrote them. */
 function shortened(known: Partial<DeliveryState> | undefined): Partial<DeliveryState> | undefined {
   if (known === undefined) return undefined
   const { destination, messageId, firstTrace } = known
@@ -91,8 +91,8 @@ function deadLetterState(
 }
 
 /**
- * The timestamp keeps the key unique after the events topic was deleted and created again, because
- * then offsets restart at 0.
+ * The timestamp keeps the key unique when the events topic was deleted and created again, because
+ * its offsets then restart at 0.
  */
 function deadLetterKey({ destination = '-', origin, round }: DeadLetterState): Buffer {
   const { topic, partition, offset, timestamp } = origin

@@ -12,7 +12,7 @@ import {
   type Outcome,
   type RefusedOutcome,
 } from './outcome.ts'
-import { deferralTier, type RetryPolicy, tierFor } from './schedule.ts'
+import { deferralTier, type RetryPolicy, tierFor } from './retry-tier.ts'
 
 const { maxWaitInMemory, unconfigured: unconfiguredWait, maxUnrouted } = flowLimits.deferral
 
@@ -23,14 +23,20 @@ export interface CallOutcome {
   readonly retryAfter: string | undefined
 }
 
-/** One attempt of a delivery, after all its requests have ended. */
+/**
+ * One attempt of a delivery, after its end. It ends with the first delivered request, or when all
+ * its requests have ended.
+ */
 export interface Attempt {
   /** 1 for the first attempt. */
   readonly number: number
   readonly at: EpochMs
-  /** One entry for each webhook that was called, in configuration order. */
+  /** One entry for each request that had ended when the attempt ended, in configuration order. */
   readonly calls: readonly CallOutcome[]
-  /** Webhooks that were not called because no permit was free. They count as retryable failures. */
+  /**
+   * Number of webhooks that were not called because no permit was free. They count as retryable
+   * failures.
+   */
   readonly leftOut: number
   /** Whether a webhook was not called because other destinations hold the permits. */
   readonly isHeldUpByOthers: boolean
@@ -95,7 +101,7 @@ export function decide(attempt: Attempt, carried: DeliveryState, policy: RetryPo
 }
 
 /** Decides whether a delivery is due. Call it before every attempt, including the first one. */
-export function beforeAttempt(
+export function decideBeforeAttempt(
   carried: DeliveryState,
   paused: boolean,
   policy: RetryPolicy,
@@ -113,12 +119,13 @@ export function beforeAttempt(
 }
 
 /**
- * Defers a delivery without an attempt. After the end of the retry window the delivery is
- * dead-lettered instead. A delivery that was never attempted is deferred even then, to get its one
- * attempt; a pause of the destination takes that attempt from it.
+ * Defers a delivery without an attempt. After the end of the retry window it dead-letters the
+ * delivery instead. A delivery that was never attempted is deferred even then, because each
+ * delivery gets one attempt unless its destination is paused.
  *
- * `climbs: false` is for a wait that ends soon, as for the probe of a circuit breaker. The delivery
- * then goes to the shortest tier, and `deferrals` does not count this deferral.
+ * `climbs: false` is for a wait that ends soon or that the destination did not cause, for example
+ * while a probe of the circuit breaker is in progress. The tier is then that of a first deferral,
+ * and `deferrals` does not count this one.
  */
 export function defer(
   carried: DeliveryState,
@@ -139,8 +146,8 @@ export function defer(
 }
 
 /**
- * Decides about a delivery from a retry topic whose destination is not configured. This process may
- * have loaded the configuration later than another one, so the delivery is deferred once. The
+ * Decides about a delivery from a retry topic when its destination is not configured. This process
+ * may not yet have a configuration that another process has, so the delivery is deferred once. The
  * second time it is dead-lettered.
  */
 export function unconfigured(carried: DeliveryState, policy: RetryPolicy, now: EpochMs): Decision {
@@ -197,15 +204,15 @@ function smallest(waits: readonly (DurationMs | undefined)[]): DurationMs {
 }
 
 /**
- * Limit of the outcomes in a delivery's headers. A destination has at most 5 webhooks at a time,
- * but each reload of the configuration can replace them.
+ * Maximum number of outcomes in a delivery's headers. A destination has at most 5 webhooks at a
+ * time, but each reload of the configuration can replace them.
  */
 const maxRemembered = 10
 
 /**
  * Merges the outcomes of an attempt into the delivery's outcomes. A refusal of an earlier attempt
- * keeps its place; the new outcomes replace the other places in order. A webhook that was left out
- * keeps its last outcome.
+ * keeps its position; the new outcomes replace those at the other positions in order. A webhook
+ * that was left out keeps its last outcome.
  */
 function remember(
   carried: DeliveryState,

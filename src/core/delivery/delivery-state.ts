@@ -5,8 +5,8 @@ import { isRefused } from './outcome.ts'
 export interface Origin extends TopicPartition {
   readonly offset: number
   /**
-   * The timestamp of the event's own record. It replaces a timestamp that a foreign producer left
-   * out, with the same value for every copy in a retry topic.
+   * The timestamp of the event's own record. When a producer left out a time of the message, every
+   * copy in a retry topic gets this one.
    */
   readonly timestamp: EpochMs
 }
@@ -20,8 +20,8 @@ export interface DeliveryState {
   /** Attempts made so far. */
   readonly attempt: number
   /**
-   * How often the delivery was deferred without an attempt. Deferrals until `notBefore`, or until a
-   * probe of the circuit breaker ends, do not count.
+   * How often the delivery was deferred without an attempt. A deferral counts only if it makes the
+   * next one longer (`climbs` in `defer`).
    */
   readonly deferrals: number
   /** When the dispatcher first admitted the event. */
@@ -37,8 +37,8 @@ export interface DeliveryState {
   readonly reason: string
   /**
    * The last outcome of each webhook, separated by commas, in configuration order. A webhook that
-   * was never called has no entry. Refusals keep their places: the nth refusal here belongs to the
-   * nth hash in `refusedWebhooks`.
+   * was never called has no entry. A refusal stays at its position in the list: the nth refusal
+   * belongs to the nth hash in `refusedWebhooks`.
    */
   readonly outcomes: string
   /** The `urlHash` of each webhook that refused this delivery and is not called again for it. */
@@ -50,7 +50,7 @@ export interface DeliveryState {
   readonly messageId: string
   /**
    * The `traceparent` of the first attempt, to which later attempts link. `undefined` without
-   * traces. It is a header, so its text can be malformed.
+   * traces. It is read from a header, so it can be malformed.
    */
   readonly firstTrace?: string | undefined
 }
@@ -107,8 +107,8 @@ const textsOf = (carried: Partial<DeliveryState>) => ({
 /** Not in `textsOf`, because few deliveries have this header. */
 const firstTraceHeader = 'first-traceparent'
 /**
- * Marks a dead letter whose event had a null value. Its own value is empty instead, because Kafka
- * treats a null value as a tombstone.
+ * Marks a dead letter whose event had a null value. The dead letter has an empty value instead,
+ * because Kafka treats a null value as a tombstone.
  */
 export const nullValueHeader = 'null-value'
 /**
@@ -135,7 +135,10 @@ const ownHeaders = new Set([
   firstOffsetHeader,
 ])
 
-/** Under 1 KiB in total, including the names. Fields that are `undefined` get no header. */
+/**
+ * Returns the headers of a state: usually less than 1 KiB, including the names. Fields that are
+ * `undefined` get no header.
+ */
 export function toHeaders(carried: Partial<DeliveryState>): RecordHeaders {
   const texts: Record<string, string | undefined> = textsOf(carried)
   if (carried.firstTrace !== undefined) texts[firstTraceHeader] = carried.firstTrace
@@ -201,16 +204,16 @@ export function retryRecord(record: LogRecord, carried: DeliveryState): Outgoing
   return { key: record.key, value: record.value, headers: replaceHeaders(record, carried) }
 }
 
-/**
- * Replaces Hookline's headers and keeps all others, for example those of a trace. It never appends,
- * so no outdated header stays.
- */
+/** Replaces Hookline's headers and keeps all others, for example those of a trace. */
 export function replaceHeaders(record: LogRecord, carried: Partial<DeliveryState>): RecordHeaders {
   const own = toHeaders(carried)
   return hasOthers(record.headers) ? { ...othersIn(record.headers), ...own } : own
 }
 
-/** Checks this first, because copies rarely have other headers and filtering them takes longer. */
+/**
+ * Whether a record has headers that are not Hookline's. Few copies have any, and this check takes
+ * less time than filtering the headers.
+ */
 function hasOthers(headers: RecordHeaders): boolean {
   for (const name in headers) if (!ownHeaders.has(name)) return true
   return false

@@ -20,7 +20,7 @@ export const refusedOutcomes = ['http_3xx', 'http_4xx', 'tls_untrusted', 'blocke
 
 export type RetryableOutcome = (typeof retryableOutcomes)[number]
 export type RefusedOutcome = (typeof refusedOutcomes)[number]
-/** The possible outcomes of one request: metric label, log field and header value. */
+/** The possible outcomes of one request, as in metric labels, log fields and headers. */
 export const outcomes = ['delivered', ...retryableOutcomes, ...refusedOutcomes] as const
 export type Outcome = (typeof outcomes)[number]
 
@@ -51,8 +51,8 @@ export type DeferralCause = (typeof deferralCauses)[number]
 
 /**
  * Error codes for a certificate that is not trusted: Node's names for the errors of OpenSSL's
- * verification (`UNSPECIFIED` for those without a name), and Node's own check of the host name.
- * Hookline sends no request to this endpoint.
+ * verification (`UNSPECIFIED` for those without a name), and Node's own check of the host name. No
+ * request is sent to an endpoint with this certificate.
  */
 const untrustedCodes = new Set([
   'CERT_CHAIN_TOO_LONG',
@@ -111,11 +111,10 @@ const resetCodes = new Set([
 const badResponseCode = /^(HPE_|UND_ERR_HEADERS_OVERFLOW$|ERR_HTTP_INVALID_STATUS_CODE$)/
 /**
  * Error codes of TLS after the handshake. With TLS 1.3, a server that requires a client certificate
- * reports this only then.
+ * reports only then that it is missing.
  */
 const tlsAlertCode = /^(EPROTO$|ERR_SSL_|ERR_TLS_)/
 
-/** The outcome of a request. */
 export function classify(result: CallResult): Outcome {
   return result.kind === 'answered' ? classifyStatus(result.status) : classifyFailure(result.phase, result.code)
 }

@@ -44,7 +44,8 @@ const member = (name: string, value: string | undefined): string =>
   value === undefined ? '' : `,"${name}":${JSON.stringify(value)}`
 
 /**
- * The user id, or the anonymous id when there is no user id. Both only if the settings ask for it.
+ * The user id, or the anonymous id when there is no user id. A message with a user id has both when
+ * `payload.anonymousId` is `always`.
  */
 function user({ userId, anonymousId }: Message, shape: Shape, userKey = 'userId'): string {
   if (userId === undefined) return member('anonymousId', anonymousId)
@@ -76,7 +77,7 @@ const screenProperties = (message: Message): string =>
 function fold(object: string, name: 'name' | 'category', value: string | undefined): string {
   if (value === undefined) return object
   // Canonical JSON text writes a key in only one way, so a key that is not found is not there. A
-  // match in a nested object only costs a parse.
+  // match in a nested object costs only an unnecessary parse.
   if (!object.includes(`"${name}":`)) return append(object, name, value)
   const { [name]: own, ...others } = JSON.parse(object) as Record<string, unknown>
   return own === undefined || own === null ? append(JSON.stringify(others), name, value) : object

@@ -50,7 +50,7 @@ type Headers = Readonly<Record<string, string>>
 
 /** The message and time of one attempt. */
 interface Attempted {
-  /** UTF-8. */
+  /** The request body in UTF-8. */
   readonly body: Buffer
   readonly messageId: string
   /** When the attempt is made. */
@@ -77,14 +77,16 @@ export function requestsOf(
 }
 
 /**
- * Makes the requests for a destination's attempts. It prepares everything that is the same for all
- * attempts once. After a reload of the configuration a new `RequestBuilder` is needed.
+ * Makes the requests for a destination's attempts. It prepares once everything that is the same for
+ * all attempts. After a reload of the configuration a new `RequestBuilder` is needed.
  */
 export class RequestBuilder {
   readonly #secrets: readonly Secret[]
   readonly #payload: PayloadSettings
   readonly #standardWebhooks: boolean
-  /** `undefined` when there is no shared secret. Then neither scheme signs. */
+  /**
+   * `undefined` when the destination has no secret. Then requests have no signature of any kind.
+   */
   readonly #sign: ((body: Buffer) => string) | undefined
 
   constructor({ secrets, policy }: Pick<Destination, 'secrets' | 'policy'>, payload: PayloadSettings) {
@@ -95,7 +97,7 @@ export class RequestBuilder {
     this.#sign = first && signerOf(first)
   }
 
-  /** `webhooks` have the headers from `fixedHeaders`. */
+  /** Returns the requests of one attempt. `webhooks` must have the headers from `fixedHeaders`. */
   calls(webhooks: readonly Pick<WebhookCall, 'url' | 'headers'>[], attempted: Attempted): readonly WebhookCall[] {
     const { messageIdHeader } = this.#payload
     const { body, messageId } = attempted

@@ -4,10 +4,10 @@ import type { Destination, Settings, Source } from '../settings/settings.ts'
 import type { JsonText } from '../units.ts'
 import type { DropReason } from './outcome.ts'
 
-/** An event is intentionally not delivered to a destination. */
+/** The decision not to deliver an event to a destination. */
 export interface Drop {
   readonly reason: DropReason
-  /** `undefined` when the event's source is connected to no destination. */
+  /** `undefined` when the event names no destination and its source is connected to none. */
   readonly destination: string | undefined
 }
 
@@ -69,8 +69,8 @@ export const placeholderDestination = (id: string, sources: readonly string[] = 
 })
 
 /**
- * The destination with an id. When it may be in a file that cannot be read, this is a placeholder
- * instead of `undefined`.
+ * Returns a placeholder, not `undefined`, when the destination may be in a file that cannot be
+ * read.
  */
 const destinationOf = (id: string, { destinations, isIncomplete }: Routing): Destination | undefined =>
   destinations.get(id) ?? (isIncomplete === true ? placeholderDestination(id) : undefined)
@@ -86,15 +86,15 @@ export function route(event: Event, routing: Routing): Route {
 
   const named = destinationOf(destinationId, routing)
   if (named === undefined) return { kind: 'dead_lettered', reason: 'unknown_destination' }
-  // A destination that the event names selects among the source's destinations; it cannot add one.
-  // Hookline's own sources are connected by `audiences.list` and `canary` instead.
+  // The event can select one of the destinations that are connected to its source, but cannot add
+  // one. Hookline's own sources are connected by `audiences.list` and `canary` instead.
   const isConnected = isOwn || connected.includes(named) || !routing.destinations.has(destinationId)
   return select(isConnected ? [named] : none, event)
 }
 
 /**
- * Routes a record from a retry topic. It goes to its destination, even when its source was removed
- * or disconnected after the event was received.
+ * Routes a record from a retry topic. The record goes to its destination, even when the event's
+ * source was removed or disconnected after the event was received.
  */
 export function routeRetry(destinationId: string, routing: Routing): RetryRoute {
   const destination = destinationOf(destinationId, routing)
@@ -115,7 +115,7 @@ const none: readonly never[] = []
 export const reportedDestinations = ({ destinationId, origin }: Event): readonly string[] =>
   destinationId === undefined ? (origin?.destinations ?? none) : [destinationId]
 
-/** A drop for each of these destinations that is no longer connected. */
+/** Returns a drop for each reported destination that is no longer connected. */
 function dropsOfDisconnected(event: Event, connected: readonly Destination[]): readonly Drop[] {
   const awaited = reportedDestinations(event)
   if (awaited.length === 0) return none

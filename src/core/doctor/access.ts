@@ -1,4 +1,4 @@
-import type { ServiceName } from '../settings/service-names.ts'
+import type { ServiceName } from '../settings/services.ts'
 import type { TopicNames } from '../topics.ts'
 import type { DurationMs } from '../units.ts'
 import { countWithNoun } from '../units.ts'
@@ -22,7 +22,7 @@ export interface AccessNeeds {
   readonly hasCanary: boolean
 }
 
-/** All permissions that these services need, without duplicates. */
+/** All permissions that the services need, each once. */
 export function accessNeeded({ topics, tiers, services, ...has }: AccessNeeds): readonly Access[] {
   const { events, deadLetter, rejected, audienceInput, memberships, suppressions, deletions, attempts } = topics
   const retries = tiers.map(topics.retry)

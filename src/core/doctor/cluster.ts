@@ -1,7 +1,7 @@
 import type { Judgement } from './finding.ts'
 
 /** The result of a connection to one address, with the configured TLS and authentication. */
-export interface Reached {
+export interface ConnectionResult {
   readonly address: string
   /** `undefined` when the connection works. */
   readonly failure: string | undefined
@@ -10,9 +10,9 @@ export interface Reached {
 }
 
 export interface ClusterSeen {
-  readonly configured: readonly Reached[]
-  /** Addresses from the brokers' advertised.listeners that are not configured. */
-  readonly advertised: readonly Reached[]
+  readonly configured: readonly ConnectionResult[]
+  /** Addresses that the brokers advertise (`advertised.listeners`) and that are not configured. */
+  readonly advertised: readonly ConnectionResult[]
   /** The number of brokers; `undefined` when no broker responds. */
   readonly brokers: number | undefined
 }
@@ -45,17 +45,17 @@ const advertisedRemark: Remark = {
   remedy: 'the cluster advertises this address to clients: check advertised.listeners and firewalls',
 }
 
-const judgeConnection = ({ address, failure }: Reached, remark: Remark): readonly Judgement[] =>
+const judgeConnection = ({ address, failure }: ConnectionResult, remark: Remark): readonly Judgement[] =>
   failure === undefined ? [] : [{ ...remark, which: address, detail: failure }]
 
-function judgeVersions({ address, unsupported }: Reached): readonly Judgement[] {
+function judgeVersions({ address, unsupported }: ConnectionResult): readonly Judgement[] {
   if (unsupported.length === 0) return []
-  const detail = `does not support the versions that Hookline needs of: ${unsupported.join(', ')}`
+  const detail = `does not support the API versions that Hookline needs: ${unsupported.join(', ')}`
   return [{ level: 'fail', which: address, detail, remedy: 'use Kafka 2.1 to 4' }]
 }
 
 /**
- * The append time of a test record from the partition leader's clock, and this machine's clock
+ * The append time of a test record by the clock of the partition's leader, and this machine's time
  * before and after the request. All in milliseconds.
  */
 export interface ClockReading {
@@ -66,15 +66,19 @@ export interface ClockReading {
 }
 
 /**
- * Limits of the difference. Services and commands use the brokers' time; until a broker responds,
- * they use the machine's time.
+ * Limits of the difference between the clocks, in milliseconds. Services and commands use the
+ * brokers' time; until a broker responds, they use the machine's time.
  */
 const warnBeyondMs = 1_000
 const failBeyondMs = 60_000
 
 export function judgeClock({ before, after, appended }: ClockReading): Judgement {
   if (appended === undefined)
-    return { level: 'warn', detail: 'the topic does not store append times', remedy: 'run: hookline topics check' }
+    return {
+      level: 'warn',
+      detail: 'the dead-letter topic does not store append times',
+      remedy: 'run: hookline topics check',
+    }
   // The broker appended the record between the two readings of the local clock. A time between
   // them shows no skew.
   const skewMs = appended < before ? appended - before : Math.max(0, appended - after)

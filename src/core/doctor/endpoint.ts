@@ -17,7 +17,10 @@ export type Dialled =
   | (CallResult & { readonly kind: 'failed' })
 
 const dayMs = 86_400_000
-/** Warns when less than this remains. Automatic renewal usually happens a month before expiry. */
+/**
+ * A certificate that expires in fewer days gets a warning. Automatic renewal usually happens a
+ * month before the expiry, so it has probably failed.
+ */
 const warnWithinDays = 14
 
 /** Judges the connection. A failure has the outcome that deliveries to this endpoint would have. */
@@ -33,21 +36,24 @@ export function judgeEndpoint(dialled: Dialled, now: EpochMs): Judgement {
   const days = Math.floor((tls.goodUntil - now) / dayMs)
   const detail = `${reached}, ${tls.protocol}, certificate valid for ${countWithNoun(days, 'day')}`
   if (days >= warnWithinDays) return { level: 'ok', detail }
-  const remedy = 'ask its owner to renew it: no requests are sent after it has expired (tls_untrusted)'
+  const remedy = 'ask its owner to renew the certificate: after its end, Hookline sends no requests (tls_untrusted)'
   return { level: 'warn', detail, remedy }
 }
 
 const remedies: Readonly<Partial<Record<Outcome, string>>> = {
-  blocked_address: 'deliveries to it are dead-lettered without a retry: see network.allow',
+  blocked_address: 'deliveries to this endpoint are dead-lettered without a retry: see network.allow',
   dns: "check the host name and this machine's name servers",
   connect: 'check that the server is running, and that no firewall blocks this machine',
   timeout: 'check that the server is running, and that no firewall drops packets to it',
   reset: 'check that the server is running, and that no proxy closes its connections',
-  tls_untrusted: 'no requests are sent to it: ask its owner to fix it, or add its authority to network.caFile',
+  tls_untrusted:
+    'Hookline sends it no requests: ask its owner to fix the certificate, or add the authority to network.caFile',
   tls_other: 'the server must support TLS 1.2 or newer on this port, without a client certificate',
 }
 
-/** CPU time of one delivery in µs, with responses after 20 ms; rounded from docs/performance. */
+/**
+ * CPU time of one delivery in µs, with responses after 20 ms; rounded figures of docs/performance.
+ */
 const costs: Readonly<Record<DeliverySettings['transport'], number>> = { got: 170, undici: 60 }
 
 /** Reports the CPU cost of the configured transport, for capacity planning. It is always `ok`. */
@@ -55,6 +61,6 @@ export function describeTransport(chosen: DeliverySettings['transport']): Judgem
   const other = chosen === 'got' ? 'undici' : 'got'
   return {
     level: 'ok',
-    detail: `${chosen}: about ${costs[chosen]} µs of CPU per delivery; delivery.transport: ${other} takes about ${costs[other]} µs, with the same guarantees`,
+    detail: `${chosen} takes about ${costs[chosen]} µs of CPU per delivery; with "delivery.transport: ${other}" it is about ${costs[other]} µs, with the same guarantees`,
   }
 }

@@ -20,9 +20,9 @@ export type Level = 'ok' | 'warn' | 'fail'
 export interface Finding {
   readonly of: CheckKind
   readonly level: Level
-  /** Which broker, topic or endpoint it refers to. */
+  /** The broker, topic or endpoint that the finding is about. */
   readonly which?: string
-  /** One line. */
+  /** The result in one line. */
   readonly detail: string
   /** What the operator should do, when the detail does not say it. */
   readonly remedy?: string

@@ -18,7 +18,7 @@ export function judgeSchemas(schemas: readonly SchemaSeen[]): readonly Judgement
     detail: `${state}: ${detail}`,
     remedy:
       state === 'incompatible'
-        ? 'another program or a newer version of Hookline registered it'
-        : 'fix it with: hookline schemas register',
+        ? 'another program or a newer version of Hookline registered that version: update Hookline, or use another topics.prefix'
+        : 'correct it with: hookline schemas register',
   }))
 }

@@ -73,11 +73,11 @@ function partitionDrift(
   const leader = spec.partitionsAs === undefined ? undefined : byName.get(spec.partitionsAs)
   if (leader !== undefined && leader.name !== topic.name) {
     if (leader.partitions === topic.partitions) return []
-    const detail = `has ${topic.partitions} partitions, but ${leader.name} has ${leader.partitions}: they must be equal`
+    const detail = `has ${countWithNoun(topic.partitions, 'partition')}, but ${leader.name} has ${leader.partitions}: the numbers must be equal`
     return [drift(spec, 'partitions', 'error', detail)]
   }
   if (topic.partitions === spec.partitions) return []
-  const detail = `has ${topic.partitions} partitions, topics.partitions is ${spec.partitions}`
+  const detail = `has ${countWithNoun(topic.partitions, 'partition')}, but topics.partitions is ${spec.partitions}`
   const isShort = topic.partitions < spec.partitions && spec.partitionsAs !== undefined
   return [drift(spec, 'partitions', isShort ? 'error' : 'note', detail)]
 }
@@ -138,8 +138,8 @@ function configDrift(spec: TopicSpec, { replicationFactor, config }: TopicDescri
 const copyOverheadBytes = 64 * 1024
 
 /**
- * A copy that is too large for a retry topic is dead-lettered. A dead letter that is too large is
- * truncated.
+ * Notes a topic that may refuse the copy of a large event. A copy that is too large for a retry
+ * topic is dead-lettered. A dead letter that is too large is truncated.
  */
 function recordSizeDrift(spec: TopicSpec, { config }: TopicDescription, largestEvent: number): TopicDrift[] {
   const is = config['max.message.bytes']
@@ -162,7 +162,7 @@ export function judgeTopics(drift: readonly TopicDrift[], count: number): readon
   const told = drift.map(
     ({ topic, kind, severity, detail }): Judgement => ({
       level: severity === 'error' ? 'fail' : 'warn',
-      // A difference of all topics names no topic.
+      // A finding about all topics names no topic.
       ...(topic !== '*' && { which: topic }),
       detail,
       ...(kind === 'missing' && { remedy: 'create it with: hookline topics apply' }),

@@ -7,7 +7,7 @@ import { flowLimits } from './limits.ts'
 const { stepMs, steps, minDeliveries, openAtShare, openForMs } = flowLimits.circuitBreaker
 
 interface EndedAttempt {
-  /** The attempt had no success, and at least one failure was retryable. */
+  /** Whether the attempt had no success and at least one retryable failure. */
   readonly failed: boolean
   readonly wasProbe: boolean
   /**
@@ -21,9 +21,10 @@ interface EndedAttempt {
  * closed: Attempts are made and counted. When at least ten deliveries ended in one minute and 70 %
  *         of them failed retryably, the circuit breaker opens.
  * open:   No attempt is made for 30 s. Then one probe at a time is made. Other deliveries that
- *         become due are deferred to the shortest tier, because only one of them can be the probe.
- *         When the probe succeeds, or an attempt from before the opening, the circuit breaker
- *         closes and its counters are cleared. When the probe fails, it stays open for 30 s more.
+ *         become due during a probe are deferred to the shortest tier, because only one delivery
+ *         can be the probe. When an attempt succeeds (the probe, or one from before the opening),
+ *         the circuit breaker closes and clears its counters. When the probe fails, the circuit
+ *         breaker stays open for 30 s more.
  */
 
 /**
@@ -33,8 +34,8 @@ interface EndedAttempt {
  */
 export class CircuitBreaker {
   /**
-   * Delivered and failed deliveries of each step, next to each other: with 1,000 destinations,
-   * separate arrays would cost more cache misses.
+   * Two counters for each step: deliveries that did not fail, and deliveries that failed. They
+   * share one array: with 1,000 destinations, two arrays would cost more cache misses.
    */
   readonly #counts = new Uint32Array(2 * steps)
   /** The step of the last counted attempt. */

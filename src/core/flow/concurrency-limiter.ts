@@ -1,13 +1,13 @@
 import type { DeliverySettings, Webhook } from '../settings/settings.ts'
 import { revealed } from '../units.ts'
 import { flowLimits } from './limits.ts'
-import { type CallTime, PermitTime } from './permit-time.ts'
+import { type CallTime, SlowDestinations } from './slow-destinations.ts'
 
 const { perFreePermit, perFreePermitWhenAlone } = flowLimits.concurrency
 
 /**
- * The number of a destination's requests in progress. The destination's queue holds this object, so
- * that no request needs a look-up by name.
+ * The number of a destination's requests in progress. Callers keep one object for each destination,
+ * so that no request needs a look-up by name.
  */
 export interface DestinationCalls {
   calls: number
@@ -17,7 +17,7 @@ export interface DestinationCalls {
  * The permits that a destination's requests to one webhook need: shares of the webhook's limit and
  * of the host's limit. The caller keeps this object.
  */
-export interface Permits {
+export interface PermitShares {
   readonly ofWebhook: FairShare
   readonly ofHost: FairShare
 }
@@ -32,7 +32,8 @@ interface Callable<W> {
 }
 
 /**
- * Limits concurrent requests of the process, of one destination, to one webhook, and to one host.
+ * Limits the concurrent requests of the process, of each destination, to each webhook, and to each
+ * host.
  */
 export class ConcurrencyLimiter {
   readonly #caps: Pick<DeliverySettings, 'maxInFlight' | 'perWebhook' | 'perHost'>
@@ -69,7 +70,7 @@ export class ConcurrencyLimiter {
    * The permits of one destination for a webhook. They are found by URL, because a reload of the
    * configuration creates new `Webhook` objects.
    */
-  permitsOf(webhook: Pick<Webhook, 'url'>, destination: string): Permits {
+  permitsOf(webhook: Pick<Webhook, 'url'>, destination: string): PermitShares {
     const url = revealed(webhook.url)
     const { perWebhook, perHost } = this.#caps
     // Host and port identify the server whose capacity is shared.
@@ -80,8 +81,8 @@ export class ConcurrencyLimiter {
     }
   }
 
-  /** Whether one more request to the webhook has its permits. */
-  hasPermit({ ofWebhook, ofHost }: Permits): boolean {
+  /** Whether both permits for one more request to the webhook are free. */
+  hasPermit({ ofWebhook, ofHost }: PermitShares): boolean {
     return ofWebhook.hasPermit && ofHost.hasPermit
   }
 
@@ -89,15 +90,15 @@ export class ConcurrencyLimiter {
    * Whether other destinations use up a limit of which this destination has less than its fair
    * share.
    */
-  isHeldByOthers({ ofWebhook, ofHost }: Permits): boolean {
+  isHeldByOthers({ ofWebhook, ofHost }: PermitShares): boolean {
     return (!ofWebhook.hasPermit && ofWebhook.isBelowShare) || (!ofHost.hasPermit && ofHost.isBelowShare)
   }
 
   /**
-   * The webhooks of one attempt that may all be called now. Permits that they share count once for
-   * each webhook.
+   * The webhooks of one attempt that may all be called now. Webhooks that share a limit, such as
+   * that of their host, each take one permit of it.
    */
-  callable<W extends { readonly permits: Permits }>(share: DestinationCalls, webhooks: readonly W[]): Callable<W> {
+  callable<W extends { readonly permits: PermitShares }>(share: DestinationCalls, webhooks: readonly W[]): Callable<W> {
     let isHeldUpByOthers = false
     const callable = webhooks.filter(({ permits }) => {
       const hasPermit = this.hasPermit(permits)
@@ -109,14 +110,14 @@ export class ConcurrencyLimiter {
     return { webhooks: callable, leftOut: webhooks.length - callable.length, isHeldUpByOthers }
   }
 
-  acquire(share: DestinationCalls, { ofWebhook, ofHost }: Permits): void {
+  acquire(share: DestinationCalls, { ofWebhook, ofHost }: PermitShares): void {
     this.#inFlight++
     if (share.calls++ === 0) this.#busyDestinations++
     ofWebhook.acquire()
     ofHost.acquire()
   }
 
-  release(share: DestinationCalls, { ofWebhook, ofHost }: Permits): void {
+  release(share: DestinationCalls, { ofWebhook, ofHost }: PermitShares): void {
     this.#inFlight--
     if (--share.calls === 0) this.#busyDestinations--
     ofWebhook.release()
@@ -124,7 +125,7 @@ export class ConcurrencyLimiter {
   }
 
   /** Releases the permits of a request that ended after `tookMs`. */
-  ended(share: DestinationCalls, permits: Permits, tookMs: number, now: number): void {
+  ended(share: DestinationCalls, permits: PermitShares, tookMs: number, now: number): void {
     this.release(share, permits)
     permits.ofWebhook.ended(tookMs, now)
     permits.ofHost.ended(tookMs, now)
@@ -132,20 +133,20 @@ export class ConcurrencyLimiter {
 }
 
 /**
- * A limit of concurrent requests that several destinations may share: that of a host or of a
- * webhook.
+ * The limit of the concurrent requests to one host or one webhook. Several destinations may share
+ * it.
  */
 class SharedLimit {
   readonly limit: number
   calls = 0
   /** The number of destinations with requests in progress. */
   busyDestinations = 0
-  /** Requests in progress of slow destinations. */
+  /** The number of requests in progress that belong to slow destinations. */
   slowCalls = 0
-  readonly permitTime = new PermitTime()
+  readonly permitTime = new SlowDestinations()
   /**
-   * By destination. Entries are never removed: destinations come only from the configuration, so
-   * there are few.
+   * The shares by destination id. Entries are never removed: destinations come only from the
+   * configuration, so there are few.
    */
   readonly #shares = new Map<string, FairShare>()
 
@@ -161,7 +162,7 @@ class SharedLimit {
     return this.#shares.size > 1
   }
 
-  /** Whether there may be as many destinations with requests in progress as permits. */
+  /** Whether as many destinations as there are permits may have requests in progress. */
   get mayBeCrowded(): boolean {
     return this.#shares.size > 1 && this.#shares.size >= this.limit
   }
@@ -182,7 +183,8 @@ class SharedLimit {
  *   free for the next destination. So n destinations use n/(n + 1) of the limit.
  * - A destination that is alone uses the whole limit, or seven eighths of it when other
  *   destinations share the limit.
- * - While a destination exceeds its share, no destination gets more than what is still free.
+ * - While one destination exceeds its share, each other one may hold about as many permits as are
+ *   free.
  * - With more destinations than permits (crowded), each destination has one request at a time, and
  *   slow destinations leave the last permit to quick ones.
  */
@@ -205,8 +207,8 @@ class FairShare {
   }
 
   /**
-   * Whether one more request leaves the last permit of a crowded limit to quick destinations. It
-   * matters only while slow destinations hold half of the permits.
+   * Whether one more request leaves the last permit of a crowded limit to quick destinations. This
+   * rule applies only while slow destinations hold half of the permits.
    */
   get #leavesLastToQuick(): boolean {
     if (!this.#time.isSlow) return true
@@ -215,7 +217,9 @@ class FairShare {
     return !isCrowd || free > 1 || !permitTime.hasQuick || slowCalls < Math.max(1, Math.floor(limit / 2))
   }
 
-  /** Whether it would have a permit if no other destination had requests in progress. */
+  /**
+   * Whether this destination would have a permit if no other destination had requests in progress.
+   */
   get hasPermitAlone(): boolean {
     const { limit, isShared } = this.#limit
     return isShared ? this.#calls < perFreePermitWhenAlone * (limit - this.#calls) : this.#calls < limit
@@ -238,10 +242,7 @@ class FairShare {
     if (--this.#calls === 0) this.#limit.busyDestinations--
   }
 
-  /**
-   * Notes how long a request took whose permit is released. Limits that cannot be crowded do not
-   * need it.
-   */
+  /** Notes the duration of a request that has ended. Only limits that may be crowded need it. */
   ended(tookMs: number, now: number): void {
     if (!this.#limit.mayBeCrowded) return
     const wasSlow = this.#time.isSlow
@@ -249,7 +250,7 @@ class FairShare {
     if (this.#time.isSlow !== wasSlow) this.#limit.slowCalls += wasSlow ? -this.#calls : this.#calls
   }
 
-  /** Other destinations with requests in progress. */
+  /** The number of other destinations with requests in progress. */
   get #others(): number {
     return this.#limit.busyDestinations - (this.#calls > 0 ? 1 : 0)
   }

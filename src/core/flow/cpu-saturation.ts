@@ -3,8 +3,8 @@ import { flowLimits } from './limits.ts'
 const { saturatedShare, lateMs } = flowLimits.cpuSaturation
 
 /**
- * Finds out until when the process lacked CPU, from samples of its event loop. Times are monotonic
- * milliseconds.
+ * Finds the last time at which the process lacked CPU, from samples of its event loop. Times are
+ * monotonic milliseconds.
  */
 export class CpuSaturation {
   #sampledAt: number

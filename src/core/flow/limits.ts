@@ -28,234 +28,246 @@ const mebibyte = 1024 * kibibyte
 export const flowLimits = {
   fetch: {
     /**
-     * Milliseconds that a broker holds a fetch without records. If doubled, it halves the idle
-     * requests and slows down revocation.
+     * Milliseconds for which a broker may hold a fetch when it has no records. Doubling it halves
+     * the requests of an idle consumer, but the consumer then notices a rebalance later.
      */
     maxWait: durationMs(500),
     /**
-     * Milliseconds of the same wait, while a partition of the events topic is paused. If doubled, a
-     * resumed partition is read 100 ms later.
+     * The same while a partition of the events topic is paused. Doubling it lets a resumed
+     * partition wait up to 100 ms longer for its next fetch.
      */
     maxWaitWhilePaused: durationMs(100),
     /**
-     * Maximum bytes of one fetch from every topic except the retry topics. Small fetches cost more
-     * per delivery. If doubled, decoding takes longer and a pause discards more.
+     * Maximum bytes of one fetch from every topic except the retry topics. Smaller fetches cost
+     * more CPU per delivery. Doubling them blocks the event loop longer while a fetch is decoded,
+     * and a pause then discards more fetched bytes.
      */
     usual: { perPartition: 1_024 * kibibyte, total: 8_192 * kibibyte },
     /**
-     * Maximum bytes of one fetch from retry topics: about 200 copies of each partition. If doubled,
-     * new events wait longer behind retries.
+     * Maximum bytes of one fetch from the retry topics: about 200 copies of each partition.
+     * Doubling them lets new events wait longer behind the retries of a fetch.
      */
     retries: { perPartition: 256 * kibibyte, total: 1_024 * kibibyte },
   },
   prefetch: {
     /**
-     * Records in progress per permitted request: one is being sent, one is ready. If doubled, it
-     * takes more memory without more throughput.
+     * Records in progress for each concurrent request that `delivery.maxInFlight` allows: one is
+     * being sent, and one is ready. Doubling it takes more memory without more throughput.
      */
     recordsPerCall: 2,
     /**
-     * Limits of all partitions of a process together. They bound its memory: a record takes 3 KB in
-     * addition to its bytes. `minRecordsNormal` applies while no partition is stalled,
-     * `minRecordsStalled` otherwise. `dueSoon` counts records that are not decoded yet. If doubled,
-     * they take twice the memory and avoid more spillover.
+     * Limits of a process, for all its partitions together. They limit its memory: a record takes
+     * about 3 KB in addition to its bytes. The limit of records is at least `minRecordsNormal`, and
+     * at least `minRecordsStalled` while the process is stalled. `dueSoon` limits records that are
+     * not decoded yet. Doubling them takes twice the memory and causes less spillover.
      */
     inProcess: { minRecordsNormal: 600, minRecordsStalled: 2_000, bytes: 32 * mebibyte, dueSoon: 10_000 },
     /**
-     * Maximum of one partition. `span` counts the offsets that are read again after a crash. It
-     * must stay below 24,000, which the bitmap of the commit covers.
+     * Maximum limits of one partition. `span` limits the offsets that are read again after a crash.
+     * Doubling it would exceed the 24,000 offsets that the bitmap of the commit covers.
      */
     maxInPartition: { records: 1_000, bytes: 4 * mebibyte, span: 20_000, dueSoon: 1_000 },
     /**
-     * Minimum of one partition, for processes with very many partitions. If doubled, a process with
-     * 2,000 partitions may take twice the memory.
+     * Minimum limits of one partition, for processes with very many partitions. Doubling them lets
+     * a process with 2,000 partitions take twice the memory.
      */
     minInPartition: { recordsNormal: 25, records: 50, bytes: mebibyte / 2, dueSoon: 10 },
     /**
-     * A paused partition resumes when it is below this part of its limits. If doubled (1), it
-     * pauses and resumes with each record.
+     * The part of its limits below which a paused partition resumes. Doubling it (to 1) makes a
+     * partition pause and resume with each record.
      */
     resumeBelow: 0.5,
     /**
-     * Milliseconds that a record is in progress before its process counts as stalled. Until then,
-     * records wait undecoded: decoded ones would outlive V8's young generation and cost a fifth
-     * more CPU (docs/decisions/0043-hot-path-rules.md). If doubled, destinations behind a slow one
-     * wait 200 ms longer.
+     * Milliseconds for which the oldest record may be in progress before the process counts as
+     * stalled. Until then, further records wait undecoded: decoded ones would outlive V8's young
+     * generation and cost a fifth more CPU (docs/decisions/0043-hot-path-rules.md). Doubling it
+     * lets the deliveries behind a slow destination wait 200 ms longer.
      */
     stallThresholdMs: 200,
   },
   notDue: {
     /**
-     * Milliseconds before its due time from which a fetched record is kept in memory. If doubled,
-     * it takes more memory and saves repeated fetches.
+     * The fetched records of a partition stay in memory when the next one is due within this time,
+     * in milliseconds. Otherwise they are discarded and fetched again. Doubling it takes more
+     * memory and saves repeated fetches.
      */
     dueSoonMs: 1_000,
     /**
-     * Milliseconds of the longest single timer, after which the clock is read again. If doubled, a
-     * retry is up to 60 s late after the machine was suspended.
+     * Maximum milliseconds of one timer. At its end the process reads the clock again, because
+     * timers do not count the time for which the machine was suspended. Doubling it makes a retry
+     * up to 60 s late after a suspension.
      */
     maxTimerMs: 30_000,
   },
   admission: {
     /**
-     * Milliseconds between requests for an unknown schema while the registry fails. If doubled, a
-     * partition resumes one second later.
+     * Milliseconds between two requests for an unknown schema while the registry cannot be reached.
+     * Doubling it lets a paused partition resume up to one second later.
      */
     schemaRetryEvery: durationMs(1_000),
     /**
-     * Milliseconds between checks of a deletion that is not confirmed yet. If doubled, the user's
-     * next events wait 100 ms longer.
+     * Milliseconds between two checks whether a delete message was requested. Doubling it lets the
+     * user's next events wait up to 100 ms longer.
      */
     deletionCheckEvery: durationMs(100),
   },
   dispatch: {
     /**
-     * Deliveries that are deferred, dropped or requeued in one tick of the event loop. They take a
-     * few ms. If doubled, responses wait twice as long while a circuit breaker is open.
+     * Maximum number of deliveries that are deferred, dropped or requeued in one tick of the event
+     * loop. They take a few ms. Doubling it lets responses wait twice as long while a circuit
+     * breaker is open.
      */
     maxPerTick: 64,
     /**
-     * Ended requests and deliveries that one notification covers, two per delivery. If doubled,
-     * more objects outlive V8's young generation.
+     * Maximum number of ended requests and deliveries in one notification. A delivery to one
+     * webhook adds two. Doubling it lets more objects outlive V8's young generation.
      */
     maxCoalesced: 128,
     /**
-     * Blocked queues checked after each notification, in addition to one for each ended request. If
-     * doubled, the queues have their turn sooner, and 1,000 destinations take more CPU.
+     * Number of blocked queues that get a turn after a notification, in addition to one for each
+     * ended request. Doubling it gives the queues their turn sooner, but 1,000 destinations take
+     * more CPU.
      */
     minAsked: 16,
   },
   concurrency: {
     /**
-     * A destination may have one request in progress for every four free permits. With k
-     * destinations that do not respond, 4/(k+4) of the permits stay free: 70 of 512 for 25
-     * destinations. If doubled, it is 2/(k+2), which is 37 of 512.
+     * Requests in progress that a destination may have for each free permit. With k destinations
+     * that do not respond, 4/(k+4) of the permits stay free: 70 of 512 for 25 destinations.
+     * Doubling it leaves 2/(k+2), which is 37 of 512.
      */
     perFreePermit: 1 / 4,
     /**
-     * The same for a destination that is alone: it uses seven eighths of the permits. If doubled,
-     * it uses 14 of 15, and the next destination waits for a permit.
+     * The same while no other destination has requests in progress: the destination then uses up to
+     * seven eighths of the permits. Doubling it lets the destination use 14 of 15 permits, and the
+     * next destination waits for one.
      */
     perFreePermitWhenAlone: 7,
     /**
-     * Milliseconds. A destination whose mean request time is below this is never slow. If doubled,
-     * slower destinations may take the last permit of a crowded host.
+     * A destination is never slow when its mean request time is at most this, in milliseconds.
+     * Doubling it lets slower destinations take the last permit of a crowded host.
      */
     neverSlowMs: 100,
     /**
-     * A request is quick when it takes at most this part of the typical time. If doubled, more
-     * destinations count as quick.
+     * A destination is quick when its mean request time is at most this part of the typical time
+     * (`SlowDestinations`). Doubling it makes more destinations count as quick.
      */
     quickPart: 1 / 8,
     /**
-     * Milliseconds of the window in which request times are measured; the current and the previous
-     * window count. If doubled, a recovered destination counts as slow for longer.
+     * Milliseconds of one window in which request times are measured. The current and the previous
+     * window count. Doubling it lets the typical time follow a change later.
      */
     callTimeWindowMs: 60_000,
     /**
-     * Weight of the last request in a destination's mean. If doubled, one slow request makes a
-     * destination slow.
+     * Weight of the last request in a destination's mean request time. Doubling it makes a
+     * destination slow after fewer slow requests.
      */
     lastCallWeight: 1 / 4,
   },
   circuitBreaker: {
     /**
-     * Milliseconds of one step, and number of steps in the window of one minute. If doubled, the
-     * circuit breaker opens later and on older failures.
+     * Milliseconds of one step, and number of steps in the window of one minute. Doubling one of
+     * them makes the circuit breaker open later, and because of older failures.
      */
     stepMs: 5_000,
     steps: 12,
     /**
-     * Minimum number of deliveries in the window before the circuit breaker can open. If doubled, a
-     * destination with few events calls a dead endpoint for longer.
+     * Minimum number of deliveries in the window before the circuit breaker can open. Doubling it
+     * lets a destination with few events call a dead endpoint for longer.
      */
     minDeliveries: 10,
-    /** Part of failed deliveries that opens the circuit breaker. If doubled, it never opens. */
+    /**
+     * Part of the deliveries that must fail to open the circuit breaker. Doubling it keeps the
+     * circuit breaker closed forever.
+     */
     openAtShare: 0.7,
     /**
-     * Milliseconds from opening to the first probe, and between probes. If doubled, a recovered
-     * endpoint waits up to 60 s.
+     * Milliseconds from the opening to the first probe, and from a failed probe to the next one.
+     * Doubling it lets deliveries wait up to 60 s after their endpoint has recovered.
      */
     openForMs: 30_000,
   },
   spillover: {
     /**
-     * Milliseconds that the oldest queued delivery waits before its destination counts as slow. If
-     * doubled, other destinations wait one second longer.
+     * Milliseconds for which the oldest delivery of a queue waits before its destination counts as
+     * slow. Doubling it lets other destinations wait one second longer.
      */
     slowAfterMs: 1_000,
     /**
-     * The same while the process lacks CPU. Every queue waits for the process then, and spillover
-     * costs more CPU than the request. If doubled, other destinations wait 10 s longer.
+     * The same while the process lacks CPU. Then every queue waits for the process, and spillover
+     * costs more CPU than a request. Doubling it lets other destinations wait 10 s longer.
      */
     slowAfterMsWhenSaturated: 10_000,
     /**
-     * Milliseconds between checks of a paused partition. If doubled, the process notices a stall 20
-     * ms later and spills 250 ms later.
+     * Milliseconds between two checks of a paused partition, while the process is not stalled and
+     * while it is. Doubling them lets the process notice a stall 20 ms later, and spill 250 ms
+     * later.
      */
     checkEvery: { normal: durationMs(20), stalled: durationMs(250) },
   },
   cpuSaturation: {
     /**
-     * Milliseconds between samples of the event loop. If doubled, spillover notices CPU saturation
-     * later.
+     * Milliseconds between two samples of the event loop. Doubling it lets spillover notice CPU
+     * saturation later.
      */
     sampleEveryMs: 250,
     /**
-     * Busy part of a sample that counts as saturated: the loop was idle for less than a fiftieth.
-     * If doubled, no sample counts.
+     * The busy part from which a sample counts as saturated: the event loop was idle for at most a
+     * fiftieth of the time. Doubling it would let no sample count.
      */
     saturatedShare: 0.98,
     /**
-     * Milliseconds after which a sample is late. A late sample shows saturation too. If doubled,
-     * long blocks of the event loop are not noticed.
+     * Milliseconds since the previous sample after which a sample is late. A late sample also shows
+     * saturation. Doubling it leaves longer blocks of the event loop unnoticed.
      */
     lateMs: 500,
   },
   deferral: {
     /**
-     * Milliseconds that a delivery waits in memory for its `notBefore`; with a longer wait it is
-     * deferred. If doubled, it takes more memory and writes fewer copies.
+     * Maximum milliseconds for which a delivery waits in memory for its `notBefore`. A delivery
+     * with a longer wait is deferred. Doubling it takes more memory and writes fewer copies.
      */
     maxWaitInMemory: durationMs(10_000),
     /**
-     * Milliseconds that a delivery for an unknown destination is deferred. Processes load a new
-     * configuration up to one minute apart. If doubled, typing errors are dead-lettered later.
+     * Milliseconds for which a delivery is deferred when its destination is unknown, because
+     * processes load a new configuration up to one minute apart. Doubling it dead-letters the
+     * deliveries of removed destinations later.
      */
     unconfigured: durationMs(60_000),
     /**
-     * Deferrals of an event that cannot be routed: 10 s, 30 s and one minute. If doubled, it is
-     * dead-lettered minutes later.
+     * Maximum number of deferrals of an event that cannot be routed. They take 10 s, 30 s and one
+     * minute. Doubling it lets the event be dead-lettered 15 minutes later.
      */
     maxUnrouted: 3,
   },
   append: {
     /**
-     * Milliseconds that the producer collects a batch. `patient` is for retry topics, whose records
-     * wait anyway. If doubled, there are fewer requests, and the collector responds more slowly.
+     * Milliseconds for which the producer collects the records of a batch. `patient` is for retry
+     * topics, whose records wait in any case. Doubling them saves requests, but the collector
+     * responds later.
      */
     linger: { usual: durationMs(5), patient: durationMs(20) },
     /**
-     * Milliseconds before a failed append is repeated. The wait doubles each time, up to
-     * `maxRetryMs`. If doubled, a broken broker gets less load and appends recover later.
+     * Milliseconds before a failed append is repeated. Each further wait is twice as long, up to
+     * `maxRetryMs`. Doubling both gives a broken broker less load, but appends recover later.
      */
     firstRetryMs: 500,
     maxRetryMs: 10_000,
   },
   drain: {
     /**
-     * Milliseconds that a stop waits for deliveries in progress: a request takes at most 5 s, then
-     * its copy is appended. If doubled, a stop may exceed its grace period.
+     * Milliseconds for which a stop waits for deliveries in progress: a request takes at most 5 s,
+     * and its copy is appended after that. Doubling it may let a stop exceed its grace period.
      */
     timeout: durationMs(8_000),
     /**
-     * Milliseconds that a stop then waits for the copies of the remaining deliveries. If doubled, a
-     * stop may exceed its grace period.
+     * Milliseconds for which the stop then waits for the copies of deliveries that it has deferred.
+     * Doubling it may let a stop exceed its grace period.
      */
     handOverTimeout: durationMs(2_000),
     /**
-     * Milliseconds between checks whether the stop is complete. If doubled, a stop takes 20 ms
-     * longer.
+     * Milliseconds between two checks whether the stop is complete. Doubling it lets a stop take up
+     * to 20 ms longer.
      */
     checkEvery: durationMs(20),
   },

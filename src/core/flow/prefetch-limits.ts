@@ -4,8 +4,8 @@ import { flowLimits } from './limits.ts'
 const { recordsPerCall, inProcess, maxInPartition, minInPartition } = flowLimits.prefetch
 
 /**
- * The bytes of memory that a record takes. Headers count, because a producer may write headers of
- * any size.
+ * The bytes of a record's key, value and headers. Headers count, because a producer may write
+ * headers of any size.
  */
 export function heldBytes({ key, value, headers }: Pick<LogRecord, 'key' | 'value' | 'headers'>): number {
   let bytes = (key?.length ?? 0) + (value?.length ?? 0)
@@ -14,24 +14,28 @@ export function heldBytes({ key, value, headers }: Pick<LogRecord, 'key' | 'valu
 }
 
 /**
- * The limits of one partition. The partition is paused when it reaches one of them, and resumed
- * when it is below half of all of them.
+ * The limits of one partition. The partition is paused when it exceeds `records`, `bytes` or
+ * `span`, and resumed when all three are at most half of their limits.
  */
 export interface PrefetchLimits {
   readonly records: number
   readonly bytes: number
   /**
-   * The difference between the highest received and the lowest undone offset. A process reads
-   * these records again after a crash. The bitmap of the commit must cover them.
+   * Maximum difference between the next offset to read and the lowest undone offset. After a crash,
+   * a process reads the records between them again. The bitmap of the commit must cover them.
    */
   readonly span: number
-  /** Undecoded records that are due soon. */
+  /**
+   * Maximum number of undecoded records that stay in memory while the partition waits until the
+   * next record is due.
+   */
   readonly dueSoon: number
 }
 
 /**
  * The limits for each of `partitions` partitions in a process with `maxInFlight` concurrent
- * requests. `stalled` applies while a record is in progress for longer than the stall threshold.
+ * requests. `stalled` applies while the oldest record of the process is in progress for longer than
+ * the stall threshold.
  */
 export function prefetchLimits(
   partitions: number,

@@ -1,16 +1,17 @@
 /**
  * A token bucket that stores a time instead of tokens. `#paidUntil` is the time until which
  * everything spent is paid. A time in the past is credit, limited by the burst. A time in the
- * future is debt. A caller may spend more than the credit, so a batch larger than the burst passes,
- * and the wait for its debt keeps the mean rate. The rate may change between two calls. Times are
- * milliseconds of one monotonic clock.
+ * future is debt. A caller may spend more than the credit, so a batch larger than the burst passes.
+ * The next callers then wait until the debt is paid, which keeps the mean rate. The rate may change
+ * between two calls. Times are milliseconds of one monotonic clock.
  */
 export class RateLimiter {
   readonly #burstMs: number
   #paidUntil: number
 
   /**
-   * @param burstMs limits the credit: unused rate can be spent later for at most this long.
+   * @param burstMs the maximum credit in milliseconds. After a pause, the amount that the rate
+   *   allows in this time can be spent immediately.
    * @param since the time at which the credit begins to grow.
    */
   constructor(burstMs: number, since: number) {

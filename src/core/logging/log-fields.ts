@@ -78,8 +78,8 @@ export const redacted = '***'
 
 /**
  * Returns the fields of a log line in the form that may be logged. Values of unknown fields are
- * withheld, and URLs are reduced to their origin. Most lines need no change and are returned
- * without a copy, because a failing endpoint causes a log line for each attempt.
+ * replaced, and URLs are reduced to their origin. Most lines need no change: they are returned
+ * without a copy, which saves time while a failing endpoint causes a log line for each attempt.
  */
 export function loggable(facts: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   if (Object.keys(facts).every(name => allowed.has(name) && isLoggable(facts[name]))) return facts
@@ -105,8 +105,8 @@ function withOrigins(value: unknown): unknown {
 }
 
 /**
- * URLs from their `://` on. Matching the scheme too would take quadratic time on a text like
- * `a+a+a+…`.
+ * Matches a URL from its `://` on. A pattern that also matched the scheme would take quadratic time
+ * on a text like `a+a+a+…`.
  */
 const urls = /:\/\/(?:[^\s/?#@"'<>]*@)?([^\s/?#"'<>]*)([/?#][^\s"'<>]*)?/g
 

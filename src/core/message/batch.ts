@@ -8,8 +8,8 @@ import { type Members, membersIn, splitJson } from './split-json.ts'
 /** Maximum number of accepted messages in one batch. Further messages are rejected one by one. */
 export const maxMessages = 2_500
 /**
- * A batch with more elements is refused as a whole. A response that lists each rejected element
- * would be larger than the request.
+ * Maximum number of elements in a batch. A larger batch is refused as a whole: a response that
+ * lists each rejected element would be larger than the request.
  */
 export const maxElements = 4 * maxMessages
 /**

@@ -11,11 +11,11 @@ export interface EventOrigin {
   readonly kind: 'audience' | 'deletion'
   /** Name of the audience, or id of the deletion request. */
   readonly id: string
-  /** Audience events: the version of the membership change. */
+  /** For an audience: the version of the membership update. */
   readonly version: number | undefined
   /**
-   * Deletion events: the destinations whose results the deletion waits for. A result is reported
-   * even if the destination is no longer connected.
+   * For a deletion: the destinations whose results it waits for. The dispatcher reports a result
+   * even if the destination is no longer connected to the source.
    */
   readonly destinations?: readonly string[] | undefined
 }
@@ -23,29 +23,27 @@ export interface EventOrigin {
 /** A message in the form of a record of the events topic. */
 export interface Event {
   readonly sourceId: string
-  /** Set on events for a single destination (audiences). */
+  /** Set when the event is for a single destination, as a membership update is. */
   readonly destinationId: string | undefined
   readonly receivedAt: EpochMs
   /**
-   * True when Hookline's own producers wrote the event after `normalise`. The dispatcher normalises
-   * others.
+   * True when Hookline itself wrote the event after `normalise`. The dispatcher normalises all
+   * other events.
    */
   readonly canonical: boolean
   readonly origin: EventOrigin | undefined
   readonly message: Message
 }
 
-/**
- * The parts of an event that are still needed after the request body was built: origin and user.
- */
+/** The parts of an event that are still needed after its request body was built. */
 export interface EventHead extends Pick<Event, 'sourceId' | 'receivedAt' | 'origin'> {
   readonly message: Pick<Message, 'type' | 'userId' | 'traits'>
 }
 
 /**
- * Keeps only the message fields that a membership update or deletion reports with its result.
- * Thousands of deliveries may wait, and the full message would be in memory twice: here and in the
- * request body.
+ * Keeps only the message fields that the dispatcher reports with the result of a membership update
+ * or deletion. Thousands of deliveries may wait, and the full message would be in memory twice:
+ * here and in the request body.
  */
 export function headOf({ sourceId, receivedAt, origin, message }: Event): EventHead {
   const { type, userId } = message

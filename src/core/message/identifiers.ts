@@ -17,12 +17,12 @@ export const textOf = (value: unknown): string | undefined =>
  */
 export const idOf = (value: unknown): string | undefined => textOf(typeof value === 'number' ? String(value) : value)
 
-/** Maximum length of a user id: a whole message may have 32 KiB. */
+/** Maximum bytes of a user id: as many as a whole message may have. */
 export const maxUserIdBytes = 32 * 1024
 
 /**
- * Returns what is wrong with a user id that is too long, to be appended to the name of its field.
- * `undefined` when its length is fine.
+ * Returns the error when a user id is too long, as a text that follows the name of the field.
+ * `undefined` when the length is allowed.
  */
 export function tooLongUserId(userId: string): string | undefined {
   const bytes = Buffer.byteLength(userId)
@@ -37,9 +37,9 @@ const headerSafe = /^[\x21-\x7e]+$/
 export const isMessageId = (text: string): boolean => text.length <= maxMessageIdLength && headerSafe.test(text)
 
 /**
- * Prefixes of ids that only Hookline assigns: to membership updates, delete messages, canary
- * messages, and events without an id (their topic, partition and offset). A sender that used one
- * of these ids first would make receivers drop Hookline's message as a duplicate.
+ * Matches ids that only Hookline assigns: to membership updates, delete messages, canary messages,
+ * and events without an id (their topic, partition and offset). A sender that used one of these ids
+ * first would make receivers drop Hookline's message as a duplicate.
  */
 const reserved = /^(?:(?:audience|delete)-[0-9a-f]{40}|canary-|[\w.-]+\.events\/\d+\/\d+$)/
 

@@ -5,7 +5,6 @@ import { membersIn } from './split-json.ts'
 
 export type JsonObject = Readonly<Record<string, unknown>>
 
-/** Whether a value is an object other than null or a list. */
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
@@ -24,15 +23,15 @@ export function parseField(text: string, field: string): Parsed | Rejection {
 }
 
 /**
- * Returns what is wrong and where. V8 may quote part of the text, which must not appear in log
- * lines or responses.
+ * Returns the message of the parser's error without the text that V8 may quote: that text must not
+ * appear in log lines or responses.
  */
 const reasonOf = (error: SyntaxError): string =>
   error.message.replace(/(?:, )?(?:\.\.\.)?".*"(?:\.\.\.)? is not valid JSON$/su, '') || 'unexpected text'
 
 /**
- * Parses one message. Numbers in its own ids (`userId`, `messageId`, …) become their digits as
- * written, even if a double cannot hold them. Text that is not JSON is rejected with
+ * Parses one message. Numbers in its top-level ids (`userId`, `messageId`, …) become their digits
+ * as written, even if a double cannot hold them. Text that is not JSON is rejected with
  * `invalid_json`.
  */
 export function parseJson(text: string): Parsed | Rejection {
@@ -71,9 +70,9 @@ export const maxNesting = 100
 
 /**
  * Serialises a parsed value to compact text that `JSON.stringify(JSON.parse(text))` reproduces
- * exactly. Receivers recompute it to check the signature. `__proto__` members are removed at
- * every depth, and lone surrogates become U+FFFD. Rejection codes, with `field` in the text:
- * `non_finite_number`, and `too_deep` for more than 100 levels.
+ * exactly, so that receivers can check the signature after they have parsed the body. `__proto__`
+ * members are removed at every depth, and lone surrogates become U+FFFD. Rejection codes, with
+ * `field` in the text: `non_finite_number`, and `too_deep` for more than 100 levels.
  */
 export function canonicalJson(value: unknown, field = 'The value'): Canonical | Rejection {
   switch (inspect(value, 0)) {

@@ -2,15 +2,12 @@ import type { JsonText } from '../units.ts'
 import { type Canonical, canonicalJson, isObject, type JsonObject } from './json.ts'
 import { type CallType, type Rejection, rejection } from './message.ts'
 
-/**
- * Maximum size of a message in bytes of compact UTF-8 JSON, before the batch's defaults are merged
- * in.
- */
+/** Maximum size of a message in bytes of compact UTF-8 JSON, without the defaults of its batch. */
 export const maxMessageBytes = 32_768
 
 /**
- * Maximum length of a message's text that is parsed, in characters: eight times `maxMessageBytes`.
- * A text of `\u` escapes has six characters for one byte of compact JSON; the rest allows for white
+ * Maximum length of a message text that is parsed, in characters: eight times `maxMessageBytes`. A
+ * text of `\u` escapes has six characters for one byte of compact JSON; the rest allows for white
  * space. The limit also bounds the number of values.
  */
 export const maxTextLength = 8 * maxMessageBytes
@@ -26,8 +23,8 @@ export interface BatchDefaults {
   readonly batchContext?: unknown
   readonly batchIntegrations?: unknown
   /**
-   * Cache of canonical forms. The defaults are added for later messages that have nothing of their
-   * own.
+   * Caches the canonical forms of the defaults, for messages without own `context` or
+   * `integrations`.
    */
   readonly known?: Map<object, Canonical>
 }
@@ -135,9 +132,9 @@ interface Members {
 function readMembers(input: JsonObject): Members | Rejection {
   const canonical = new Map<object, Canonical>()
   let droppedKeys = 0
-  // An upper bound of the size, far below the limit for nearly every message. A character
-  // takes at most 6 bytes before JSON escaping and 3 after it. The exact size is computed only if
-  // the bound exceeds the limit.
+  // An upper bound of the size, far below the limit for nearly every message. The exact size is
+  // computed only if the bound exceeds the limit. JSON takes at most 6 bytes for a character that
+  // it may have to escape, and at most 3 bytes for a character of a text that is JSON already.
   let maxBytes = 2
   for (const key in input) {
     const value = input[key]

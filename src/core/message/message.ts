@@ -1,18 +1,6 @@
 import type { EpochMs, JsonText } from '../units.ts'
 
-/*
- * Terms:
- * message      an identify, track, page, screen, group, alias or delete call of an SDK
- * event        a message in the form of a record of the events topic
- * source       an application with a write key that sends messages
- * destination  a configured receiver, connected to sources
- * webhook      one of the up to five URLs of a destination
- * delivery     the delivery of one event to one destination
- * attempt      one try at a delivery: one concurrent request to each webhook
- * request      one POST to one webhook; metrics and settings name it "call"
- * outcome      the result of one request
- * decision     the next step of the delivery after an attempt
- */
+/* Terms: see docs/reference/glossary.md. */
 
 /** The message types that SDKs send. */
 export const callTypes = ['identify', 'track', 'page', 'screen', 'group', 'alias'] as const
@@ -26,8 +14,9 @@ export type CallType = (typeof callTypes)[number]
 export type MessageType = (typeof messageTypes)[number]
 
 /**
- * A message after `normalise`. Its free-form parts are canonical JSON text, so that a body is built by concatenation;
- * every field is always there (undefined when absent), which keeps the objects of one shape.
+ * A message after `normalise`. Its free-form parts are canonical JSON text, so that a request body
+ * is built by concatenation. Every field is always there, possibly as `undefined`, because V8
+ * handles objects of one shape faster.
  */
 export interface Message {
   readonly type: MessageType
@@ -36,16 +25,18 @@ export interface Message {
   readonly anonymousId: string | undefined
   readonly groupId: string | undefined
   readonly previousId: string | undefined
-  /** Track: the event name. */
+  /** The event name of a track message. */
   readonly event: string | undefined
-  /** Page and screen. */
+  /** The name of a page or screen. */
   readonly name: string | undefined
   readonly category: string | undefined
   readonly timestamp: EpochMs
   readonly properties: JsonText | undefined
   readonly traits: JsonText | undefined
   readonly context: JsonText | undefined
-  /** Which destinations may have the message: the call's own map and `context.integrations`, already merged. */
+  /**
+   * Selects destinations: the merged `integrations` of the message, its batch and their contexts.
+   */
   readonly integrations: JsonText | undefined
 }
 

@@ -23,7 +23,7 @@ export interface Normalised {
 
 /**
  * Converts a message of any SDK to the form that is stored and delivered, or rejects it. `input`
- * has to come from `parseJson`, otherwise large numeric ids lose digits.
+ * must come from `parseJson`, because otherwise large numeric ids lose digits.
  */
 export function normalise(input: unknown, reception: Reception): Normalised | Rejection {
   if (!isObject(input)) return rejection('not_an_object', 'A message must be a JSON object: send { "type": …, … }.')

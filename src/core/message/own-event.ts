@@ -1,7 +1,6 @@
 import type { EpochMs, JsonText } from '../units.ts'
 import type { Event, EventOrigin } from './event.ts'
 
-/** The content of an event that Hookline creates itself. */
 interface OwnEvent {
   readonly type: 'identify' | 'delete' | 'track'
   readonly messageId: string
@@ -54,6 +53,6 @@ const ownSources: ReadonlySet<string> = new Set([audiencesSource, canarySource])
 /** Whether the source id is reserved for events that Hookline creates. */
 export const isOwnSource = (sourceId: string): boolean => ownSources.has(sourceId)
 
-/** Results of a membership update, as the dispatcher reports them. */
+/** Results of a membership update or delete message, as the dispatcher reports them. */
 export const changeResults = ['delivered', 'undelivered'] as const
 export type ChangeResult = (typeof changeResults)[number]

@@ -1,6 +1,6 @@
 import type { RejectionCode } from './message.ts'
 
-/** A message of a batch that was rejected. The other messages were accepted. */
+/** A rejected message of a batch. Without strict mode, the other messages are accepted. */
 export interface RejectedMessage {
   /** Index in the batch. */
   readonly index: number

@@ -1,6 +1,4 @@
-/**
- * The positions of the parts of a JSON text. A parser has to check whether each part is valid JSON.
- */
+/** The parts of a JSON text. A part may not be valid JSON: only a parser can check that. */
 export type SplitResult =
   /** A list, or an object whose member `list` is a list. */
   | {
@@ -35,11 +33,12 @@ export interface SplitOptions {
 /**
  * Splits a JSON text into its top-level members or elements without parsing them. So a broken
  * element does not affect the others, and the length of each element is checked before it is
- * parsed. Valid JSON is always split exactly as a parser would. Time and memory are linear in the
- * length of any text.
+ * parsed. Valid JSON is always split exactly as a parser would split it. Time and memory are linear
+ * in the length of any text.
  *
- * A bracket that does not match closes the innermost pair that it can close. An element whose own
- * bracket is never closed extends to the end of the list.
+ * A closing bracket that does not match the innermost open one closes the innermost pair of its own
+ * kind, with all pairs inside. An element whose own bracket is never closed extends to the end of
+ * the list.
  */
 export function splitJson(text: string, options: SplitOptions): SplitResult {
   return new Cutter(text, options).cut()
@@ -95,7 +94,6 @@ class Cutter {
     return elements.length > 2 * this.#options.maxElements ? { kind: 'too_many' } : { kind: 'list', elements, members }
   }
 
-  /** Splits an object. Of several members with one name the last counts, as in `JSON.parse`. */
   #cutObject(): SplitResult | undefined {
     this.#step()
     if (this.#code() === brace.close) return this.#end(brace.close)
@@ -122,7 +120,7 @@ class Cutter {
   }
 
   /**
-   * Splits a list. It keeps one element more than the maximum, which shows that there are too many.
+   * Splits a list. Keeps one element more than the maximum, which shows that there are too many.
    */
   #cutList(): SplitResult | undefined {
     const elements: number[] = []
@@ -146,8 +144,8 @@ class Cutter {
 
   /**
    * Reads a member name and moves behind it. Returns `undefined` when there is no name, and `null`
-   * when the name was not requested. A name that was not requested is not copied, because a body
-   * may have hundreds of thousands.
+   * for a name that was not requested. It does not copy these names, because a body may have
+   * hundreds of thousands of them.
    */
   #name(): string | null | undefined {
     const from = this.#at
@@ -192,7 +190,8 @@ class Cutter {
         else brackets += 1
       } else if (code === brace.close || code === bracket.close) {
         const openOfKind = code === brace.close ? braces : brackets
-        // Without a matching bracket in the element, it ends the list or is a stray bracket.
+        // If the element has no open bracket of this kind, the list or object ends here, or the
+        // bracket is superfluous.
         if (openOfKind === 0 && code === closing) return at
         for (let closed = 0; openOfKind > 0 && closed !== code; ) {
           depth -= 1
@@ -217,7 +216,7 @@ class Cutter {
   /**
    * Returns the position of the quote that closes the string at `from`, or the end of the text. A
    * quote after an even number of backslashes is not escaped. Each backslash is counted for one
-   * quote only.
+   * quote only, so the time is linear.
    */
   #endOfString(from: number): number {
     const text = this.#text

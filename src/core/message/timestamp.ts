@@ -10,7 +10,10 @@ const dayMs = 24 * hourMs
 const cycle = { years: 400, ms: 146_097 * dayMs }
 const earliest = Date.UTC(1 + cycle.years, 0, 1) - cycle.ms
 const latest = Date.UTC(10_000, 0, 1) - 1
-/** A number from here on is in milliseconds (as milliseconds: 1973; as seconds: the year 5138). */
+/**
+ * The smallest number that is read as milliseconds: a time in 1973. As seconds, it would be in
+ * 5138.
+ */
 const minMilliseconds = 1e11
 
 /**
@@ -29,12 +32,15 @@ export function parseTimestamp(value: unknown): EpochMs | undefined {
 export const isTimestamp = (value: unknown): value is EpochMs =>
   typeof value === 'number' && Number.isInteger(value) && value >= earliest && value <= latest
 
-/** NaN, the result of an impossible date or time, is out of range too. Adding 0 turns −0 into 0. */
+/**
+ * Returns `undefined` for a time outside the years 0001 to 9999, and for NaN, the result of an
+ * impossible date or time. Adding 0 turns −0 into 0.
+ */
 const inRange = (ms: number): EpochMs | undefined => (isTimestamp(ms) ? epochMs(ms + 0) : undefined)
 
 /**
- * Parses `2015-02-02T10:00:00.000Z`, the form of nearly every SDK, ten times faster than the
- * pattern.
+ * Parses `2015-02-02T10:00:00.000Z`, the form of nearly every SDK, ten times faster than
+ * `parseIso`.
  */
 function parseUsual(text: string): EpochMs | undefined {
   const usual =
@@ -104,9 +110,15 @@ function timeOfDay(hour: number, minute: number, second: number, millisecond: nu
   return exists ? hour * hourMs + minute * minuteMs + second * 1_000 + millisecond : Number.NaN
 }
 
-/** Clock skew that is not corrected. It includes the travel time of the request. */
+/**
+ * Maximum clock skew that is not corrected. The measured skew includes the travel time of the
+ * request.
+ */
 const toleratedSkewMs = minuteMs
-/** Maximum age of a live message. An older timestamp is historical data and is kept. */
+/**
+ * Maximum age of a live message when it was sent. An older message is historical data, and its
+ * timestamp is kept.
+ */
 const liveWithinMs = hourMs
 
 /**
@@ -138,7 +150,7 @@ export function toIsoTimestamp(ms: EpochMs): string {
 }
 
 /**
- * Text of the last minute that was formatted. Consecutive timestamps mostly share it, and
- * formatting a date takes the most time.
+ * Text of the last minute that was formatted. Consecutive timestamps mostly share this minute, and
+ * formatting the date takes most of the time.
  */
 let lastMinute = { from: Number.NaN, text: '' }

@@ -1,7 +1,7 @@
-import { staleReasons } from '../audience/sync.ts'
+import { staleReasons } from '../audience/sync-watermark.ts'
 import { counter, gauge, histogram, openLabels } from './spec.ts'
 
-/** Restoring two million memberships takes about ten seconds. */
+/** Upper bounds in seconds. Restoring two million memberships takes about ten seconds. */
 const restoreBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300]
 
 const { destination, partition } = openLabels
@@ -10,7 +10,7 @@ const { destination, partition } = openLabels
 export const audienceMetrics = {
   audienceInputs: counter(
     'hookline_audience_inputs_total',
-    'Audience inputs processed, by kind and result. The kind is `-` when the record could not be decoded.',
+    'Records of the audience input topic (syncs, delivery results, resets and deletions) processed, by kind and result. The kind is `-` when the record could not be decoded.',
     {
       unit: 'inputs',
       use: 'dashboard',
@@ -50,7 +50,7 @@ export const audienceMetrics = {
   ),
   audiencePartitions: gauge(
     'hookline_audience_partitions',
-    'Partitions of the audience input topic assigned to this process. A partition in state `restoring` processes no inputs yet.',
+    'Partitions of the audience input topic assigned to this process. A partition in state `restoring` processes no records yet.',
     { unit: 'partitions', use: 'dashboard', labels: { state: ['restored', 'restoring'] } },
   ),
   audienceRestoreSeconds: histogram(
@@ -65,7 +65,7 @@ export const audienceMetrics = {
   ),
   audienceInputLag: gauge(
     'hookline_audience_input_lag_records',
-    'Audience inputs of the partition that are not processed yet.',
+    'Records of the partition of the audience input topic that are not processed yet.',
     { unit: 'records', use: 'dashboard', labels: { partition } },
   ),
 } as const

@@ -1,6 +1,9 @@
 import { counter, gauge, openLabels, tracedHistogram } from './spec.ts'
 
-/** The collector refuses a request when Kafka does not acknowledge its messages within 10 s. */
+/**
+ * Upper bounds in seconds. The collector refuses a request when Kafka does not acknowledge its
+ * messages within 10 s.
+ */
 const storeBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
 const { source } = openLabels
@@ -25,12 +28,12 @@ export const collectorMetrics = {
   ),
   collectorStoreSeconds: tracedHistogram(
     'hookline_collector_store_seconds',
-    'Time from passing the messages of a request to the Kafka producer to the last acknowledgement.',
+    'Time until Kafka has acknowledged all messages of a request, from when the Kafka producer gets them.',
     { unit: 'seconds', use: 'dashboard', buckets: storeBuckets },
   ),
   collectorHeldBytes: gauge(
     'hookline_collector_held_bytes',
-    'Memory in use: request bodies (`bodies`), request bodies without a known source (`keyless`), and records that Kafka has not acknowledged (`records`).',
+    'Memory of the collector in use: request bodies (`bodies`), request bodies whose source is not known yet (`keyless`), and records that Kafka has not acknowledged (`records`).',
     { unit: 'bytes', use: 'dashboard', labels: { what: ['bodies', 'keyless', 'records'] } },
   ),
   collectorHeldBytesLimit: gauge(

@@ -2,14 +2,14 @@ import { deadLetterReasons, deferralCauses, dropReasons, outcomes } from '../del
 import { counter, gauge, histogram, openLabels, tracedHistogram } from './spec.ts'
 
 /**
- * The first attempt should start within seconds. The upper buckets distinguish backlogs of hours
- * and days.
+ * Upper bounds in seconds. The first attempt should start within seconds. The upper buckets
+ * distinguish backlogs of minutes and hours.
  */
 const delayBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800, 14_400]
-/** A request times out after 5 s. */
+/** Upper bounds in seconds. A request times out after 5 s. */
 const callBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 3, 4, 5]
 
-/** From the shortest retry delay to the end of the retry window. */
+/** Upper bounds in seconds, up to the maximum retry window of 4 h. */
 const recoveryBuckets = [1, 5, 10, 30, 60, 300, 900, 1800, 3600, 7200, 14_400]
 
 const { destination, webhook, tier } = openLabels
@@ -28,7 +28,7 @@ export const deliveryMetrics = {
   }),
   webhooksGone: counter(
     'hookline_webhooks_gone_total',
-    'Requests to which the endpoint responded with 410 Gone: it was removed permanently.',
+    'Requests to which the endpoint responded with 410 Gone: the endpoint was removed permanently.',
     { unit: 'requests', use: 'alert', labels: { destination, webhook } },
   ),
   deliveries: counter(
@@ -57,7 +57,7 @@ export const deliveryMetrics = {
   ),
   drops: counter(
     'hookline_drops_total',
-    'Deliveries dropped because of the configuration, the integrations of the message, or a deletion, by reason.',
+    'Deliveries dropped, by reason: the destination is disabled, the `integrations` of the message exclude it (`not_selected`), no destination is connected to the source, or the user was deleted or is suppressed.',
     {
       unit: 'deliveries',
       use: 'dashboard',
@@ -118,7 +118,7 @@ export const deliveryMetrics = {
   }),
   canaryLost: counter(
     'hookline_canary_lost_total',
-    'Canary messages that will not be delivered, by reason. A message without any result is in neither the received nor the lost count.',
+    'Canary messages that will not be delivered, by reason. A message without a result counts as neither received nor lost.',
     { unit: 'messages', use: 'debug', labels: { reason: ['not_stored', 'dead_lettered', 'dropped'] } },
   ),
   canarySeconds: histogram(

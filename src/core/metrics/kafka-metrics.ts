@@ -5,30 +5,29 @@ const { topic, partition, tier } = openLabels
 const group = ['dispatcher', 'retries', 'audiences'] as const
 export type ConsumerGroupLabel = (typeof group)[number]
 
-/** Metrics of the Kafka consumers and producers. */
 export const kafkaMetrics = {
-  recordsConsumed: counter('hookline_records_consumed_total', 'Records admitted for processing.', {
-    unit: 'records',
-    use: 'dashboard',
-    labels: { group },
-  }),
+  recordsConsumed: counter(
+    'hookline_records_consumed_total',
+    'Records that this process read and began to process. A record that is read again, for example after a rebalance, counts again.',
+    { unit: 'records', use: 'dashboard', labels: { group } },
+  ),
   recordsFinished: counter(
     'hookline_records_finished_total',
-    'Records that left this process: `done` when everything that follows from them is finished, `handed_back` when their partition was revoked.',
+    'Records that this process no longer works on. `done`: the processing ended, and Kafka has stored each retry, dead letter or other record that it wrote. `handed_back`: the partition was revoked first, and its next owner reads the record again.',
     { unit: 'records', use: 'dashboard', labels: { group, end: ['done', 'handed_back'] } },
   ),
-  recordsOpen: gauge('hookline_records_open', 'Records admitted and not yet done.', {
+  recordsOpen: gauge('hookline_records_open', 'Records that this process has read and not finished.', {
     unit: 'records',
     use: 'dashboard',
   }),
   oldestOpenSeconds: gauge(
     'hookline_oldest_open_record_seconds',
-    'Time since the admission of the record that has been in progress longest.',
+    'Longest time for which a record has been in progress in this process.',
     { unit: 'seconds', use: 'dashboard' },
   ),
   oldestRecord: gauge(
     'hookline_oldest_open_record_timestamp_seconds',
-    'Append time of the oldest record that is admitted and not done; the current time when there is none.',
+    'Append time of the oldest record in progress; the current time when there is none.',
     { unit: 'Unix time', use: 'alert', labels: { topic } },
   ),
   oldestDueRetry: gauge(
@@ -70,21 +69,21 @@ export const kafkaMetrics = {
     'Retention of the topic as Hookline creates it. Kafka removes older records even if they are not processed.',
     { unit: 'seconds', use: 'alert', labels: { topic } },
   ),
-  consumerLag: gauge('hookline_consumer_lag_records', 'Records of the partition that are not done yet.', {
-    unit: 'records',
-    use: 'dashboard',
-    labels: { topic, partition },
-  }),
+  consumerLag: gauge(
+    'hookline_consumer_lag_records',
+    'Lag of the partition: records from the first one whose processing has not ended to the end of the partition.',
+    { unit: 'records', use: 'dashboard', labels: { topic, partition } },
+  ),
   positionsLost: counter(
     'hookline_positions_lost_total',
     'Records skipped because retention removed them or the log was truncated.',
     { unit: 'records', use: 'alert', labels: { topic } },
   ),
-  produceFailures: counter('hookline_produce_failures_total', 'Failed writes to a topic. Hookline retries them.', {
-    unit: 'writes',
-    use: 'dashboard',
-    labels: { topic },
-  }),
+  produceFailures: counter(
+    'hookline_produce_failures_total',
+    'Failed writes to a topic. Hookline retries them, except writes of the collector, whose senders receive an error.',
+    { unit: 'writes', use: 'dashboard', labels: { topic } },
+  ),
   unwritableTopics: gauge(
     'hookline_unwritable_topics',
     'Topics whose last write failed. Hookline does not commit the affected offsets until the writes succeed.',

@@ -29,8 +29,8 @@ type Instrument<Spec> =
 export interface Counter<Labels extends LabelSet> {
   inc(labels: LabelsOf<Labels>, by?: number): void
   /**
-   * Returns the counter child of these labels and exposes it from now on. Keep it to save a lookup
-   * for each increment.
+   * Returns the counter of these labels and exposes it from now on. Keep the counter to save a
+   * look-up for each increment.
    */
   of(labels: LabelsOf<Labels>): Count
 }
@@ -46,7 +46,7 @@ export interface Gauge<Labels extends LabelSet> {
 }
 
 export interface Histogram<Labels extends LabelSet> {
-  /** In the metric's unit. */
+  /** @param value in the metric's unit */
   observe(labels: LabelsOf<Labels>, value: number): void
 }
 

@@ -2,7 +2,6 @@ import { counter, gauge, openLabels } from './spec.ts'
 
 const { check } = openLabels
 
-/** Metrics of the process. */
 export const processMetrics = {
   build: gauge('hookline_build_info', 'Always 1. The labels contain the versions of Hookline and Node.', {
     unit: 'state',
@@ -67,7 +66,7 @@ export const processMetrics = {
   }),
   seriesFolded: counter(
     'hookline_metrics_series_folded_total',
-    'Sets of label values above the series limit. Hookline counts them under `_other`.',
+    'Sets of label values above the limit of time series. Hookline counts them under `_other`.',
     { unit: 'series', use: 'alert' },
   ),
 } as const

@@ -1,6 +1,6 @@
 /**
- * Types and helpers to declare metrics. The other files of this directory declare them, and
- * `metrics.ts` combines them.
+ * Types and functions to declare metrics. The other files of this directory declare them, and
+ * `metrics.ts` combines the declarations.
  */
 
 /**
@@ -10,8 +10,8 @@
 export type Use = 'alert' | 'dashboard' | 'debug'
 
 /**
- * A label whose values come from the configuration or the environment. `values` describes them and
- * thus what limits their number. A label never contains a URL, a user or message content.
+ * A label whose values come from the configuration or the environment. `values` describes them, and
+ * so what limits their number. A label never contains a URL, a user or message content.
  */
 export interface OpenLabel {
   readonly values: string
@@ -77,7 +77,6 @@ export type LabelsOf<Labels extends LabelSet> = {
   readonly [Name in keyof Labels]: Labels[Name] extends readonly (infer Value)[] ? Value : string
 }
 
-/** All open labels. */
 export const openLabels = {
   destination: { values: 'ids of destinations in the configuration', folds: true },
   webhook: {
@@ -94,11 +93,13 @@ export const openLabels = {
 /** Limits of the time series that one process exposes. Each series costs memory in Prometheus. */
 export const seriesBudget = {
   /**
-   * Target for all series together. Not enforced: the cluster and the code limit the other series.
+   * Target for all series together. The process does not enforce it: the code and the size of the
+   * cluster limit the series whose labels do not fold.
    */
   inProcess: 10_000,
   /**
-   * Series with labels that fold. Above this limit, new label values are counted under `_other`.
+   * Maximum number of series with labels that fold. Above it, new label values are counted under
+   * `_other`.
    */
   folding: 8_000,
   /** Above this limit, a new series keeps its `destination` label but not its `webhook` label. */

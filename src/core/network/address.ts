@@ -138,13 +138,13 @@ const special = table({
 })
 const globalUnicast = block('2000::/3')
 /**
- * `network.allow` can permit this block, but then a translated address must not be a metadata
- * service.
+ * `network.allow` can permit this block. Even then, an address of the block is forbidden when it
+ * may translate to the address of a metadata service.
  */
 const localNat64 = block('64:ff9b:1::/48')
 /**
- * The possible IPv4 addresses after a prefix of 48, 56, 64 or 96 bits. Octet 8 is not part of the
- * IPv4 address (RFC 6052 2.2).
+ * The IPv4 addresses to which a NAT64 gateway may translate an address: one for each prefix length
+ * of 48, 56, 64 and 96 bits. Octet 8 is not part of the IPv4 address (RFC 6052 2.2).
  */
 function translated(bytes: Bytes): readonly Bytes[] {
   const packed = bytes.toSpliced(8, 1)
@@ -194,7 +194,10 @@ export function classifyAddress(ip: string, allow: readonly Cidr[]): AddressVerd
 
 type Forbidden = AddressVerdict & { readonly kind: 'forbidden' }
 
-/** For operators: the forbidden address, its range, and whether `network.allow` can permit it. */
+/**
+ * The objection for operators: it names the forbidden address and its range, and says whether
+ * `network.allow` can permit it.
+ */
 export function objectionTo(ip: string, { range, allowable }: Forbidden): Objection {
   const hint = allowable ? 'to permit it, add it to network.allow' : 'network.allow cannot permit it'
   return { message: `address ${ip} is not allowed (${range})`, hint }

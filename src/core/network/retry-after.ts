@@ -47,7 +47,10 @@ function nearestYear(lastTwoDigits: number, thisYear: number): number {
   return year < thisYear - 49 ? year + 100 : year
 }
 
-/** The limit for caches (RFC 9111 1.2.2). It is far longer than any retry window. */
+/**
+ * The maximum value that `parseRetryAfter` returns for a number of seconds: the limit for caches
+ * (RFC 9111 1.2.2), which is far longer than any retry window.
+ */
 const longestRetryAfterSeconds = 2 ** 31
 
 /**

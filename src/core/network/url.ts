@@ -51,7 +51,6 @@ export function urlParts(text: string): UrlParts | undefined {
   return url !== undefined && /^https?:$/.test(url.protocol) ? partsOf(url) : undefined
 }
 
-/** The parts of an HTTP URL. */
 export function partsOf(url: URL): UrlParts {
   const { protocol, origin, host, hostname, pathname, search } = url
   return {

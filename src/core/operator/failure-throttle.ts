@@ -5,7 +5,7 @@ import { clientNetworkOf } from '../network/client-network.ts'
 const ofAddress = { burst: 10, perSecond: 0.1 }
 /** The same limit for all client addresses together. */
 const ofAll = { burst: 100, perSecond: 1 }
-/** How many client addresses are remembered; the oldest is forgotten first. */
+/** How many client addresses are remembered; the least recently used one is forgotten first. */
 const maxAddresses = 1_000
 
 interface Client {
@@ -22,7 +22,8 @@ function limiterFor({ burst, perSecond }: typeof ofAddress, now: number): RateLi
 /**
  * Limits how fast a client can guess keys. A client address that sent too many wrong keys must
  * wait. When all addresses together sent too many, every address that never sent a valid key must
- * wait. Memory is bounded: only the last 1,000 addresses are remembered.
+ * wait. Only the last 1,000 addresses are remembered, to limit the memory. An address counts as its
+ * network (`clientNetworkOf`).
  */
 export class FailureThrottle {
   readonly #clients = new Map<string, Client>()

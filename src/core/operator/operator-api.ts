@@ -1,4 +1,4 @@
-import type { SyncId, SyncMode } from '../audience/sync.ts'
+import type { SyncId, SyncMode } from '../audience/sync-watermark.ts'
 import type { DeletionState, DeletionStatus } from '../deletion/deletion-status.ts'
 import type { Refusal } from '../message/request-refusal.ts'
 import type { TraceContext } from '../trace/tracer.ts'
@@ -12,11 +12,11 @@ export class UploadCutShort extends Error {
 export interface SyncRequest {
   readonly audience: string
   readonly mode: SyncMode
-  /** Whether an empty list is allowed for a full sync, which removes all members. */
+  /** Whether a full sync may have an empty list, which removes all members. */
   readonly allowEmpty: boolean
   /**
-   * The lines in the order of arrival. They are read no faster than Kafka accepts the records.
-   * Throws UploadCutShort.
+   * The lines in the order of arrival, read no faster than Kafka accepts the records. Iteration
+   * throws UploadCutShort.
    */
   readonly lines: AsyncIterable<readonly string[]>
   /** The trace that the resulting records are linked to; `undefined` without traces. */
@@ -43,7 +43,7 @@ export interface OperatorApi {
    */
   deleteUsers(input: unknown, trace?: TraceContext): Promise<DeletionAnswer>
   findDeletion(id: string): Promise<DeletionFound>
-  /** `undefined` when an audience of this name exists. */
+  /** Returns a refusal when no audience has this name, otherwise `undefined`. */
   refuseAudience(name: string): Refusal | undefined
   sync(request: SyncRequest): Promise<SyncAnswer>
 }

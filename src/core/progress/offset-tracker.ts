@@ -1,16 +1,16 @@
 import { Fifo } from '../collections/fifo.ts'
-import { type CommitState, commitText, parseCommit, type StateText } from './commit-state.ts'
+import { type CommitState, commitText, parseCommit, type StateText } from './commit-metadata.ts'
 import type { PartlyDone } from './partly-done.ts'
 
 /**
  * Tracks which records of one partition are done, for one assignment. Records are done in any
- * order, but only the end of the contiguous done prefix may be committed. The commit's metadata
- * keeps the done offsets after that. For a partly done record it also keeps the done destinations,
- * so that the next owner delivers only to the others. All operations except those for the metadata
- * are O(1) amortised, with any gaps between offsets.
+ * order, but the committed offset must not pass a record in progress. So the metadata of the commit
+ * keeps the done offsets above the committed one. For a partly done record it also keeps the done
+ * destinations, so that the next owner delivers only to the others. All operations except those for
+ * the metadata are O(1) amortised, whatever the gaps between offsets.
  */
 export class OffsetTracker {
-  /** In order of arrival, from the lowest record in progress on. */
+  /** The added offsets in ascending order, from the lowest one in progress on. */
   readonly #offsets = new Fifo<number>()
   readonly #open = new Set<number>()
   /** Offsets that an earlier owner of the partition finished and this process has not read yet. */
@@ -32,7 +32,7 @@ export class OffsetTracker {
     this.#partlyDone = partlyDone
   }
 
-  /** The next offset to read, after everything added and every gap skipped. */
+  /** The next offset to read: it follows all added records and all skipped offsets. */
   get received(): number {
     return this.#received
   }
@@ -42,7 +42,10 @@ export class OffsetTracker {
     return this.#open.size
   }
 
-  /** The lowest offset that is not done. When no record is in progress, the next offset to read. */
+  /**
+   * The offset to commit: the lowest one in progress, or the next one to read when none is in
+   * progress.
+   */
   get committable(): number {
     return this.#offsets.peek() ?? this.#received
   }
@@ -52,14 +55,14 @@ export class OffsetTracker {
     return this.#received - this.committable
   }
 
-  /** The metadata for a commit of `committable`. It is only computed again after a change. */
+  /** The metadata for a commit of `committable`. It is cached until the state changes. */
   get metadata(): string {
     return this.#make().text
   }
 
   /**
-   * Partly done records for which the metadata has no room. Their next owner would deliver them to
-   * every destination again.
+   * Partly done records for which the metadata has no room. The next owner of the partition would
+   * deliver them to every destination again.
    */
   get uncovered(): ReadonlySet<number> {
     this.#made = undefined
@@ -113,8 +116,8 @@ export class OffsetTracker {
   }
 
   /**
-   * Skips a gap, for example after the last record of a batch (compaction, transaction markers). A
-   * lower offset has no effect.
+   * Skips all offsets below `nextOffset`, for example a gap after the last record of a batch
+   * (compaction, transaction markers). A lower `nextOffset` has no effect.
    */
   advance(nextOffset: number): void {
     this.#received = Math.max(this.#received, nextOffset)
@@ -137,8 +140,8 @@ export class OffsetTracker {
   }
 
   /**
-   * In offset order. Removes records that were skipped without being read, for example after
-   * retention deleted them.
+   * Returns the partly done records in offset order. Removes records that were skipped without
+   * being read, for example because retention had deleted them.
    */
   #partly(from: number): readonly PartlyDone[] {
     if (this.#partlyDone.size === 0) return none

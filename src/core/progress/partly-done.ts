@@ -1,9 +1,9 @@
 /** The prefix of this format. */
 const prefix = 'p1:'
 const wellFormed = /^p1:[A-Za-z0-9+/]+={0,2}$/
-/** Maximum distance from the committed offset, as for the bitmap of done records. */
+/** Maximum distance of a record from the committed offset, as for the bitmap of done records. */
 const spanLimit = 24_000
-/** Maximum of records times destinations for one commit: about one millisecond of work. */
+/** Maximum number of done destinations of all records together: about one millisecond of work. */
 const workLimit = 20_000
 
 /** A record that is not done, and the destinations that are done with it. */
@@ -18,8 +18,8 @@ export interface PartlyDoneText {
 
 /**
  * Encodes, for records that are partly done, which destinations are done. The next owner of the
- * partition then delivers each record only to the other destinations. The text covers as many
- * records as fit into `room` characters.
+ * partition then delivers each record only to the other destinations. The text covers the first
+ * records, but only as many as fit into `room` characters.
  *
  * The format is binary, in base64: the set of the offsets, then for each destination its id and the
  * set of its done records, as indexes into the offsets.
@@ -65,8 +65,8 @@ function encode(committed: number, records: readonly PartlyDone[]): string {
 }
 
 /**
- * Parses this part of a commit's metadata. Empty when the text is in another format or malformed;
- * those deliveries are then made again.
+ * Parses the text of `partlyDoneText`. The result is empty when the text is in another format or
+ * malformed; all destinations then get these records again.
  */
 export function parsePartlyDone(committed: number, text: string): Map<number, string[]> {
   const parsed = new Map<number, string[]>()

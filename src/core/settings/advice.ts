@@ -6,8 +6,8 @@ import { maskedKey, type Path } from './problem.ts'
  * third of its letters. `undefined` when there is none.
  */
 export function nearestName(typed: string, names: readonly string[]): string | undefined {
-  // A longer text is not a misspelled name, and the time for the distance grows with the square of its
-  // length.
+  // A longer text is not a misspelled name, and the time for the distance grows with the square of
+  // its length.
   if (typed.length > 64) return undefined
   const limit = Math.max(1, Math.floor(typed.length / 3))
   const near = names
@@ -39,7 +39,7 @@ function distanceOf(a: string, b: string): number {
   return last[b.length]!
 }
 
-/** A longer list would not help the user. */
+/** Maximum number of names in a hint. A longer list would not help the user. */
 const maxNames = 20
 
 /** A hint for a path: the keys of a mapping, or the description of the key. */

@@ -18,10 +18,11 @@ const reservedNames = new Set([
   'x-message-id',
 ])
 const reservedPrefixes = ['proxy-', 'webhook-']
-/** RFC 9110 5.6.2 */
+/** The syntax of a header's name (RFC 9110 5.6.2). */
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 /**
- * RFC 9110 5.5: TAB, visible ASCII with space, and bytes from 0x80, which Node writes as Latin-1.
+ * The syntax of a header's value (RFC 9110 5.5): TAB, space, visible ASCII, and bytes from 0x80,
+ * which Node writes as Latin-1.
  */
 const fieldValue = /^[\t\x20-\x7e\x80-\xff]*$/
 
@@ -31,8 +32,8 @@ const shorten = 'use shorter values: static headers are for keys and names'
 
 /**
  * Why a static header is not allowed; `undefined` when it is allowed. The text contains neither the
- * value nor the name, because a syntax error can turn a credential into a name. Only names that
- * Hookline sets itself are shown.
+ * value nor the name, because a syntax error can turn a credential into a name. Only reserved names
+ * are shown.
  */
 export function refuseHeader(name: string, value: string): Objection | undefined {
   const lower = name.toLowerCase()

@@ -1,4 +1,4 @@
-import { propertyOf } from '../message/property-name.ts'
+import { propertyOf } from '../message/trait-name.ts'
 import { adviceOnName } from './advice.ts'
 import { type Rule, repeated, type WellFormed } from './check.ts'
 import { maxProblems, type Path, type SettingsProblem } from './problem.ts'
@@ -86,8 +86,8 @@ export const knownNames: Rule = config => {
 interface KnownIds {
   readonly noun: 'source' | 'destination'
   /**
-   * `undefined` when one of the ids is invalid. That problem is already reported, and references to
-   * it are not at fault.
+   * `undefined` when an id is invalid. That problem is already reported, and references may mean
+   * this id.
    */
   readonly ids: ReadonlySet<string> | undefined
   /**
@@ -108,8 +108,8 @@ function knownIds(config: WellFormed, list: List): KnownIds {
 }
 
 /**
- * Checks references to sources or destinations. Only the first `left` unknown names get a
- * suggestion, because that compares each of them with all known names.
+ * Returns a function that checks references to sources or destinations. Only the first `left`
+ * unknown names get a suggestion, because each suggestion needs a comparison with all known names.
  */
 function referencesAdvisedOn(left: number) {
   const nearest = (name: string | undefined, ids: KnownIds['ids'], otherwise: string): string =>

@@ -1,12 +1,12 @@
 import { type Rule, repeated, type WellFormed } from './check.ts'
-import { contentProblem, keyFits, namedFiles, secretFrom } from './files.ts'
+import { contentProblem, keyFits, namedFiles, secretFrom } from './named-files.ts'
 import { type Path, type SettingsProblem, valueAt } from './problem.ts'
 
 type Need = 'required' | 'optional'
 
 /**
- * Every secret that can be set as text or as a file. A required secret must be set only when the
- * mapping around it exists.
+ * Every secret that can be set as text or as a file. A required secret must be set when the mapping
+ * around it exists.
  */
 function secretPlaces(config: WellFormed): readonly (readonly [parent: Path, key: string, need: Need])[] {
   const authenticated = ['username', 'password'].some(
@@ -40,7 +40,7 @@ export const secretsGivenOnce =
   config =>
     secretPlaces(config).flatMap(([parent, key, need]): readonly SettingsProblem[] => {
       if (typeof valueAt(config, parent) !== 'object') return []
-      // The input shows whether the key exists, even with a value of a wrong type.
+      // `config` lacks values of a wrong type, so only the input shows whether the key exists.
       const [own, file] = [key, `${key}File`].map(name => valueAt(input, [...parent, name]) !== undefined)
       if (own && file) {
         const message = `cannot be combined with ${key}`

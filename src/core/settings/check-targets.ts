@@ -3,7 +3,7 @@ import { parseUrl, portOf, refuseUrl, urlIdentity } from '../network/url.ts'
 import type { Objection } from '../units.ts'
 import { type Rule, repeated, type WellFormed } from './check.ts'
 import { refuseHeader, refuseHeaders } from './check-headers.ts'
-import { type FileContents, secretFrom } from './files.ts'
+import { type FileContents, secretFrom } from './named-files.ts'
 import type { Path, SettingsProblem } from './problem.ts'
 
 interface Target {
@@ -22,7 +22,10 @@ const targetsOf = (config: WellFormed, files: FileContents): readonly (readonly 
     }),
   )
 
-/** Checks that a destination has no URL twice, because that endpoint would get each event twice. */
+/**
+ * Checks that no two webhooks of a destination have the same URL, because that endpoint would get
+ * each event twice.
+ */
 export const uniqueUrls: Rule = (config, files) =>
   targetsOf(config, files).flatMap(targets =>
     repeated(

@@ -1,4 +1,4 @@
-import type { FileContents } from './files.ts'
+import type { FileContents } from './named-files.ts'
 import type { Path, SettingsProblem } from './problem.ts'
 import type { ConfigurationInput } from './schema.ts'
 import type { Pruned } from './shape.ts'
@@ -16,7 +16,7 @@ interface Named {
   readonly name: string | undefined
 }
 
-/** One problem for each name that appeared before. */
+/** Returns one problem for each entry that has the name of an earlier entry. */
 export function repeated(entries: readonly Named[], message: string): readonly SettingsProblem[] {
   const seen = new Map<string, Path>()
   return entries.flatMap(({ path, name }) => {

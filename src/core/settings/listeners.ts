@@ -19,9 +19,9 @@ export const collector = z
     operatorKey: secretText
       .optional()
       .describe(
-        'Deprecated, use `operator.keys`: key of the operator API on this listener. Absent: no operator API here.',
+        'Deprecated, use `operator.keys`: key of the operator API at `collector.listen`. Absent: no operator API there.',
       ),
-    operatorKeyFile: fileName.optional().describe('Deprecated, use `operator.keys`: file with that key.'),
+    operatorKeyFile: fileName.optional().describe('Deprecated, use `operator.keys`: file with `operatorKey`.'),
     maxBodyBytes: count
       .max(64 * 1_048_576)
       .default(4_194_304)
@@ -35,12 +35,12 @@ export const collector = z
     connectionsPerAddress: count
       .default(2_500)
       .describe(
-        'Maximum concurrent connections of one client address. With `clientAddressHeader`: its concurrent requests.',
+        'Maximum concurrent connections of one client address. With `clientAddressHeader`: maximum concurrent requests.',
       ),
     bodyBytesPerAddress: count
       .optional()
       .describe(
-        'Maximum bytes of the request bodies of one client address in memory. Absent: 16 MiB, or twice `maxBodyBytes`.',
+        'Maximum bytes of the request bodies of one client address in memory. Absent: 16 MiB, or twice `maxBodyBytes` if that is more.',
       ),
   })
   .prefault({})
@@ -49,7 +49,7 @@ export const collector = z
 export const ops = z
   .strictObject({ listen: listen.prefault(defaultListen.ops).describe('Address of /metrics, /livez and /readyz.') })
   .prefault({})
-  .describe('Metrics and health.')
+  .describe('The HTTP server for metrics and health checks.')
 
 /** `read`: GET requests. `operate`: all requests. */
 export const operatorRoles = ['read', 'operate'] as const
@@ -66,7 +66,7 @@ export const operator = z
     listen: listen
       .prefault(defaultListen.operator)
       .describe('Address of the operator API, in processes that run the collector. A change needs a restart.'),
-    keys: z.array(key).default([]).describe('Keys of the operator API. Without keys, it does not listen.'),
+    keys: z.array(key).default([]).describe('Keys of the operator API. Without keys, that API does not listen.'),
   })
   .prefault({})
   .describe('The operator API.')

@@ -8,8 +8,8 @@ interface Wrong {
   /** Set when the key is wrong, not its value. */
   readonly at?: 'key'
   /**
-   * The owner of a directory of `destinationsFrom` can cause this problem. So it is reported, but
-   * the rest of the configuration is still used.
+   * Whether the owner of a directory of `destinationsFrom` can cause this problem. It is then
+   * reported, but the rest of the configuration is still used.
    */
   readonly isExcluded?: boolean
 }
@@ -26,8 +26,8 @@ type Help =
 export type SettingsProblem = Wrong & Help
 
 /**
- * Maximum number of problems reported for one configuration. The next ones are reported after these
- * are fixed.
+ * Maximum number of problems reported for one configuration. Further problems are reported after
+ * these are fixed.
  */
 export const maxProblems = 100
 
@@ -42,7 +42,10 @@ export const wholeFile = 'the file'
  */
 export const maskedKey = '***'
 
-/** Formats a path as `destinations[0].webhooks[5]`. Keys with other characters are quoted. */
+/**
+ * Formats a path as `destinations[0].webhooks[5]`. A key is written in quotes unless it consists of
+ * letters, digits, `_`, `$` and `-`.
+ */
 export function formatPath(path: Path): string {
   return path
     .map(part => {

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { revealed, Secret } from '../units.ts'
-import { type FileContents, secretIn } from './files.ts'
+import { type FileContents, secretIn } from './named-files.ts'
 import type { Configuration } from './schema.ts'
 import type { Credentials, Destination, OperatorKey, Settings, Source, Webhook } from './settings.ts'
 
 /**
- * Placeholder for the secret of a file that no service of this process needs. With it, settings
- * have the same form in all processes; the services that use it do not run there.
+ * A placeholder for the secret of a file that no service of this process needs. So settings have
+ * the same form in all processes. The services that use the secret run in other processes.
  */
 export const unreadSecret = new Secret('')
 
@@ -119,7 +119,7 @@ function destinationOf(given: Configuration['destinations'][number], contents: C
 type GivenWebhook = Configuration['destinations'][number]['webhooks'][number]
 
 function webhookOf(given: GivenWebhook, position: number, contents: Contents): Webhook {
-  // `secretsGivenOnce` has checked that one of them exists.
+  // `secretsGivenOnce` has checked that `url` or `urlFile` exists.
   const url = given.url ?? contents.secret(undefined, given.urlFile)!
   const headers = Object.entries(given.headers).map(
     ([name, value]) => [name, typeof value === 'string' ? value : contents.secret(undefined, value.file)!] as const,

@@ -43,7 +43,7 @@ const traces = z
         .max(1, sampleText)
         .default(0.01)
         .describe(
-          'Part of the traces started by Hookline that is sampled, 0 to 1. For other traces the sender decides.',
+          'Share of the traces started by Hookline that is sampled, 0 to 1. For traces of a sender, the sender decides.',
         ),
     },
     withMessage('must be a mapping; {} is enough when the OTLP endpoint is on this host'),
@@ -86,7 +86,7 @@ const kafka = z
         ...credentials,
       })
       .optional()
-      .describe('SASL authentication to the brokers. Absent: none.'),
+      .describe('SASL authentication to the brokers. Absent: no authentication.'),
   })
   .describe('The Kafka cluster.')
 
@@ -107,7 +107,7 @@ const registry = z
   })
   .describe('The schema registry.')
 
-/** In ascending order. */
+/** The log levels in ascending order of severity. */
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const
 
 const log = z
@@ -115,7 +115,7 @@ const log = z
     level: oneOf(logLevels)
       .default('info')
       .describe(
-        'Minimum log level; a change applies without a restart. `--log-level` overrides it until it changes here.',
+        'Minimum log level; a change applies without a restart. `--log-level` takes precedence until this value changes in the file.',
       ),
   })
   .prefault({})
@@ -162,7 +162,9 @@ export const delivery = z
     attemptsTopic: z
       .boolean()
       .default(false)
-      .describe('Write a record for each attempt to `<prefix>.attempts`, for `hookline tail`. Records can be missing.'),
+      .describe(
+        'Write a record for each attempt to `<prefix>.attempts`, for `hookline tail`. Under load the dispatcher may drop some records.',
+      ),
   })
   .prefault({})
   .describe('Attempts, retries and limits.')
@@ -178,7 +180,7 @@ const payload = z
     anonymousId: oneOf(['fallback', 'always'])
       .default('fallback')
       .describe('`fallback`: the body has anonymousId only when there is no userId. `always`: also with a userId.'),
-    standardWebhooks: z.boolean().default(false).describe('Send also the Standard Webhooks headers.'),
+    standardWebhooks: z.boolean().default(false).describe('Also send the Standard Webhooks headers.'),
   })
   .prefault({})
   .describe('Body and headers of requests.')
@@ -193,16 +195,15 @@ const audiences = z
           kind: oneOf(['audience', 'trait'])
             .default('audience')
             .describe('`audience`: membership. `trait`: computed trait.'),
-          destinations: z.array(id).describe('Ids of the destinations that receive it.'),
+          destinations: z.array(id).describe('Ids of the destinations that receive the audience or computed trait.'),
         }),
       )
       .default([])
-      .describe('Audiences and their destinations. A sync of another audience is rejected.'),
+      .describe('Audiences and their destinations. A sync of an audience that is not in this list is rejected.'),
   })
   .prefault({})
   .describe('Audiences and computed traits.')
 
-/** The whole configuration file. */
 export const configuration = z
   .strictObject({
     $schema: z.string().optional().describe('URL of the JSON Schema, for editors.'),
@@ -233,7 +234,7 @@ export const configuration = z
   })
   .meta({ title: 'Hookline configuration' })
 
-/** The type of the configuration as written. */
+/** The type of the configuration as users write it, without defaults. */
 export type ConfigurationInput = z.input<typeof configuration>
 /**
  * The type of the parsed configuration with defaults, before file names are replaced by contents.

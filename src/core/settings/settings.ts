@@ -25,20 +25,22 @@ export interface Webhook {
   readonly traceHeaders: boolean
 }
 
-/** A configured destination. */
 export interface Destination {
   readonly id: string
   readonly enabled: boolean
-  /** No requests are sent, and records wait in retry topics. Their retry window continues. */
+  /**
+   * Whether the destination is paused: no requests are sent, and deliveries wait in retry topics.
+   * Their retry window continues.
+   */
   readonly paused: boolean
   readonly sources: readonly string[]
   /** Empty when requests are not signed. Two during a rotation; the first one makes X-Signature. */
   readonly secrets: readonly Secret[]
-  /** One to five. */
+  /** One to five; none while `isHeld`. */
   readonly webhooks: readonly Webhook[]
   /**
-   * Set when its file in `destinationsFrom` is missing or invalid. It is then `paused` and has no
-   * webhooks until the file is fixed.
+   * Set when the destination's file in `destinationsFrom` is missing or invalid. The destination is
+   * then `paused` and has no webhooks until the file is fixed.
    */
   readonly isHeld?: true
   /** Settings that override the global ones for this destination. */
@@ -56,7 +58,6 @@ export interface Source {
   readonly writeKeys: readonly Secret[]
 }
 
-/** A key of the operator API. */
 export interface OperatorKey {
   readonly name: string
   readonly role: OperatorRole
@@ -97,7 +98,7 @@ export type CanarySettings = Immutable<NonNullable<Configuration['canary']>>
 export interface TracesSettings {
   /** `undefined` when the environment variables apply. */
   readonly endpoint: string | undefined
-  /** Part of the traces started here that is sampled, 0 to 1. */
+  /** Part of the traces started by Hookline that is sampled, 0 to 1. */
   readonly sample: number
 }
 
@@ -107,7 +108,7 @@ export interface TracesSettings {
  */
 export interface ExcludedFiles {
   readonly files: number
-  /** Those of them whose destination id is unknown. */
+  /** The number of these files whose destination id is unknown. */
   readonly unnamed: number
 }
 

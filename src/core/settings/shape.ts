@@ -14,7 +14,7 @@ export type Pruned<T> = T extends readonly (infer Element)[]
     ? { readonly [K in keyof T]?: Pruned<T[K]> | undefined }
     : T
 
-export interface Shape {
+export interface SchemaCheck {
   readonly problems: readonly SettingsProblem[]
   /** The part of the input that has the right types, for the rules. */
   readonly wellFormed: Pruned<ConfigurationInput>
@@ -28,7 +28,7 @@ type Issue = z.core.$ZodIssue
  * Checks the input against the schema: unknown and missing keys, types and formats of single
  * values.
  */
-export function shapeOf(input: unknown, substituted: Substituted): Shape {
+export function checkAgainstSchema(input: unknown, substituted: Substituted): SchemaCheck {
   const typed = structuredClone(input)
   const excess: SettingsProblem[] = []
   for (;;) {
@@ -73,7 +73,7 @@ function retype(root: unknown, issue: Issue, substituted: Substituted): boolean 
 function typedAs(expected: string, text: string): unknown {
   if (expected === 'number' && /^-?\d{1,15}(\.\d{1,9})?$/.test(text)) return Number(text)
   if (expected === 'boolean' && /^(true|false)$/.test(text)) return text === 'true'
-  // `brokers: ${KAFKA_BROKERS}` with `a:9092,b:9092`.
+  // For example `brokers: ${KAFKA_BROKERS}`, where the variable is `a:9092,b:9092`.
   if (expected === 'array' && text.trim() !== '') return text.split(',').map(part => part.trim())
   return undefined
 }
@@ -93,8 +93,8 @@ function prune(document: { root: unknown }, issue: Issue): void {
 }
 
 /**
- * `before` is the number of earlier problems. After `maxProblems`, no suggestion is computed,
- * because it is expensive and not shown.
+ * Converts an issue of zod to problems. `before` is the number of earlier problems. After
+ * `maxProblems`, it computes no suggestions, because they are expensive and not shown.
  */
 function problemsOf(issue: Issue, input: unknown, before: number): readonly SettingsProblem[] {
   const path = issue.path as Path
@@ -130,7 +130,10 @@ const nouns: Readonly<Record<string, string>> = {
   record: 'a mapping',
 }
 
-/** Every number of the schema without its own message must be a whole number. */
+/**
+ * The nouns for expected types. Every number of the schema that has no message of its own must be a
+ * whole number.
+ */
 const wanted: Readonly<Record<string, string>> = { ...nouns, number: 'a whole number', int: 'a whole number' }
 
 /** The message for a value when the schema has none. It never contains the value. */

@@ -1,24 +1,26 @@
 import { z } from 'zod'
 import { fileName, httpUrl, id, oneOrTwo, oneToThree, secretText, textOrFile } from './fields.ts'
 
-/* Schemas of sources, and of destinations with their webhooks. */
-
 export const source = z.strictObject({
-  id: id.describe('Id of the source; each of its events contains it.'),
+  id: id.describe('Id of the source, which each of its events contains.'),
   writeKey: oneToThree(secretText)
     .optional()
-    .describe('Key that authenticates its senders, or a list of up to three. Alternatively `writeKeyFile`.'),
+    .describe(
+      'Key that authenticates the senders of the source, or a list of up to three. Alternatively `writeKeyFile`.',
+    ),
   writeKeyFile: oneToThree(fileName).optional().describe('File with the write key, or a list of up to three.'),
 })
 
 const webhook = z.strictObject({
-  id: id.optional().describe('Label in metrics and logs. Absent: the position, from 0.'),
+  id: id.optional().describe('Label of the webhook in metrics and logs. Absent: the position of the webhook, from 0.'),
   url: httpUrl.optional().describe('Full URL with http:// or https://, without credentials. Alternatively `urlFile`.'),
   urlFile: fileName.optional().describe('File with the URL, for a secret URL.'),
   headers: z
     .record(z.string(), textOrFile)
     .default({})
-    .describe('Static headers added to every request. A value can be `{ file: NAME }`, a file that contains it.'),
+    .describe(
+      'Static headers added to every request. A value can be `{ file: NAME }`, a file that contains the value.',
+    ),
   traceHeaders: z
     .boolean()
     .default(false)
@@ -29,12 +31,12 @@ const webhook = z.strictObject({
 
 export const destination = z.strictObject({
   id: id.describe('Id of the destination in metrics, logs and dead letters.'),
-  enabled: z.boolean().default(true).describe('`false`: its events are dropped.'),
+  enabled: z.boolean().default(true).describe('`false`: events for this destination are dropped.'),
   paused: z
     .boolean()
     .default(false)
-    .describe('`true`: no requests are sent and events wait. Their retry window continues.'),
-  sources: z.array(id).min(1).describe('Ids of the sources whose messages it receives.'),
+    .describe('`true`: no requests are sent, and events wait. Their retry window continues to run.'),
+  sources: z.array(id).min(1).describe('Ids of the sources whose messages the destination receives.'),
   sharedSecret: oneOrTwo(secretText)
     .optional()
     .describe(
@@ -46,7 +48,7 @@ export const destination = z.strictObject({
       standardWebhooks: z
         .boolean()
         .optional()
-        .describe('Send also the Standard Webhooks headers. Absent: as in `payload.standardWebhooks`.'),
+        .describe('Also send the Standard Webhooks headers. Absent: the value of `payload.standardWebhooks`.'),
     })
     .prefault({})
     .describe('Settings that override the global ones for this destination.'),
@@ -58,6 +60,10 @@ export const destination = z.strictObject({
 })
 
 export const destinationsDirectory = z.strictObject({
-  directory: fileName.describe('The directory.'),
-  sources: z.array(id).min(1).optional().describe('Ids of the sources that its destinations may use. Absent: all.'),
+  directory: fileName.describe('Directory with one file for each destination.'),
+  sources: z
+    .array(id)
+    .min(1)
+    .optional()
+    .describe('Ids of the sources that destinations of this directory may use. Absent: all.'),
 })

@@ -2,7 +2,7 @@ import { revealed, type Secret } from '../units.ts'
 import { unreadSecret } from './resolve.ts'
 import type { Destination, Settings, Webhook } from './settings.ts'
 
-/** A shorter secret can be guessed. */
+/** Minimum length of a secret in characters. A shorter one is easy to guess. */
 const secretLength = 16
 
 /** Settings that work but are probably mistakes, one line each. */
@@ -13,10 +13,10 @@ export function warningsOf(settings: Settings): readonly string[] {
     ...deprecations(settings),
     ...shortSecrets(settings),
     ...(kafka.sasl !== undefined && kafka.tls === undefined
-      ? ['kafka: the password is sent to the brokers without TLS, set kafka.tls']
+      ? ['kafka: the password is sent to the brokers without TLS; set kafka.tls']
       : []),
     ...(registry.auth !== undefined && isPlain(registry.url)
-      ? ['registry: the password is sent over http://, use https://']
+      ? ['registry: the password is sent over http://; use https://']
       : []),
     ...network.allow
       .filter(block => block.endsWith('/0'))
@@ -31,24 +31,28 @@ export function warningsOf(settings: Settings): readonly string[] {
       const traced = webhooks.filter(({ traceHeaders }) => traceHeaders).map(({ label }) => label)
       const padded = secrets.some(secret => secret.reveal() !== secret.reveal().trim())
       return [
-        ...(enabled ? [] : [`destination ${id}: is disabled, its events are dropped`]),
+        ...(enabled ? [] : [`destination ${id}: is disabled, so its events are dropped`]),
         ...(enabled && paused && isHeld !== true
-          ? [`destination ${id}: is paused, its events wait until their retry window ends`]
+          ? [`destination ${id}: is paused; its events wait, and are dead-lettered when their retry window ends`]
           : []),
         ...(plain.length > 0 && secrets.length === 0
           ? [
-              `destination ${id}: requests are unsigned and sent over http:// (webhook ${labelsOf(plain)}), receivers cannot verify the sender`,
+              `destination ${id}: requests are unsigned and sent over http:// (webhook ${labelsOf(plain)}), so receivers cannot verify the sender; set sharedSecret`,
             ]
           : []),
         ...(authorized.length > 0
           ? [
-              `destination ${id}: the Authorization header is sent over http:// (webhook ${labelsOf(authorized)}), use https://`,
+              `destination ${id}: the Authorization header is sent over http:// (webhook ${labelsOf(authorized)}); use https://`,
             ]
           : []),
         ...(traced.length > 0 && traces === undefined
-          ? [`destination ${id}: has traceHeaders (webhook ${traced.join(', ')}), but traces is not set`]
+          ? [
+              `destination ${id}: has traceHeaders (webhook ${traced.join(', ')}), but traces is not set, so no trace headers are sent`,
+            ]
           : []),
-        ...(padded ? [`destination ${id}: a shared secret begins or ends with white space`] : []),
+        ...(padded
+          ? [`destination ${id}: a shared secret begins or ends with white space, which is part of the secret`]
+          : []),
       ]
     }),
     ...sharedSecretsOf(destinations),
@@ -71,7 +75,7 @@ function sharedSecretsOf(destinations: readonly Destination[]): readonly string[
     for (const value of values) if (!first.has(value)) first.set(value, id)
     return shared === undefined
       ? []
-      : [`destination ${id}: has the same shared secret as destination ${shared}, use different ones`]
+      : [`destination ${id}: has the same shared secret as destination ${shared}; use different ones`]
   })
 }
 

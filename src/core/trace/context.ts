@@ -7,7 +7,10 @@ import type { TraceContext } from './tracer.ts'
  */
 const pattern = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
 const allZeros = /^0+$/
-/** Section 3.3.1.5: the length of `tracestate` that every participant should propagate at least. */
+/**
+ * Maximum length of `tracestate` in characters. Participants should propagate at least this many
+ * (section 3.3.1.5).
+ */
 const maxStateLength = 512
 const printable = /^[\x20-\x7e]+$/
 
@@ -22,8 +25,8 @@ export interface TraceParent {
 }
 
 /**
- * Parses a `traceparent` header. `undefined` when it is missing or invalid. A message with an
- * invalid header loses its trace but is still processed.
+ * Parses a `traceparent` header. Returns `undefined` when it is missing or invalid: the message
+ * then loses its trace but is still processed.
  */
 export function parseTraceparent(text: string | undefined): TraceParent | undefined {
   if (text === undefined) return undefined
@@ -73,7 +76,7 @@ const text = (value: string | readonly string[] | undefined): string | undefined
   typeof value === 'string' ? value : undefined
 
 /**
- * Returns `tracestate` when it is valid. The trace continues without it otherwise (section 3.3).
+ * Returns `tracestate` when it is valid. Otherwise the trace continues without it (section 3.3).
  */
 function stateIn(given: string | undefined): string | undefined {
   return given !== undefined && given.length <= maxStateLength && printable.test(given) ? given : undefined

@@ -1,6 +1,6 @@
 import type { TopicPartition } from '../ports.ts'
 
-/** A position in a trace in the form of its headers (W3C Trace Context). */
+/** A position in a trace: the values of the headers that W3C Trace Context defines. */
 export interface TraceContext {
   readonly traceparent: string
   readonly tracestate?: string | undefined
@@ -16,8 +16,8 @@ export interface SpanStart {
   /** The parent span. A span without a parent starts a new trace. */
   readonly parent?: TraceContext | undefined
   /**
-   * A span that this one follows from, for a span without a parent. The new trace is sampled when
-   * the earlier one is. Hours may lie between them.
+   * An earlier span to which this span is linked, for a span without a parent. The new trace is
+   * sampled when the earlier one is. Hours may lie between the two spans.
    */
   readonly follows?: TraceContext | undefined
 }
@@ -26,13 +26,12 @@ export interface SpanStart {
 export interface Span {
   /** Context for child spans and other processes, whether or not the span is sampled. */
   readonly context: TraceContext
-  /** Ends the span. Call it once. `error` is the reason of a failure from a closed list. */
+  /** Ends the span. Call it once. `error` is the reason of a failure, from a closed list. */
   end(facts: SpanFacts, error?: string): void
 }
 
 /**
- * Starts spans. It never throws. When tracing is off, callers have no tracer and only compare with
- * `undefined`.
+ * Starts spans. It never throws. When tracing is off, callers have `undefined` instead of a tracer.
  */
 export interface Tracer {
   start(span: SpanStart): Span

@@ -4,10 +4,10 @@ import { durationMs } from '../../core/units.ts'
 import { showGroup } from '../partitions/group-gauges.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 import { createPartitions } from '../partitions/partitions.ts'
+import { type AudiencesDeps, createOwnedPartitions } from './audience-partitions.ts'
+import { OwnershipGate } from './gated-appends.ts'
 import type { OwnedAudiencePartition } from './inputs.ts'
-import { type AudiencesDeps, createOwnedPartitions } from './owned-partitions.ts'
 import type { UpdatePacer } from './update-pacer.ts'
-import { OwnershipGate } from './writes.ts'
 
 /**
  * Maximum wait of a stop for writes in progress. Not all of them may end in this time: Kafka
@@ -19,7 +19,7 @@ const drainLimit = durationMs(8_000)
 export interface AudiencesService {
   /** Resolves when the group has been joined; memberships are restored after that. */
   start(): Promise<void>
-  /** Starts nothing new, waits for writes in progress, commits, leaves the group. */
+  /** Starts nothing new, waits for writes in progress, commits, and leaves the group. */
   stop(): Promise<void>
   health(): Health
   /** Sets the gauges to the current values. */
@@ -40,7 +40,8 @@ export function createAudiencesService(deps: AudiencesDeps): AudiencesService {
     admission: {
       prefetchesDeeper: () => true,
       assigned: processor => void restoreInto(processor),
-      // A partition is paused until it is restored, so `held` has it.
+      // A partition is paused until it is restored, so `held` has every partition that gets
+      // records.
       admit: (record, processor) => inputs.take(record, held.get(processor) as OwnedAudiencePartition),
       admitted: () => undefined,
       revoked: processor => void held.delete(processor),
@@ -73,7 +74,7 @@ export function createAudiencesService(deps: AudiencesDeps): AudiencesService {
       if (!(await drained()))
         logger.warn(
           { waitedMs: drainLimit },
-          'shutdown timed out; inputs in progress are not committed and will be processed again',
+          'shutdown timed out; audience inputs in progress are not committed and will be processed again',
         )
       await consumer.stop()
     },

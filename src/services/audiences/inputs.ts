@@ -3,7 +3,7 @@ import { type AudienceInput, inputUser } from '../../core/audience/input.ts'
 import { InputScheduler, type QueuedInput } from '../../core/audience/input-scheduler.ts'
 import type { AudiencePartition } from '../../core/audience/partition.ts'
 import { parseMembershipKey, type ReadRecord } from '../../core/audience/record.ts'
-import { staleReasons, syncBegan } from '../../core/audience/sync.ts'
+import { staleReasons, syncBegan } from '../../core/audience/sync-watermark.ts'
 import { toIsoTimestamp } from '../../core/message/timestamp.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { Clock, Logger, LogRecord, ValueCodec } from '../../core/ports.ts'
@@ -11,16 +11,16 @@ import type { TopicNames } from '../../core/topics.ts'
 import type { Tracer } from '../../core/trace/tracer.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 import { createSchemaWait, type WaitForSchema } from '../partitions/schema-wait.ts'
+import type { GatedAppends, OwnershipGate } from './gated-appends.ts'
 import { type InputTrace, traceInput } from './input-trace.ts'
 import { LogTail } from './memberships-log.ts'
 import type { RestoredPartition } from './restore.ts'
 import type { WriteChanges } from './write-changes.ts'
-import type { OwnershipGate, Writes } from './writes.ts'
 
 interface Deps {
   readonly codec: ValueCodec<AudienceInput>
   readonly writeChanges: WriteChanges
-  readonly writes: Writes
+  readonly writes: GatedAppends
   readonly gate: OwnershipGate
   readonly topics: Pick<TopicNames, 'events'>
   readonly clock: Clock
@@ -217,7 +217,10 @@ export class Inputs {
     const { audience, mode, syncId } = input
     const began = toIsoTimestamp(syncBegan(syncId))
     const fields = { audience, mode, syncId, began, result, partition: record.partition }
-    this.#deps.logger.warn(fields, 'audience sync changed nothing because a newer sync exists')
+    this.#deps.logger.warn(
+      fields,
+      'audience sync changed nothing, because a newer sync of the audience exists; if this list is current, send it again',
+    )
   }
 
   /** Dead-letters an input that cannot be decoded, so that it does not block its partition. */

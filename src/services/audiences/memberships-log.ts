@@ -41,7 +41,7 @@ export function createMembershipsLog({ reader, codec, topic, logger }: Deps): Me
     const read = await decodeWithSchemaFetch(codec, () => codec.decode(value as Buffer))
     if (read.kind === 'value') return read.value
     const { detail } = read
-    logger.error({ topic, partition, offset, detail }, 'membership record cannot be decoded; hookline ignores it')
+    logger.error({ topic, partition, offset, detail }, undecodable)
     return undefined
   }
 
@@ -68,15 +68,18 @@ export function createMembershipsLog({ reader, codec, topic, logger }: Deps): Me
   }
 }
 
+const undecodable =
+  'membership record cannot be decoded; hookline ignores it, so a destination may keep a wrong value until hookline audience reset and the next sync'
+
 /** Wait before a retry while Kafka or the schema registry cannot be reached. */
 const retryAfter = durationMs(1_000)
 
 /**
- * How far this process knows a partition of the memberships topic: it has read every earlier
- * record, or Kafka has acknowledged that record to it. Only the owner of a partition writes to it,
- * so the offsets of the owner's records follow each other. A gap is a record that this process does
- * not know. Either an earlier owner wrote it, whose last requests arrived late, or this process
- * wrote it and the response was lost.
+ * Tracks up to which offset this process knows a partition of the memberships topic. It knows a
+ * record when it has read the record, or when Kafka has acknowledged the record to it. Only the
+ * owner of a partition writes to it, so the offsets of the owner's records follow each other. A gap
+ * is a record that this process does not know. Either an earlier owner wrote that record, and its
+ * last requests arrived late, or this process wrote the record and the response was lost.
  */
 export class LogTail {
   #next: number
@@ -166,12 +169,15 @@ export function createReadTail<Held extends Tailed>({ log, clock, logger, onFoun
   }
 }
 
-/** Less than the 6 hours for which compaction keeps every record (`topicConfig`). */
+/**
+ * Time between two checks. It is less than the 6 hours for which compaction keeps every record
+ * (`topicConfig`).
+ */
 const checkEvery = durationMs(10 * 60_000)
 
 /**
- * Checks the end offsets of all partitions periodically. In a partition to which this process
- * writes nothing, no acknowledgement shows a gap.
+ * Checks the end offsets of all partitions periodically, because no acknowledgement shows a gap in
+ * a partition to which this process writes nothing.
  */
 export function createLogCheck<Held extends Tailed>({
   log,

@@ -1,6 +1,6 @@
 import type { AudiencePartition } from '../../core/audience/partition.ts'
 import type { ReadRecord } from '../../core/audience/record.ts'
-import { InFlight } from '../../core/flow/in-flight.ts'
+import { ConcurrencyGate } from '../../core/flow/concurrency-gate.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import { pause } from '../../core/pause.ts'
 import type { Clock, Logger, PartitionReader } from '../../core/ports.ts'
@@ -30,7 +30,9 @@ export interface RestoredPartition {
   readonly state: AudiencePartition
   /** Offset after the last record that was read. */
   readonly next: number
-  /** Keys whose last record is stale, as tombstones: their current state must be written again. */
+  /**
+   * Tombstones with the keys whose last record is stale: their current state must be written again.
+   */
   readonly stale: readonly ReadRecord[]
 }
 
@@ -41,7 +43,7 @@ export interface RestoredPartition {
 export type Restore = (processor: PartitionProcessor) => Promise<RestoredPartition | undefined>
 
 export function createRestore({ reader, log, newPartition, clock, metrics, logger }: Deps): Restore {
-  const reading = new InFlight(maxReading)
+  const reading = new ConcurrencyGate(maxReading)
 
   async function read(processor: PartitionProcessor): Promise<RestoredPartition> {
     const { partition } = processor

@@ -4,12 +4,15 @@ import type { Clock } from '../../core/ports.ts'
 import { durationMs } from '../../core/units.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 
-/** Maximum lost time in milliseconds that is made up for, so that no burst follows a pause. */
+/**
+ * Maximum lost time, in milliseconds, for which the pacer makes up, so that no burst follows a
+ * pause.
+ */
 const burstMs = 100
 
 /**
- * Limits the rate of identify messages to the configured one, over all partitions together, first
- * come, first served.
+ * Limits the identify messages of all partitions together to the configured rate, in the order of
+ * the calls.
  */
 export interface UpdatePacer {
   /** Resolves when the next message may be sent, or when the partition is revoked. */

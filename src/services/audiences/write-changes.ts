@@ -2,28 +2,28 @@ import type { Change } from '../../core/audience/changes.ts'
 import {
   type MemberKey,
   type MembershipRecord,
-  markKey,
   membershipKey,
   positionHeader,
-  toMarkRecord,
   toMembershipRecord,
+  toWatermarkRecord,
+  watermarkKey,
 } from '../../core/audience/record.ts'
-import { InFlight } from '../../core/flow/in-flight.ts'
+import { ConcurrencyGate } from '../../core/flow/concurrency-gate.ts'
 import type { Event } from '../../core/message/event.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { EventCodec, OutgoingRecord, ValueCodec } from '../../core/ports.ts'
 import type { TopicNames } from '../../core/topics.ts'
 import { traceHeaders } from '../../core/trace/context.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
+import type { GatedAppends, OwnershipGate } from './gated-appends.ts'
 import type { InputTrace } from './input-trace.ts'
 import type { UpdatePacer } from './update-pacer.ts'
-import type { OwnershipGate, Writes } from './writes.ts'
 
 /** Maximum number of concurrent changes of one input: the end of a sync may cause millions. */
 const maxInFlight = 500
 
 interface Deps {
-  readonly writes: Writes
+  readonly writes: GatedAppends
   readonly updates: UpdatePacer
   readonly gate: OwnershipGate
   readonly events: EventCodec
@@ -62,7 +62,7 @@ export function createWriteChanges({
     ...(typeof value === 'number'
       ? { value: null, headers: { [positionHeader]: String(value) } }
       : { value: memberships.encode(value), headers: {} }),
-    // The partition of the inputs of the same user, instead of the one by the key's hash.
+    // The partition that has the user's inputs, not the one that the key's hash selects.
     partition: processor.partition,
   })
 
@@ -95,7 +95,7 @@ export function createWriteChanges({
   }
 
   return async (first, others, processor, trace) => {
-    const inFlight = new InFlight(maxInFlight)
+    const inFlight = new ConcurrencyGate(maxInFlight)
     const started = (writing: Promise<unknown>): void => {
       processor.started()
       void writing.then(() => {
@@ -115,7 +115,7 @@ export function createWriteChanges({
         started(
           writes.append(
             topics.memberships,
-            recordOf(processor, markKey(value.audience), toMarkRecord(value.mark)),
+            recordOf(processor, watermarkKey(value.audience), toWatermarkRecord(value.mark)),
             processor,
           ),
         )

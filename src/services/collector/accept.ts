@@ -1,20 +1,20 @@
+import type { KafkaOutage } from '../../core/collector/kafka-outage.ts'
 import type { MemoryBudget } from '../../core/collector/memory-budget.ts'
-import type { Outage } from '../../core/collector/outage.ts'
 import { effectiveWriteKey } from '../../core/collector/source-keys.ts'
 import type { TrackingAnswer, TrackingRequest } from '../../core/collector/tracking-api.ts'
 import { type MessageBatch, readBatch } from '../../core/message/batch.ts'
-import { maxWorkPerCall } from '../../core/message/batch-messages.ts'
+import { maxWorkPerCall } from '../../core/message/normalise-batch.ts'
 import { kafkaUnavailable, noMemory, refusal } from '../../core/message/request-refusal.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { Clock, EventCodec } from '../../core/ports.ts'
 import type { TopicNames } from '../../core/topics.ts'
 import type { Tracer } from '../../core/trace/tracer.ts'
 import type { SuppressionList } from '../deletion/suppression-list.ts'
-import type { AdmissionControl } from './admission.ts'
+import type { AdmissionControl } from './admit-request.ts'
 import { HeldRecords } from './held-records.ts'
 import { createMakeRecords } from './make-records.ts'
 import type { KeepRejected } from './rejected-messages.ts'
-import { createTracedStore, type Store } from './store.ts'
+import { createTracedStore, type StoreRecords } from './store.ts'
 import type { NextTimeSlice } from './time-slices.ts'
 
 interface Deps {
@@ -22,10 +22,9 @@ interface Deps {
   /** Memory for records that Kafka has not acknowledged. */
   readonly held: MemoryBudget
   readonly nextTurn: NextTimeSlice
-  readonly store: Store
+  readonly store: StoreRecords
   readonly keepRejected: KeepRejected
-  readonly outage: Outage
-  /** The suppressions of deleted users. */
+  readonly outage: KafkaOutage
   readonly suppressions: Pick<SuppressionList, 'size' | 'stops'>
   readonly clock: Clock
   readonly metrics: Metrics

@@ -1,5 +1,5 @@
+import { KafkaOutage } from '../../core/collector/kafka-outage.ts'
 import { BodyBudget, type BodyBudgetLimits, MemoryBudget } from '../../core/collector/memory-budget.ts'
-import { Outage } from '../../core/collector/outage.ts'
 import type { SourceKeys } from '../../core/collector/source-keys.ts'
 import type { TrackingApi } from '../../core/collector/tracking-api.ts'
 import { type CollectorVitals, collectorHealth, type Health } from '../../core/health.ts'
@@ -10,7 +10,7 @@ import type { TopicNames } from '../../core/topics.ts'
 import type { Tracer } from '../../core/trace/tracer.ts'
 import type { SuppressionList } from '../deletion/suppression-list.ts'
 import { createAccept } from './accept.ts'
-import { createAdmissionControl } from './admission.ts'
+import { createAdmissionControl } from './admit-request.ts'
 import { createKeepRejected } from './rejected-messages.ts'
 import { createStore } from './store.ts'
 import { createTimeSlices } from './time-slices.ts'
@@ -43,8 +43,8 @@ export interface CollectorService extends TrackingApi {
   /** Reports the process as not ready from now on. Requests that still arrive are accepted. */
   startDraining(): void
   /**
-   * Refuses new requests. Resolves when all requests in progress are answered; the deadline of the
-   * store limits that time.
+   * Refuses new requests. Resolves when all requests in progress are answered, which takes at most
+   * the deadline of the store.
    */
   stop(): Promise<void>
   health(): Health
@@ -54,7 +54,7 @@ export interface CollectorService extends TrackingApi {
 
 export function createCollectorService(deps: CollectorDeps): CollectorService {
   const { clock, metrics, topics, memory, sources } = deps
-  const outage = new Outage()
+  const outage = new KafkaOutage()
   const bodies = new BodyBudget(
     memory.bodies,
     () => clock.monotonic(),

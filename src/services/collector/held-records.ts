@@ -12,9 +12,8 @@ export const heldBytes = ({ key, value }: RecordWithoutHeaders): number =>
   overheadBytes + (key?.length ?? 0) + (value?.length ?? 0)
 
 /**
- * The records of one request. Each record takes memory from the budget when it is made. When no
- * memory is left, it is not made: a small body can become large records, because each gets the
- * defaults of its batch.
+ * The records of one request. Each record takes memory from the budget when it is added, because a
+ * small body can become large records: each message gets the defaults of its batch.
  */
 export class HeldRecords {
   readonly #budget: MemoryBudget
@@ -38,7 +37,7 @@ export class HeldRecords {
     return true
   }
 
-  /** Removes and returns all records. The caller gives their bytes back to the budget. */
+  /** Removes and returns all records. The caller must give their bytes back to the budget. */
   handOver(): { readonly records: readonly RecordWithoutHeaders[]; readonly bytes: number } {
     const all = { records: this.#records, bytes: this.#bytes }
     this.#records = []

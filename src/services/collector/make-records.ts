@@ -1,7 +1,7 @@
 import type { MessageBatch } from '../../core/message/batch.ts'
-import { normaliseSome } from '../../core/message/batch-messages.ts'
 import { keyOf } from '../../core/message/event.ts'
 import type { Message } from '../../core/message/message.ts'
+import { normaliseSome } from '../../core/message/normalise-batch.ts'
 import type { RejectedMessage } from '../../core/message/request-refusal.ts'
 import type { Clock, EventCodec } from '../../core/ports.ts'
 import type { EpochMs } from '../../core/units.ts'
@@ -11,7 +11,6 @@ import type { NextTimeSlice } from './time-slices.ts'
 
 interface Deps {
   readonly codec: EventCodec
-  /** The suppressions of deleted users. */
   readonly suppressions: Pick<SuppressionList, 'size' | 'stops'>
   readonly clock: Clock
   readonly nextTurn: NextTimeSlice
@@ -35,9 +34,9 @@ export interface Made {
 }
 
 /**
- * Makes the records of a batch, some milliseconds of work per turn. After each turn its parsed
- * messages are released: only texts and records stay in memory. `no_memory`: the budget has no
- * memory for all records.
+ * Makes the records of a batch, in turns of some milliseconds. After each turn its parsed messages
+ * are released: only texts and records stay in memory. `no_memory`: the budget has too little
+ * memory for the records.
  */
 export type MakeRecords = (
   batch: MessageBatch,
@@ -47,7 +46,7 @@ export type MakeRecords = (
 
 export function createMakeRecords({ codec, suppressions, clock, nextTurn }: Deps): MakeRecords {
   /**
-   * Whether a message is of a suppressed user. It is not stored, but its sender gets a success
+   * Whether a message belongs to a suppressed user. It is not stored, but its sender gets a success
    * response: after an error an SDK would send it again and again. Messages received before the
    * deletion, by this process's clock, are stored; the dispatcher drops them.
    */

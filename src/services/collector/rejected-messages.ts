@@ -1,7 +1,7 @@
 import type { MemoryBudget } from '../../core/collector/memory-budget.ts'
 import { rejectedRecord } from '../../core/collector/rejected-record.ts'
-import { maxWorkPerCall } from '../../core/message/batch-messages.ts'
 import { idIn } from '../../core/message/json.ts'
+import { maxWorkPerCall } from '../../core/message/normalise-batch.ts'
 import type { RejectedMessage } from '../../core/message/request-refusal.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { Clock, Logger, LogProducer, OutgoingRecord } from '../../core/ports.ts'
@@ -14,7 +14,6 @@ interface Deps {
   readonly producer: LogProducer
   readonly topic: string
   readonly held: MemoryBudget
-  /** The suppressions of deleted users. */
   readonly suppressions: Pick<SuppressionList, 'size' | 'stops'>
   readonly clock: Clock
   readonly nextTurn: NextTimeSlice
@@ -58,7 +57,7 @@ export function createKeepRejected(deps: Deps): KeepRejected {
   /**
    * Whether a text may contain data of a suppressed user. In a message that is not JSON, the user
    * id is searched among the outermost members. While any user is deleted or suppressed, broken
-   * JSON or a value that is not an object counts as private when no user id can be read from it.
+   * JSON and values that are not objects count as private when no user id can be read from them.
    */
   function isPrivate({ code }: RejectedMessage, text: string, { sourceId, receivedAt }: Rejected): boolean {
     if (suppressions.size === 0) return false

@@ -1,5 +1,5 @@
+import type { KafkaOutage } from '../../core/collector/kafka-outage.ts'
 import type { MemoryBudget } from '../../core/collector/memory-budget.ts'
-import type { Outage } from '../../core/collector/outage.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { Clock, Logger, LogProducer, RecordHeaders } from '../../core/ports.ts'
 import type { TopicNames } from '../../core/topics.ts'
@@ -18,7 +18,7 @@ interface Deps {
   readonly producer: LogProducer
   readonly topic: string
   readonly held: MemoryBudget
-  readonly outage: Outage
+  readonly outage: KafkaOutage
   readonly clock: Clock
   readonly metrics: Metrics
   readonly logger: Logger
@@ -27,24 +27,28 @@ interface Deps {
 /**
  * Appends the records of one request, at least one. `stored`: all in-sync replicas have every
  * record. `failed`: a record was refused, or the deadline has passed; other records may be stored
- * nevertheless. `traceId`: id of the request's trace, if that trace is kept.
+ * nevertheless. `traceId`: id of the request's trace, if that trace is sampled.
  */
-export type Store = (held: HeldRecords, headers: RecordHeaders, traceId?: string) => Promise<'stored' | 'failed'>
+export type StoreRecords = (held: HeldRecords, headers: RecordHeaders, traceId?: string) => Promise<'stored' | 'failed'>
 
-export function createStore({ producer, topic, held, outage, clock, metrics, logger }: Deps): Store {
+export function createStore({ producer, topic, held, outage, clock, metrics, logger }: Deps): StoreRecords {
   function failed(error: Error): void {
     metrics.produceFailures.inc({ topic })
     if (outage.age(clock.monotonic()) === undefined)
       logger.error(
         { topic, error: error.message },
-        'Kafka does not store messages; the collector refuses most requests until it does',
+        'writing messages to Kafka failed; the collector refuses all requests except one per second until a write succeeds',
       )
     outage.failed(clock.monotonic())
   }
 
   function acknowledged(): void {
     const age = outage.age(clock.monotonic())
-    if (age !== undefined) logger.info({ topic, lastedMs: Math.round(age.lastedMs) }, 'Kafka stores messages again')
+    if (age !== undefined)
+      logger.info(
+        { topic, lastedMs: Math.round(age.lastedMs) },
+        'messages are written to Kafka again; the collector accepts all requests',
+      )
     outage.acknowledged()
   }
 
@@ -78,7 +82,7 @@ export function createStore({ producer, topic, held, outage, clock, metrics, log
 }
 
 interface TracedStoreDeps {
-  readonly store: Store
+  readonly store: StoreRecords
   readonly topics: Pick<TopicNames, 'events'>
   readonly tracer?: Tracer | undefined
 }
@@ -99,7 +103,7 @@ export function createTracedStore({
   store,
   topics,
   tracer,
-}: TracedStoreDeps): (accepted: Accepted) => ReturnType<Store> {
+}: TracedStoreDeps): (accepted: Accepted) => ReturnType<StoreRecords> {
   return async accepted => {
     const { records } = accepted
     if (tracer === undefined) return store(records, noHeaders)

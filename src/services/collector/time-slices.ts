@@ -5,9 +5,9 @@ import type { Clock } from '../../core/ports.ts'
 export type NextTimeSlice = () => Promise<void>
 
 /**
- * Splits long work, so that short requests are answered in between
+ * Splits long work, so that short requests are answered between its parts
  * (docs/decisions/0043-hot-path-rules.md). Callers get their turns in the order in which they
- * asked, one per tick of the event loop, however many there are.
+ * asked, one per tick of the event loop, however many callers there are.
  */
 export function createTimeSlices(clock: Pick<Clock, 'soon'>): NextTimeSlice {
   const waiting = new Fifo<() => void>()

@@ -20,11 +20,8 @@ interface Deps {
   readonly follower: TopicFollower
   readonly producer: LogProducer
   readonly topic: string
-  /**
-   * How long a deletion without suppression is kept. By default: the retention with which Hookline
-   * creates its topics.
-   */
-  readonly lasts?: DurationMs
+  /** How long a deletion is kept when later events of the user are allowed. */
+  readonly lasts: DurationMs
   readonly clock: Clock
   readonly logger: Logger
 }
@@ -58,7 +55,7 @@ export interface SuppressionList {
    */
   update(userId: string, change: (marks: UserSuppressions | undefined) => UserSuppressions | undefined): Promise<void>
   /**
-   * Removes what has expired from the topic and merges concurrent records, for at most `maxUsers`
+   * Removes expired deletions from the topic and merges concurrent records, for at most `maxUsers`
    * users. Resolves with the number of these users.
    */
   compact(maxUsers: number): Promise<number>
@@ -77,7 +74,7 @@ export function createSuppressionList({ follower, producer, topic, lasts, clock,
     const { key, value, headers, partition, offset } = record
     const marks = value === null ? undefined : decodeSuppressions(value.toString())
     if (key === null || (value !== null && marks === undefined))
-      return logger.error({ topic, partition, offset }, 'suppression record cannot be decoded; hookline ignores it')
+      return logger.error({ topic, partition, offset }, undecodable)
     const userId = key.toString()
     if (writes.isLost(userId, record)) return
     const madeOf = headers[basedOnHeader]
@@ -115,8 +112,11 @@ export function createSuppressionList({ follower, producer, topic, lasts, clock,
   }
 }
 
-/** Time between compactions. Deletions are kept for weeks, so that their removal may be late. */
+/** Time between compactions. Deletions are kept for weeks, so their removal may be late. */
 const compactEvery = durationMs(10 * 60_000)
+const undecodable =
+  'suppression record cannot be decoded; hookline ignores it and may deliver events of the deleted user'
+
 /** Maximum users per run, so that a run is short. */
 const maxUsersPerRun = 500
 /** Time until the next run while more can be removed, or while the list is not current. */
@@ -140,7 +140,8 @@ export function createSuppressionCompaction({ suppressions, isOurs, clock, logge
     try {
       return (await suppressions.compact(maxUsersPerRun)) < maxUsersPerRun
     } catch (error) {
-      logger.warn({ error: (error as Error).message }, 'compaction of the suppressions topic failed; it is retried')
+      const fields = { error: (error as Error).message }
+      logger.warn(fields, 'removing expired entries from the suppressions topic failed; hookline tries again later')
       return true
     }
   }

@@ -33,9 +33,9 @@ interface Write {
  * Changes a user's record with optimistic concurrency. Kafka has no conditional write, and two
  * processes may change the same user concurrently, but all processes read the records in the same
  * order. So a writer reads its own record back. When another process's record precedes it, the
- * writer makes the change again, based on that record. A writer that dies before that leaves a
- * record with the offset on which it is based. All readers merge that record with the one that its
- * writer did not know (`SuppressionIndex.apply`).
+ * writer makes the change again, based on that record. A writer that dies before it has read its
+ * record back leaves a record with the offset on which it is based. All readers merge that record
+ * with the one that its writer did not know (`SuppressionIndex.apply`).
  */
 export class SuppressionWrites {
   readonly #deps: Deps
@@ -60,8 +60,8 @@ export class SuppressionWrites {
   }
 
   /**
-   * Whether the record is this process's own but based on an outdated value. Then the process does
-   * not apply it, and writes the change again, based on the current value.
+   * Whether this process wrote the record, but based it on an outdated value. Then the process does
+   * not apply the record, and writes the change again, based on the current value.
    */
   isLost(userId: string, { headers }: LogRecord): boolean {
     const id = headers[writeHeader] ?? ''

@@ -2,7 +2,7 @@ import { attemptFacts, type EndedAttempt } from '../../core/delivery/attempt-fac
 import type { Attempt, Decision } from '../../core/delivery/decide.ts'
 import type { Clock, Logger } from '../../core/ports.ts'
 import type { EpochMs } from '../../core/units.ts'
-import type { RecordAttempt } from './attempt-records.ts'
+import type { RecordAttempt } from './attempts-topic.ts'
 import { coalesce } from './coalesce.ts'
 import type { Delivery } from './delivery.ts'
 

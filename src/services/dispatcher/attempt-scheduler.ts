@@ -1,16 +1,16 @@
 import {
   type Attempt,
-  beforeAttempt,
   type Decision,
   decide,
+  decideBeforeAttempt,
   defer,
   mustBeAttempted,
   unconfigured,
   webhooksToCall,
 } from '../../core/delivery/decide.ts'
 import type { DeferralCause } from '../../core/delivery/outcome.ts'
+import type { RetryPolicy } from '../../core/delivery/retry-tier.ts'
 import type { Routing } from '../../core/delivery/route.ts'
-import type { RetryPolicy } from '../../core/delivery/schedule.ts'
 import type { ConcurrencyLimiter } from '../../core/flow/concurrency-limiter.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { Clock, Logger } from '../../core/ports.ts'
@@ -22,17 +22,17 @@ import type { SuppressionList } from '../deletion/suppression-list.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 import { observeDelay } from './attempt-delay-metrics.ts'
 import { createAttemptLog, type LogAttempt } from './attempt-log.ts'
-import type { RecordAttempt } from './attempt-records.ts'
 import { traceAttempt } from './attempt-trace.ts'
 import type { MakeAttempt, OnAttemptEnd, StartedAttempt } from './attempts.ts'
+import type { RecordAttempt } from './attempts-topic.ts'
 import { updateCircuitBreaker } from './circuit-breaker-update.ts'
 import { coalesce } from './coalesce.ts'
 import { type Delivery, type DestinationState, receivedAtOf } from './delivery.ts'
+import { type DeliverPlan, isHeldUpByOthers, planOf } from './destination-plan.ts'
 import { DestinationQueues } from './destination-queues.ts'
-import { type DeliverRoute, isHeldUpByOthers, routeOf } from './destination-route.ts'
 import { createDispatchLoop, type Step } from './dispatch-loop.ts'
 import type { Settle } from './settle.ts'
-import { SpilloverController } from './spillover.ts'
+import { SpilloverController } from './spillover-controller.ts'
 
 interface Deps {
   readonly routing: () => Routing
@@ -56,8 +56,8 @@ interface Deps {
 }
 
 /**
- * The dispatch loop: takes deliveries from the destination queues while the process has permits, asks
- * core for the decision, starts the attempt or settles the delivery.
+ * Takes deliveries from the destination queues while the process has permits. For each one it
+ * decides with the rules of `src/core`, and then starts the attempt or settles the delivery.
  */
 export class AttemptScheduler {
   readonly #deps: Deps
@@ -130,8 +130,8 @@ export class AttemptScheduler {
   }
 
   /**
-   * Requeues deliveries that were held back: a revocation has ended, or the suppression list is
-   * current again.
+   * Requeues deliveries that were held back. Called when a revocation has ended, or when the
+   * suppression list is current again.
    */
   release(): void {
     this.#restoreHeld()
@@ -141,14 +141,14 @@ export class AttemptScheduler {
   #restoreHeld(): void {
     const held = this.#held
     this.#held = []
-    // The last one first: each becomes the first of its queue, which restores their order.
+    // In reverse order: each delivery becomes the first of its queue, so this restores their order.
     for (const delivery of held.reverse()) this.#queues.restore(delivery)
   }
 
   /**
    * Called when a partition is being revoked and has nothing in progress. The commit's metadata
    * tells the next owner which destinations of a record are done. When the metadata has no room for
-   * a record, its other deliveries are deferred, so that no delivery is repeated.
+   * a record, the record's remaining deliveries are deferred, so that no delivery is repeated.
    */
   handOver(processor: PartitionProcessor): void {
     const { uncovered } = processor.tracker
@@ -162,7 +162,8 @@ export class AttemptScheduler {
   }
 
   /**
-   * Whether a record is stalled. Partitions then prefetch more records than their requests need.
+   * Whether the oldest record in progress has waited for too long. Partitions then prefetch up to
+   * their higher limits, so that records of other destinations are still read.
    */
   get isStalled(): boolean {
     return this.#spillover.isStalled
@@ -173,7 +174,7 @@ export class AttemptScheduler {
     this.#spillover.check(processor)
   }
 
-  /** Starts no attempt from now on. */
+  /** Prevents further attempts. */
   close(): void {
     this.#isOpen = false
   }
@@ -181,7 +182,7 @@ export class AttemptScheduler {
   #start(delivery: Delivery): void {
     const stopReason = this.#stopReason(delivery)
     if (stopReason !== undefined) return this.#finish(delivery, { kind: 'dropped', reason: stopReason })
-    const route = routeOf(delivery.target, this.#deps)
+    const route = planOf(delivery.target, this.#deps)
     switch (route.kind) {
       case 'dropped':
         return this.#finish(delivery, { kind: 'dropped', reason: route.reason })
@@ -204,10 +205,10 @@ export class AttemptScheduler {
     return suppressions.stops({ userId, sourceId, receivedAt: receivedAtOf(delivery), type }, clock.now())
   }
 
-  #startWhenDue(delivery: Delivery, route: DeliverRoute): void {
+  #startWhenDue(delivery: Delivery, route: DeliverPlan): void {
     const { clock, policy } = this.#deps
     const now = clock.now()
-    const due = beforeAttempt(delivery.carried, route.isPaused, policy, now)
+    const due = decideBeforeAttempt(delivery.carried, route.isPaused, policy, now)
     switch (due.kind) {
       case 'attempt':
         return this.#attempt(delivery, route, now)
@@ -224,7 +225,7 @@ export class AttemptScheduler {
     }
   }
 
-  #attempt(delivery: Delivery, { callees, callMaker }: DeliverRoute, now: EpochMs): void {
+  #attempt(delivery: Delivery, { callees, callMaker }: DeliverPlan, now: EpochMs): void {
     const { limiter, clock, policy, makeAttempt, tracer } = this.#deps
     const { target } = delivery
     const startedAt = clock.monotonic()
@@ -267,13 +268,13 @@ export class AttemptScheduler {
   }
 
   /**
-   * Defers a delivery that is still queued: its queue is not notified of an end, because it was not
-   * taken from there.
+   * Defers a delivery that `drainMatching` has removed from its queue. The queue is not notified
+   * that the delivery has ended, because `take` did not return it.
    */
   #deferQueued(delivery: Delivery, cause: DeferralCause): void {
     const { clock, policy, limiter, settle } = this.#deps
-    // Neither a hand-over nor a permit that other destinations hold is a fault of the endpoint: the
-    // delivery keeps its retry tier.
+    // Neither a hand-over nor a permit that other destinations hold is a fault of the endpoint, so
+    // the delivery keeps its retry tier.
     const climbs = cause !== 'handover' && !isHeldUpByOthers(delivery.target, limiter)
     this.#inProgress++
     settle.delivery(delivery, defer(delivery.carried, cause, policy, clock.now(), { climbs }), () => {

@@ -1,10 +1,9 @@
 import type { Decision } from '../../core/delivery/decide.ts'
-import { firstOrigin } from '../../core/delivery/replay-target.ts'
+import { firstOrigin } from '../../core/delivery/replay-decision.ts'
 import { traceContextIn } from '../../core/trace/context.ts'
 import { processFacts, type Span, type TraceContext, type Tracer } from '../../core/trace/tracer.ts'
 import type { Delivery } from './delivery.ts'
 
-/** The trace of one attempt. */
 export interface AttemptTrace {
   /** The trace context of the attempt's requests. */
   readonly context: TraceContext

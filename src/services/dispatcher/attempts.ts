@@ -10,7 +10,7 @@ import type { Span, TraceContext, Tracer } from '../../core/trace/tracer.ts'
 import type { EpochMs } from '../../core/units.ts'
 import type { AttemptTrace } from './attempt-trace.ts'
 import type { Delivery, DestinationState } from './delivery.ts'
-import type { Callee } from './destination-route.ts'
+import type { PreparedWebhook } from './destination-plan.ts'
 
 interface Deps {
   readonly transport: WebhookTransport
@@ -24,12 +24,11 @@ interface Deps {
   readonly tracer: Tracer | undefined
 }
 
-/** An attempt that has started. */
 export interface StartedAttempt {
   readonly delivery: Delivery
   readonly callMaker: RequestBuilder
   /** The webhooks that get a request, all concurrently. */
-  readonly webhooks: readonly Callee[]
+  readonly webhooks: readonly PreparedWebhook[]
   /** Number of webhooks that get no request because no permit is free. */
   readonly leftOut: number
   /** Whether other destinations hold the permit of a webhook that gets no request. */
@@ -49,10 +48,10 @@ export interface StartedAttempt {
 export type OnAttemptEnd = (begun: StartedAttempt, attempt: Attempt) => void
 
 /**
- * Makes one attempt: a request to each of its webhooks, concurrently. `onEnd` is called once.
+ * Makes one attempt: a request to each of its webhooks, concurrently. It calls `onEnd` once.
  * Requests still in progress at that time continue, and are only counted. An attempt without
- * webhooks ends immediately; that happens when a configuration change leaves only webhooks that
- * refused this delivery.
+ * webhooks ends immediately: a configuration change has left only webhooks that refused this
+ * delivery.
  */
 export type MakeAttempt = (begun: StartedAttempt, onEnd: OnAttemptEnd) => void
 
@@ -68,7 +67,10 @@ class AttemptInProgress {
   readonly #deps: Deps
   readonly #begun: StartedAttempt
   readonly #onEnd: OnAttemptEnd
-  /** By the index of the webhook; created when the first request ends. */
+  /**
+   * The outcomes of ended requests, by the index of the webhook. Created when the first request
+   * ends.
+   */
   #outcomes: (CallOutcome | undefined)[] | undefined
   #inProgress: number
   #hasEnded = false
@@ -91,7 +93,7 @@ class AttemptInProgress {
   #call(index: number, call: WebhookCall): void {
     const { transport, limiter, tracer } = this.#deps
     const { delivery, webhooks, trace } = this.#begun
-    const webhook = webhooks[index] as Callee
+    const webhook = webhooks[index] as PreparedWebhook
     limiter.acquire(delivery.target, webhook.permits)
     const span = tracer && trace && traceCall(tracer, trace.context, webhook)
     transport.post(span === undefined ? call : withTraceHeaders(call, webhook, span), result =>
@@ -102,7 +104,7 @@ class AttemptInProgress {
   #ended(index: number, result: CallResult, span: Span | undefined): void {
     const { limiter, clock, metrics, onCallEnd } = this.#deps
     const { delivery, webhooks, startedAt, trace } = this.#begun
-    const webhook = webhooks[index] as Callee
+    const webhook = webhooks[index] as PreparedWebhook
     const endedAt = clock.monotonic()
     const tookMs = endedAt - startedAt
     limiter.ended(delivery.target, webhook.permits, tookMs, endedAt)
@@ -124,7 +126,12 @@ class AttemptInProgress {
   }
 }
 
-function noteOutcome(deps: Deps, { destination }: DestinationState, webhook: Callee, result: CallResult): CallOutcome {
+function noteOutcome(
+  deps: Deps,
+  { destination }: DestinationState,
+  webhook: PreparedWebhook,
+  result: CallResult,
+): CallOutcome {
   const outcome = classify(result)
   if (outcome === 'delivered') {
     webhook.delivered ??= deps.metrics.webhookCalls.of({ destination, webhook: webhook.label, outcome })
@@ -148,9 +155,15 @@ function reportActionableFailure(
   }
   if (outcome === 'tls_untrusted' || outcome === 'blocked_address' || outcome === 'internal') {
     const { code, detail } = result as Extract<CallResult, { kind: 'failed' }>
-    logger.error({ ...labels, outcome, code, detail }, 'request to the endpoint not possible; see outcome and detail')
+    logger.error({ ...labels, outcome, code, detail }, unsent[outcome])
   }
 }
+
+const unsent = {
+  tls_untrusted: 'request not sent: the certificate of the endpoint is not trusted (see detail)',
+  blocked_address: 'request not sent: the address of the endpoint is not allowed (see detail)',
+  internal: 'request failed because of a bug in hookline (see detail)',
+} as const
 
 const noLabels = {}
 
@@ -163,7 +176,8 @@ const traceCall = (tracer: Tracer, parent: TraceContext, { label }: Webhook): Sp
   })
 
 /**
- * Adds trace headers when the webhook is configured to get them. No header of the record is sent.
+ * Adds trace headers when the webhook is configured to get them. The headers of the record are not
+ * sent.
  */
 const withTraceHeaders = (call: WebhookCall, webhook: Webhook, span: Span): WebhookCall =>
   webhook.traceHeaders ? { ...call, headers: { ...call.headers, ...traceHeaders(span.context) } } : call

@@ -4,9 +4,9 @@ import type { Clock } from '../../core/ports.ts'
 const { maxCoalesced } = flowLimits.dispatch
 
 /**
- * Coalesces notifications: all items of one tick of the event loop are passed to one call of `notify`,
- * which costs less than one call each (docs/decisions/0043-hot-path-rules.md). It is called early after
- * `maxCoalesced` items.
+ * Coalesces notifications: `notify` is called once with all items of one tick of the event loop,
+ * which costs less than one call for each (docs/decisions/0043-hot-path-rules.md). When
+ * `maxCoalesced` items wait, `notify` is called immediately.
  */
 export function coalesce<Item>(
   clock: Pick<Clock, 'soon'>,

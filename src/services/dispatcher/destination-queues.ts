@@ -7,10 +7,10 @@ import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 import type { Delivery, DestinationState } from './delivery.ts'
 
 /**
- * How many blocked queues get a turn after a notification; each ended request in it adds one. With
- * 1,000 destinations most queues are blocked. A turn for all of them, for a few free permits, would
- * cost more CPU than the requests. The queues whose requests ended get a turn last: a permit may be
- * free only in their own share.
+ * How many blocked queues get a turn after a notification, in addition to one for each ended
+ * request. With 1,000 destinations most queues are blocked. A turn for all of them, for a few free
+ * permits, would cost more CPU than the requests. The queues whose requests ended get a turn last,
+ * because a permit may be free only in their own share.
  */
 const { minAsked } = flowLimits.dispatch
 
@@ -23,11 +23,11 @@ export class DestinationQueues {
   readonly #queues = new Map<string, DestinationState>()
   readonly #turns = new Fifo<DestinationState>()
   /**
-   * Each queue at most once. A queue that was unblocked out of order stays in the list, and is
-   * skipped unless it is blocked again.
+   * Blocked queues, each at most once. A queue that was unblocked out of order stays in the list,
+   * and is skipped unless it is blocked again.
    */
   readonly #blocked = new Fifo<DestinationState>()
-  /** Queues whose oldest delivery has waited too long and that have not been empty since. */
+  /** Queues that `findSlow` marked and that have not been empty since. */
   readonly #slow = new Set<DestinationState>()
 
   constructor(limiter: Pick<ConcurrencyLimiter, 'hasFairShare'>) {
@@ -60,8 +60,8 @@ export class DestinationQueues {
   }
 
   /**
-   * Takes the next delivery of a queue with a fair share of the permits; `undefined` when there is
-   * none.
+   * Takes the next delivery of a queue that may use one more permit. Returns `undefined` when there
+   * is none.
    */
   take(): Delivery | undefined {
     for (let target = this.#turns.shift(); target !== undefined; target = this.#turns.shift()) {
@@ -79,7 +79,7 @@ export class DestinationQueues {
     return undefined
   }
 
-  /** A taken delivery has ended or is deferred. The caller must call `unblock` next. */
+  /** Notes that a taken delivery has ended or is deferred. The caller must call `unblock` next. */
   ended(delivery: Delivery): void {
     const { target } = delivery
     target.queue.ended(delivery.orderKey)
@@ -93,22 +93,22 @@ export class DestinationQueues {
   }
 
   /**
-   * A taken delivery belongs to the next owner of its partition. No attempt was started, so none
-   * will end: blocked queues get their turn now.
+   * Called when a taken delivery belongs to the next owner of its partition. No attempt was
+   * started, so none will end: blocked queues get their turn now.
    */
   dropped(delivery: Delivery): void {
     this.ended(delivery)
     this.unblock([delivery.target])
   }
 
-  /** Requeues a taken delivery: none of the destination's webhooks has a free permit. */
+  /** Requeues a taken delivery, because none of the destination's webhooks has a free permit. */
   block(delivery: Delivery): void {
     const { target } = delivery
     target.queue.requeue(delivery, delivery.orderKey)
     this.#block(target)
   }
 
-  /** Requeues a taken delivery that may not start: it is the next one of its queue again. */
+  /** Requeues a taken delivery that may not start. It becomes the next one of its queue again. */
   restore(delivery: Delivery): void {
     const { target } = delivery
     target.queue.requeue(delivery, delivery.orderKey)
@@ -116,8 +116,8 @@ export class DestinationQueues {
   }
 
   /**
-   * Requests or deliveries of these queues have ended, so permits are free. Gives a turn to some
-   * blocked queues, the longest blocked first, then to these.
+   * Called when requests or deliveries of the `ended` queues have ended, so permits are free. It
+   * gives a turn to some blocked queues, the longest blocked first, and then to the `ended` queues.
    */
   unblock(ended: readonly DestinationState[]): void {
     for (let remaining = minAsked + ended.length; remaining > 0; remaining--) {
@@ -129,7 +129,10 @@ export class DestinationQueues {
     for (const target of ended) this.#unblockOne(target)
   }
 
-  /** Marks the queues as slow whose oldest delivery was admitted before `since`, in monotonic milliseconds. */
+  /**
+   * Marks a queue as slow when its oldest delivery was admitted at `since` (monotonic milliseconds)
+   * or before.
+   */
   findSlow(since: number): void {
     for (const target of this.#queues.values()) {
       const oldest = target.queue.oldest
@@ -142,7 +145,7 @@ export class DestinationQueues {
     return this.#slow
   }
 
-  /** The queues of all destinations that have had a delivery. */
+  /** The states of all destinations that have had a delivery. */
   get all(): Iterable<DestinationState> {
     return this.#queues.values()
   }

@@ -11,17 +11,18 @@ const { maxPerTick } = flowLimits.dispatch
 export type Step = (remaining: number) => number | undefined
 
 /**
- * Repeats `step` until nothing is ready, or until `maxPerTick` deliveries are handled; it continues
- * in the next tick of the event loop. When a circuit breaker opens, hundreds of queued deliveries
- * are deferred. Without this limit, responses and events of other destinations would wait for all
- * of them.
+ * Repeats `step` until nothing is ready, or until `maxPerTick` deliveries are handled. In the
+ * second case it continues in the next tick of the event loop. When a circuit breaker opens,
+ * hundreds of queued deliveries are deferred: without this limit, responses and events of other
+ * destinations would wait for all of them.
  */
 export function createDispatchLoop(clock: Pick<Clock, 'soon'>, step: Step): () => void {
   let isRunning = false
   let isDue = false
 
   function dispatch(): void {
-    // A delivery that ends immediately (a drop) re-enters here: the running loop continues instead.
+    // When a delivery ends immediately (dropped), `dispatch` is called again while its loop runs.
+    // The inner call returns, and the loop continues.
     if (isRunning || isDue) return
     isRunning = true
     let remaining = maxPerTick

@@ -21,15 +21,15 @@ import { createCanary } from '../canary.ts'
 import type { SuppressionList } from '../deletion/suppression-list.ts'
 import { createSuppressionCompaction } from '../deletion/suppression-list.ts'
 import { createPartitions } from '../partitions/partitions.ts'
-import { DispatcherAdmission } from './admission.ts'
-import { createAttemptRecords } from './attempt-records.ts'
 import { AttemptScheduler } from './attempt-scheduler.ts'
 import { createAttempts } from './attempts.ts'
+import { createAttemptRecords } from './attempts-topic.ts'
 import type { DestinationState } from './delivery.ts'
-import { drain } from './drain.ts'
+import { drain } from './drain-before-stop.ts'
+import { createReportRecord } from './encode-report.ts'
 import { createGauges } from './gauges.ts'
 import { Intake } from './intake.ts'
-import { createReportRecord } from './report-record.ts'
+import { DispatcherPartitionCallbacks } from './partition-callbacks.ts'
 import { createSettle, type Settle } from './settle.ts'
 import { createVitals } from './vitals.ts'
 
@@ -61,7 +61,7 @@ export interface DispatcherDeps {
   readonly logger: Logger
   readonly topics: TopicNames
   readonly delivery: DeliverySettings
-  /** Returns the current configuration, as `payload` and `canary` do. */
+  /** `routing`, `payload` and `canary` return parts of the current configuration. */
   readonly routing: () => Routing
   readonly payload: () => PayloadSettings
   readonly canary: () => CanarySettings | undefined
@@ -71,7 +71,9 @@ export interface DispatcherDeps {
 export interface DispatcherService {
   /** Resolves when both groups have been joined. */
   start(): Promise<void>
-  /** Starts nothing new, waits for requests and appends in progress, commits, leaves the groups. */
+  /**
+   * Starts nothing new, waits for requests and appends in progress, commits, and leaves the groups.
+   */
   stop(): Promise<void>
   health(): Health
   /** Sets the gauges to the current values. */
@@ -79,7 +81,7 @@ export interface DispatcherService {
 }
 
 /*
- * The control flow. An arrow is a function call; `-->` is a callback later.
+ * The control flow. `--name-->` is a function call; `-->` without a name is a later callback.
  *
  *   consumer --> Partitions --admit--> Intake --enqueue--> AttemptScheduler [DestinationQueues]
  *                    |   \                                    ^
@@ -105,7 +107,7 @@ export function createDispatcherService(deps: DispatcherDeps): DispatcherService
   const reportRecord = createReportRecord({ topics, encodeInput: deps.encodeInput })
   const settle = createSettle({ reportRecord, topics, producer, clock, metrics, logger })
   const { scheduler, intake } = createFlow(deps, { limiter, settle, oldestOpenMs, onCallEnd })
-  const admission = new DispatcherAdmission(intake, scheduler)
+  const admission = new DispatcherPartitionCallbacks(intake, scheduler)
   const dueAt = (record: LogRecord): EpochMs => epochMs(record.timestamp + (topics.tierOf(record.topic) ?? 0))
   const { maxInFlight } = delivery
   const livePartitions = createPartitions({ consumer: live, clock, maxInFlight, dueAt: undefined, admission })

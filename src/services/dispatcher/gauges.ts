@@ -6,7 +6,7 @@ import type { TopicNames } from '../../core/topics.ts'
 import { type EpochMs, formatDuration } from '../../core/units.ts'
 import { type GroupMember, showGroup } from '../partitions/group-gauges.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
-import type { AdmittedRecord } from './delivery.ts'
+import type { AdmittedRecord } from './admitted-record.ts'
 
 interface Deps {
   readonly metrics: Metrics
@@ -27,8 +27,8 @@ export function createGauges(deps: Deps): () => void {
   const progressOf = createProgress()
 
   /**
-   * Removes the series of partitions that another process owns now. Sums over all processes would
-   * count them twice.
+   * Sets the gauges of each partition. Before that it removes all series. Otherwise sums over all
+   * processes would count a partition twice after it got another owner.
    */
   function showPartitions(processors: readonly PartitionProcessor[], now: EpochMs): void {
     metrics.consumerLag.reset()
@@ -74,7 +74,10 @@ function lagOf({ highWatermark, tracker }: PartitionProcessor): number {
   return Math.max(0, highWatermark - tracker.committable)
 }
 
-/** Returns when a partition last advanced or had nothing to do, as far as the scrapes show it. */
+/**
+ * Returns a function for the time at which a partition last advanced or had nothing to do. It
+ * compares the partition with the previous scrape.
+ */
 function createProgress(): (processor: PartitionProcessor, now: EpochMs) => EpochMs {
   const seen = new WeakMap<PartitionProcessor, { readonly offset: number; readonly at: EpochMs }>()
   return (processor, now) => {

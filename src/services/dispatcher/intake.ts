@@ -1,11 +1,11 @@
 import { LinkedList } from '../../core/collections/linked-list.ts'
-import { noDestination } from '../../core/delivery/dead-letter.ts'
 import { unrouted } from '../../core/delivery/decide.ts'
 import { type DeliveryState, initialState, parseDeliveryState } from '../../core/delivery/delivery-state.ts'
 import { bodyOf } from '../../core/delivery/payload.ts'
-import { firstOrigin } from '../../core/delivery/replay-target.ts'
+import { noDestination } from '../../core/delivery/read-dead-letter.ts'
+import { firstOrigin } from '../../core/delivery/replay-decision.ts'
+import type { RetryPolicy } from '../../core/delivery/retry-tier.ts'
 import { type Route, type Routing, route } from '../../core/delivery/route.ts'
-import type { RetryPolicy } from '../../core/delivery/schedule.ts'
 import { type Event, type EventHead, headOf, keyOf, normaliseEvent } from '../../core/message/event.ts'
 import { isOwnSource } from '../../core/message/own-event.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
@@ -15,9 +15,9 @@ import type { TopicNames } from '../../core/topics.ts'
 import type { SuppressionList } from '../deletion/suppression-list.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 import { createSchemaWait, type WaitForSchema } from '../partitions/schema-wait.ts'
+import { AdmittedRecord } from './admitted-record.ts'
 import type { AttemptScheduler } from './attempt-scheduler.ts'
-import { DeletionCheck } from './deletion-check.ts'
-import { AdmittedRecord } from './delivery.ts'
+import { DeletionCheck } from './forged-delete-check.ts'
 import type { Settle } from './settle.ts'
 
 type UnroutedReason = Extract<Route, { kind: 'dead_lettered' }>['reason']
@@ -38,8 +38,8 @@ interface Deps {
 }
 
 /**
- * Maximum size of an event's value, with all fields that another team's schema adds. A larger value
- * is not decoded.
+ * Maximum bytes of an event's value, with all fields that another team's schema adds. A larger
+ * value is not decoded.
  */
 const maxEventBytes = 16 * 1024 * 1024
 
@@ -102,7 +102,7 @@ export class Intake {
     open.processor.done(open.record)
   }
 
-  /** A forgotten record may still be done later: it is removed only once. */
+  /** Removes a record only once: a forgotten record may still be done later. */
   #remove(open: AdmittedRecord): void {
     if (open.isOpen) this.#open.remove(open)
     open.isOpen = false
@@ -146,8 +146,8 @@ export class Intake {
     // producer wrote it.
     if (isOwnSource(foreign.sourceId)) return settle.refused(open, 'unknown_source', { carried: namesIn(foreign) })
     const { topic, partition, offset } = firstOrigin(open.record)
-    // Made from the position, not at random: the message gets the same id whenever its record, or a
-    // copy of it, is read.
+    // The id is made from the position, not at random. So the message gets the same id whenever its
+    // record, or a copy of the record, is read.
     const newId = (): string => carried?.messageId ?? `${topic}/${partition}/${offset}`
     const normalised = this.#tried(open, carried, () => normaliseEvent(foreign, newId))
     if (normalised === undefined) return
@@ -166,19 +166,19 @@ export class Intake {
     const plan = this.#tried(open, carried, () => this.#plan(event, carried))
     if (plan === undefined) return
     if (event.message.type !== 'delete') return this.#carryOut(open, plan, carried)
-    this.#deletionCheck.check(open, event, isRequested => {
-      if (isRequested) this.#carryOut(open, plan, carried)
+    this.#deletionCheck.check(open, event, isConfirmedDelete => {
+      if (isConfirmedDelete) this.#carryOut(open, plan, carried)
       else
         this.#refuseBytes(
           open,
-          'marked as canonical, but it is a delete message that no deletion request asked for',
+          'the event has canonical: true, which only Hookline may set, but it is a delete message that no deletion request asked for',
           carried,
         )
     })
   }
 
   /**
-   * Calls `make`, and dead-letters the record when that throws. If the content of a record ended
+   * Calls `make`, and dead-letters the record when `make` throws. If the content of a record ended
    * the process, the next process would read the same record and end too.
    */
   #tried<T>(open: AdmittedRecord, carried: DeliveryState | undefined, make: () => T): T | undefined {
@@ -236,8 +236,8 @@ export class Intake {
   }
 
   /**
-   * Handles an event with an unknown source or destination. It is deferred for about two minutes,
-   * because processes apply a changed configuration up to a minute apart; then it is dead-lettered.
+   * Handles an event with an unknown source or destination. It is deferred for about 100 s, because
+   * processes apply a changed configuration up to a minute apart. After that it is dead-lettered.
    */
   #holdUnrouted(open: AdmittedRecord, event: Event, carried: DeliveryState, reason: UnroutedReason): void {
     const { clock, policy, settle } = this.#deps
@@ -247,8 +247,8 @@ export class Intake {
   }
 
   /**
-   * Enqueues a delivery for each destination. Only the head of the event is kept: its texts can be
-   * garbage-collected.
+   * Enqueues a delivery for each destination. Only the head of the event is kept, so that its texts
+   * can be garbage-collected.
    */
   #deliver(
     of: AdmittedRecord,
@@ -275,7 +275,7 @@ function carriedIn({ topic, headers }: LogRecord, topics: TopicNames): DeliveryS
   return topics.tierOf(topic) === undefined ? undefined : parseDeliveryState(headers)
 }
 
-/** The ids for the dead letter of an event that became no delivery. */
+/** The ids for the dead letter of an event that did not become a delivery. */
 function namesIn({ destinationId, message }: Event): Partial<DeliveryState> {
   return { messageId: message.messageId, ...(destinationId !== undefined && { destination: destinationId }) }
 }

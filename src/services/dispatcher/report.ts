@@ -14,7 +14,8 @@ export type Report =
 
 /**
  * The report that must be acknowledged before an event is done; `undefined` for events from SDKs.
- * Every result is reported, drops included, because the receiver waits for each of them.
+ * Every result is reported, drops included: the audiences service and the status of a deletion wait
+ * for each of them.
  */
 export function reportOf(
   { message, origin, sourceId }: EventHead,

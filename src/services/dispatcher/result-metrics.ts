@@ -1,7 +1,7 @@
-import { noDestination } from '../../core/delivery/dead-letter.ts'
 import type { Decision, Deferral } from '../../core/delivery/decide.ts'
 import type { DeliveryState } from '../../core/delivery/delivery-state.ts'
 import type { DeadLetterReason, DropReason } from '../../core/delivery/outcome.ts'
+import { noDestination } from '../../core/delivery/read-dead-letter.ts'
 import type { EventHead } from '../../core/message/event.ts'
 import { canarySource } from '../../core/message/own-event.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
@@ -12,13 +12,13 @@ import type { Delivery } from './delivery.ts'
 /** Counts results, after they are settled. */
 export interface CountResults {
   delivery(delivery: Pick<Delivery, 'event' | 'carried' | 'target'>, decision: Decision): void
-  /** An event that the routing drops. */
+  /** Counts an event that the routing drops. */
   dropped(event: EventHead, reason: DropReason): void
-  /** An event that is deferred because its source or destination is not known. */
+  /** Counts an event that is deferred because its source or destination is not known. */
   unrouted(decision: Deferral): void
   /**
-   * A record that is dead-lettered before any delivery. `event` is `undefined` when the record was
-   * not decoded.
+   * Counts a record that is dead-lettered before any delivery. `event` is `undefined` when the
+   * record was not decoded.
    */
   refused(event: EventHead | undefined, reason: DeadLetterReason): void
 }
@@ -67,8 +67,8 @@ export function createCountResults({
       metrics.deferrals.inc({ cause })
     },
     refused(event, reason) {
-      // The destination is not a label here: an event may name any, so the number of series would
-      // be unbounded.
+      // The destination is not a label here: an event may name any destination, so the number of
+      // series would be unlimited.
       metrics.deadLetters.inc({ destination: '-', reason })
       if (event?.sourceId === canarySource) lost('dead_lettered')
     },

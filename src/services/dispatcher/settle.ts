@@ -6,11 +6,12 @@ import type { Event, EventHead } from '../../core/message/event.ts'
 import type { RejectionCode } from '../../core/message/message.ts'
 import type { TopicNames } from '../../core/topics.ts'
 import { assertNever } from '../../core/units.ts'
-import { type AppendDeps, type Appends, createAppends } from '../partitions/appends.ts'
+import { type AppendDeps, type Appends, createAppends } from '../partitions/append-until-stored.ts'
 import { createDeadLetters } from '../partitions/dead-letters.ts'
-import type { AdmittedRecord, Delivery } from './delivery.ts'
+import type { AdmittedRecord } from './admitted-record.ts'
+import type { Delivery } from './delivery.ts'
+import type { ReportRecord } from './encode-report.ts'
 import { type DeliveryResult, reportOf } from './report.ts'
-import type { ReportRecord } from './report-record.ts'
 import { createCountResults } from './result-metrics.ts'
 
 interface Deps extends Omit<AppendDeps, 'permit'> {
@@ -20,11 +21,13 @@ interface Deps extends Omit<AppendDeps, 'permit'> {
 
 /**
  * Carries out decisions. A record is released when it is delivered or dropped, or when all replicas
- * have its copy. When the result has a report, the record is released only after the report: a
- * crash before that repeats the delivery and the report.
+ * have its copy. When the result has a report, the record is released only when the report is
+ * stored too: a crash before that repeats the delivery and the report.
  */
 export interface Settle extends Pick<Appends, 'unwritableTopics' | 'unacknowledged'> {
-  /** Settles a delivery. `ended` is called when it needs nothing more from this process. */
+  /**
+   * Settles a delivery. It calls `ended` when the delivery needs nothing more from this process.
+   */
   delivery(delivery: Delivery, decision: Decision, ended: () => void): void
   /** Settles an event that the routing drops for a destination. */
   dropped(open: AdmittedRecord, event: Event, drop: Drop): void

@@ -1,21 +1,21 @@
 import type { Membership } from '../../core/audience/membership.ts'
-import { type SyncId, syncId } from '../../core/audience/sync.ts'
-import { type SyncStatus, syncStatuses, syncStatusOf } from '../../core/audience/sync-status.ts'
+import { type MembershipStatus, syncStatuses, syncStatusOf } from '../../core/audience/membership-status.ts'
+import { type SyncId, syncId } from '../../core/audience/sync-watermark.ts'
 import type { DurationMs, EpochMs, JsonText } from '../../core/units.ts'
 import { type MembershipSource, visitMemberships } from './read-memberships.ts'
 
 /** The members and sync statuses of one audience at one destination. */
 export interface DestinationFigures {
   readonly destination: string
-  /** Users who should be in the audience; for a trait, users who should have a value. */
+  /** Number of users who should be in the audience or, for a trait, should have a value. */
   readonly members: number
-  readonly syncStatuses: Readonly<Record<SyncStatus, number>>
+  readonly syncStatuses: Readonly<Record<MembershipStatus, number>>
 }
 
 /** The figures of one audience, from the memberships topic. */
 export interface AudienceFigures {
   readonly audience: string
-  /** The newest known sync; `undefined` when there is none. */
+  /** The id of the newest known sync; `undefined` when there is none. */
   readonly newest: SyncId | undefined
   readonly destinations: readonly DestinationFigures[]
 }
@@ -49,13 +49,13 @@ export async function audienceFigures(deps: Deps, only?: string): Promise<Readon
 
 class Count {
   #newest = syncId(0)
-  readonly #byDestination = new Map<string, { members: number; syncStatuses: Record<SyncStatus, number> }>()
+  readonly #byDestination = new Map<string, { members: number; syncStatuses: Record<MembershipStatus, number> }>()
 
   see(id: SyncId): void {
     if (id > this.#newest) this.#newest = id
   }
 
-  add(destination: string, status: SyncStatus, isMember: boolean): void {
+  add(destination: string, status: MembershipStatus, isMember: boolean): void {
     const count = this.#byDestination.get(destination) ?? { members: 0, syncStatuses: { ...none } }
     this.#byDestination.set(destination, count)
     count.syncStatuses[status]++
@@ -70,18 +70,19 @@ class Count {
   }
 }
 
-const none = Object.fromEntries(syncStatuses.map(status => [status, 0])) as Record<SyncStatus, number>
+const none = Object.fromEntries(syncStatuses.map(status => [status, 0])) as Record<MembershipStatus, number>
 
 /** A membership that its destination has not acknowledged. */
 export interface Drifted {
   readonly userId: string
   readonly destination: string
-  readonly standing: Exclude<SyncStatus, 'acknowledged'>
+  readonly standing: Exclude<MembershipStatus, 'acknowledged'>
   readonly state: Membership
 }
 
 /**
- * Visits every membership of an audience that its destination has not acknowledged; awaits `visit`.
+ * Visits every membership of an audience that its destination has not acknowledged, and awaits
+ * `visit`.
  */
 export function visitDrift(
   deps: MembershipSource & Pick<Deps, 'now' | 'expiry'>,

@@ -1,8 +1,8 @@
 import type { LogProducer, OutgoingRecord } from '../../core/ports.ts'
 
 /**
- * Maximum records and bytes that wait: enough for full batches to every partition, and little
- * memory.
+ * Maximum records and bytes that wait for an acknowledgement: enough for full batches to every
+ * partition, and little memory.
  */
 const limits = { records: 8_192, bytes: 8 * 1_048_576 }
 /** Estimated memory of a waiting record besides its bytes. */
@@ -11,7 +11,8 @@ const overheadBytes = 256
 /**
  * Appends records to Kafka, with limits for the number and bytes of those that wait. A caller waits
  * for `room` before it adds a record. It waits for `ended` before a step that needs all earlier
- * records acknowledged. Both reject with the first failure, because further appends would fail too.
+ * records acknowledged. `room` and `ended` reject with the first failure, because further appends
+ * would fail too.
  */
 export class BoundedAppender {
   readonly #producer: LogProducer

@@ -28,8 +28,8 @@ interface Deps {
 /** Limits of one look-up: some seconds, and twenty times the records of a usual deletion. */
 export const readLimits = { records: 300_000, time: durationMs(5_000) }
 /**
- * How far the time in an id may be wrong, in milliseconds: a process that does not know the
- * brokers' time yet uses its own clock.
+ * How far the time in an id may be wrong, in milliseconds: a process uses its own clock until it
+ * knows the brokers' time.
  */
 const marginMs = 600_000
 
@@ -76,8 +76,8 @@ export function createFindDeletion({ reader, topic, clock }: Deps): FindDeletion
 }
 
 /**
- * Selects what to read. Earlier versions wrote the outcomes of a deletion to any partition, and
- * their ids have no time: for those, the whole topic is read.
+ * Selects the records to read. Earlier versions of Hookline wrote the outcomes of a deletion to any
+ * partition, and their ids have no time: for these ids, the whole topic is read.
  */
 function placeOf(id: string): Pick<Portion, 'key' | 'since'> {
   const asked = deletionRequestedAt(id)
@@ -110,7 +110,7 @@ class Entries {
     this.#tally?.note(entry.outcome)
   }
 
-  /** Compaction may leave outcomes before the request itself. */
+  /** Notes the request. After a compaction, its outcomes may precede it in the topic. */
   #begin(record: DeletionRecord): void {
     this.#record = record
     this.#tally = new DeletionTally(record)
@@ -118,7 +118,8 @@ class Entries {
   }
 
   /**
-   * Whether every delivery of the deletion has succeeded: later records cannot change the status.
+   * Whether every delivery of the deletion has succeeded, so that later records cannot change the
+   * status.
    */
   areComplete(): boolean {
     return this.#tally?.isFinished() === true

@@ -1,6 +1,6 @@
 import type { AudienceDirectory } from '../../core/audience/directory.ts'
 import type { AudienceInput } from '../../core/audience/input.ts'
-import { newSyncId } from '../../core/audience/sync.ts'
+import { newSyncId } from '../../core/audience/sync-watermark.ts'
 import { deletionOf, newDeletionId, parseDeletionRequest } from '../../core/deletion/deletion-request.ts'
 import { DeletionTally } from '../../core/deletion/deletion-status.ts'
 import type { Routing } from '../../core/delivery/route.ts'
@@ -50,35 +50,18 @@ export function createOperatorService(deps: OperatorDeps): OperatorService {
   const find = createFindDeletion({ reader, topic: topics.deletions, clock })
   const stopping = new AbortController()
 
-  /**
-   * Does `work`, and returns a refusal when that fails. All failures here are failures of Kafka,
-   * which may be temporary.
-   */
-  async function orUnavailable<T>(what: string, work: () => Promise<T>): Promise<T | Refusal> {
-    try {
-      return await work()
-    } catch (error) {
-      if (error instanceof UploadCutShort) throw error
-      const text = error instanceof Error ? error.message : String(error)
-      logger.error({ error: text }, `${what} failed; the client may retry it`)
-      return kafkaUnavailable
-    }
-  }
-
   async function deleteUsers(input: unknown, trace?: TraceContext): Promise<DeletionAnswer> {
     const parsed = parseDeletionRequest(input, routing())
     if (parsed.kind === 'refused') return refusal(parsed.code, parsed.message)
     const { request } = parsed
     const now = await deps.brokersNow()
-    const record = deletionOf(request, newDeletionId(now, clock.id()), now, routing())
+    const id = newDeletionId(now, clock.id())
+    const record = deletionOf(request, id, now, routing())
     const encodings = { encodeEvent: deps.codec.encode, encodeInput }
-    return orUnavailable('deletion', async () => {
-      await writeDeletion(
-        { producer, topics, suppressions, ...encodings, headers: traceHeaders(trace) },
-        request,
-        record,
-      )
-      const { id, status } = new DeletionTally(record).status()
+    const writing = { producer, topics, suppressions, ...encodings, headers: traceHeaders(trace) }
+    return orUnavailable(logger, 'deletion', { id }, async () => {
+      await writeDeletion(writing, request, record)
+      const { status } = new DeletionTally(record).status()
       const sources = record.sources.map(source => source.id)
       logger.info({ id, users: record.users, suppress: request.suppress, sources }, 'deletion accepted')
       return { kind: 'accepted', id, status, users: record.users }
@@ -98,17 +81,19 @@ export function createOperatorService(deps: OperatorDeps): OperatorService {
     const headers = traceHeaders(trace)
     const writing = { producer, topic: topics.audienceInput, partitions, encodeInput, headers }
     try {
-      return await orUnavailable('audience sync', async () => {
+      return await orUnavailable(logger, 'audience sync', { audience: name, mode }, async () => {
         const syncId = newSyncId(await deps.brokersNow(), clock.id())
         const { signal } = stopping
         const report = await writeSync(writing, lines, { audience, mode, syncId, allowEmpty, signal })
         const { received, end } = report
-        logger.info({ audience: name, mode, syncId, received, end: end.kind }, 'audience sync request finished')
+        const facts = { audience: name, mode, syncId, received, end: end.kind }
+        if (end.kind === 'ended') logger.info(facts, 'audience sync accepted')
+        else logger.warn(facts, incompleteSync)
         return answerTo(report)
       })
     } catch (error) {
       if (!(error instanceof UploadCutShort)) throw error
-      logger.warn({ audience: name, mode, why: error.message }, 'audience sync incomplete; no member is removed')
+      logger.warn({ audience: name, mode, why: error.message }, incompleteSync)
       return { kind: 'cut_short' }
     }
   }
@@ -116,7 +101,7 @@ export function createOperatorService(deps: OperatorDeps): OperatorService {
   return {
     deleteUsers,
     findDeletion: id =>
-      orUnavailable('deletion look-up', async () => {
+      orUnavailable(logger, 'deletion look-up', {}, async () => {
         const known = await find(id)
         if (known.kind === 'found') return { kind: 'found', status: known.status }
         return known.kind === 'none' ? noDeletion : notReached
@@ -126,6 +111,28 @@ export function createOperatorService(deps: OperatorDeps): OperatorService {
     stop: () => stopping.abort(),
   }
 }
+
+/**
+ * Does `work`, and returns a refusal when it fails. All failures here are failures of Kafka,
+ * which may be temporary.
+ */
+async function orUnavailable<T>(
+  logger: Logger,
+  what: string,
+  facts: object,
+  work: () => Promise<T>,
+): Promise<T | Refusal> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof UploadCutShort) throw error
+    const text = error instanceof Error ? error.message : String(error)
+    logger.error({ ...facts, error: text }, `Kafka failed during the ${what}; the client has to send the request again`)
+    return kafkaUnavailable
+  }
+}
+
+const incompleteSync = 'audience sync incomplete; it changes the members received so far and removes no others'
 
 function answerTo({ syncId, received, end }: SyncReport): SyncAnswer {
   switch (end.kind) {

@@ -4,16 +4,16 @@ import {
   LiveDeadLetters,
   matches,
   parseDeadLetter,
-} from '../../core/delivery/dead-letter.ts'
+} from '../../core/delivery/read-dead-letter.ts'
 import type { Event } from '../../core/message/event.ts'
 import type { EventCodec, LogRecord, TopicReader } from '../../core/ports.ts'
 import { decodeWithSchemaFetch } from '../decode-with-schema-fetch.ts'
 
 /**
- * Visits every live dead letter (one that is not already replayed), in no particular order; awaits
- * `visit`. Reads the topic twice, because the last record of a key is known only at the end. After
- * the first time, `begin` gets the number of live dead letters; when it returns false, none is
- * visited. Resolves with that number.
+ * Visits every live dead letter (one that is not already replayed), in no particular order, and
+ * awaits `visit`. It reads the topic twice, because the last record of a key is known only at the
+ * end. After the first read, `begin` gets the number of live dead letters; when it returns false,
+ * none is visited. Resolves with that number.
  */
 export async function visitDeadLetters(
   reader: TopicReader,
@@ -29,7 +29,7 @@ export async function visitDeadLetters(
   return standing.size
 }
 
-/** A dead letter with its event; `undefined` when that cannot be decoded. */
+/** A dead letter with its event. `event` is `undefined` when it cannot be decoded. */
 export interface ListedDeadLetter extends DeadLetter {
   readonly event: Event | undefined
 }
@@ -40,7 +40,7 @@ export interface DeadLetterList {
   /** Number of live dead letters that the filter selects. */
   readonly selected: number
   readonly byReason: ReadonlyMap<string, number>
-  /** The newest of the selected ones, oldest first. */
+  /** The newest of the selected dead letters, oldest first. */
   readonly deadLetters: readonly ListedDeadLetter[]
 }
 
@@ -74,7 +74,7 @@ export async function listDeadLetters(
   return { total, selected, byReason, deadLetters: newest }
 }
 
-/** The key breaks ties, so that two runs list the same order. */
+/** Compares by time. The key breaks ties, so that every run lists the same order. */
 const byTime = (a: DeadLetter, b: DeadLetter): number => a.at - b.at || (a.key < b.key ? -1 : 1)
 
 /**
@@ -84,8 +84,8 @@ const byTime = (a: DeadLetter, b: DeadLetter): number => a.at - b.at || (a.key <
 export type ReadEvent = (record: LogRecord, deadLetter: DeadLetter) => Promise<Event | undefined>
 
 /**
- * `onUnavailable` is called once, when the schema registry cannot be reached. The registry is not
- * asked again after that.
+ * Calls `onUnavailable` once, when the schema registry cannot be reached, and does not ask the
+ * registry again after that.
  */
 export function createReadEvent(codec: EventCodec, onUnavailable: (error: unknown) => void): ReadEvent {
   const unknown = new Set<number>()

@@ -1,13 +1,13 @@
 import type { Membership } from '../../core/audience/membership.ts'
 import { Memberships } from '../../core/audience/memberships.ts'
 import {
-  fromMarkRecord,
   fromMembershipRecord,
+  fromWatermarkRecord,
   type MemberKey,
   type MembershipRecord,
   parseMembershipKey,
 } from '../../core/audience/record.ts'
-import type { AudienceWatermark } from '../../core/audience/sync.ts'
+import type { AudienceWatermark } from '../../core/audience/sync-watermark.ts'
 import type { LogRecord, TopicReader, ValueCodec } from '../../core/ports.ts'
 import { decodeWithSchemaFetch } from '../decode-with-schema-fetch.ts'
 
@@ -18,9 +18,12 @@ export interface MembershipSource {
 }
 
 export interface MembershipVisitor {
-  /** Whether an audience is visited. By default all are. */
+  /** Whether the memberships of an audience are visited. By default all are. */
   isWanted?(audience: string): boolean
-  /** Gets the membership of one user at one destination, in no particular order; awaited. */
+  /**
+   * Gets the membership of one user at one destination, in no particular order. The promise is
+   * awaited.
+   */
   onMembership(key: MemberKey, state: Membership): void | Promise<void>
   /** Gets the watermark of an audience in one partition. */
   onMark?(audience: string, mark: AudienceWatermark): void
@@ -78,7 +81,7 @@ class KeptPartition {
 
   put(about: About, record: MembershipRecord | undefined): void {
     if ('userId' in about) this.#members.put(about, record && fromMembershipRecord(record))
-    else this.#putMark(about.audience, record && fromMarkRecord(record))
+    else this.#putMark(about.audience, record && fromWatermarkRecord(record))
   }
 
   async handOver({ onMembership, onMark }: MembershipVisitor): Promise<void> {

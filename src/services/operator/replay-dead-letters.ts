@@ -1,14 +1,14 @@
-import { type DeadLetter, type DeadLetterFilter, matches } from '../../core/delivery/dead-letter.ts'
-import { type ReplayRefusal, replayedTombstone } from '../../core/delivery/replay-target.ts'
-import { InFlight } from '../../core/flow/in-flight.ts'
+import { type DeadLetter, type DeadLetterFilter, matches } from '../../core/delivery/read-dead-letter.ts'
+import { type ReplayRefusal, replayedTombstone } from '../../core/delivery/replay-decision.ts'
+import { ConcurrencyGate } from '../../core/flow/concurrency-gate.ts'
 import type { LogProducer, LogRecord, OutgoingRecord, TopicReader } from '../../core/ports.ts'
 import { createPacer } from '../pacer.ts'
+import { createReplayTargets, type ReplayPlan, type ReplayTargetDeps } from './plan-replay.ts'
 import { visitDeadLetters } from './read-dead-letters.ts'
-import { createReplayTargets, type ReplayPlan, type ReplayTargetDeps } from './replay-targets.ts'
 
 /**
- * Maximum dead letters in progress: enough for full batches. A crash leaves at most this number
- * replayed but not marked.
+ * Maximum number of dead letters in progress: enough for full batches. A crash leaves at most this
+ * number of dead letters that are replayed but not marked as replayed.
  */
 const maxInFlight = 256
 
@@ -26,15 +26,15 @@ export interface ReplayOptions {
   /** When aborted, no further dead letter is replayed; those in progress are finished. */
   readonly signal: AbortSignal
   /**
-   * Gets the number of live dead letters before the first one is replayed. When it returns false,
-   * none is replayed.
+   * Called once with the number of live dead letters, before the first one is replayed. When it
+   * returns false, none is replayed.
    */
   readonly begin?: ((total: number) => boolean | Promise<boolean>) | undefined
   readonly onProgress?: ((progress: ReplayProgress) => void) | undefined
 }
 
 export interface ReplayProgress {
-  /** Dead letters seen, selected or not. */
+  /** Number of dead letters read so far, selected or not. */
   readonly seen: number
   readonly replayed: number
 }
@@ -51,11 +51,14 @@ export interface ReplayReport {
   /** Number of live dead letters; `undefined` when the replay ended before they were counted. */
   readonly total: number | undefined
   readonly rows: readonly ReplayRow[]
-  /** Replayed and marked as replayed. */
+  /** Number of dead letters that were replayed and marked as replayed. */
   readonly replayed: number
-  /** Replayed, but Kafka did not store the mark: the next replay repeats them. */
+  /**
+   * Number of dead letters that were replayed, but Kafka did not store their tombstone: the next
+   * replay repeats them.
+   */
   readonly unmarked: number
-  /** Destinations that dead letters name, selected or not. */
+  /** The destinations that live dead letters name, whether the filter selects these or not. */
   readonly destinations: ReadonlySet<string>
   readonly end: ReplayEnd
 }
@@ -71,11 +74,11 @@ export type ReplayEnd =
 /**
  * Replays the dead letters that a filter selects. It appends the copy first. When all replicas have
  * the copy, it appends a tombstone, which marks the dead letter as replayed. So a crash loses no
- * dead letter. One with a copy but without a tombstone is repeated by the next replay, under the
- * same message id. When run again, it continues where it ended.
+ * dead letter. The next replay continues where this one ended. It repeats a dead letter that has a
+ * copy but no tombstone, under the same message id.
  */
 export async function replayDeadLetters(deps: Deps, options: ReplayOptions): Promise<ReplayReport> {
-  const { circumstances, clock } = deps
+  const { context, clock } = deps
   const { filter, perSecond, dryRun = false, signal, begin = () => true, onProgress } = options
   const failing = new AbortController()
   const stop = AbortSignal.any([signal, failing.signal])
@@ -115,7 +118,7 @@ export async function replayDeadLetters(deps: Deps, options: ReplayOptions): Pro
     return { kind: isDeclined ? 'declined' : 'done' }
   }
 
-  const reading = visitDeadLetters(stoppable(deps.reader, stop), circumstances.topics.deadLetter, visit, counted)
+  const reading = visitDeadLetters(stoppable(deps.reader, stop), context.topics.deadLetter, visit, counted)
   const thrown = await reading.then(
     () => undefined,
     (error: unknown) => error,
@@ -125,7 +128,7 @@ export async function replayDeadLetters(deps: Deps, options: ReplayOptions): Pro
   return { total, rows: [...tally.values()], replayed, unmarked, destinations, end: endOf(thrown) }
 }
 
-/** Rejects with the signal's reason at the first record after the abort. */
+/** Makes a reader that rejects with the signal's reason at the first record after the abort. */
 const stoppable = (reader: TopicReader, stop: AbortSignal): TopicReader => ({
   readToEnd: (topic, onRecord) =>
     reader.readToEnd(topic, record => {
@@ -142,20 +145,16 @@ function count(tally: Map<string, ReplayRow>, { destination, reason }: DeadLette
 
 /** The copies and tombstones in progress. */
 class Writing {
-  readonly #deps: Pick<Deps, 'producer' | 'circumstances'>
+  readonly #deps: Pick<Deps, 'producer' | 'context'>
   readonly #onReplayed: () => void
   readonly #onFailure: (error: Error) => void
-  readonly #inFlight = new InFlight(maxInFlight)
+  readonly #inFlight = new ConcurrencyGate(maxInFlight)
   replayed = 0
   unmarked = 0
   /** The first failure: further appends would fail too. */
   failure: Error | undefined
 
-  constructor(
-    deps: Pick<Deps, 'producer' | 'circumstances'>,
-    onReplayed: () => void,
-    onFailure: (error: Error) => void,
-  ) {
+  constructor(deps: Pick<Deps, 'producer' | 'context'>, onReplayed: () => void, onFailure: (error: Error) => void) {
     this.#deps = deps
     this.#onReplayed = onReplayed
     this.#onFailure = onFailure
@@ -173,10 +172,10 @@ class Writing {
     await this.#inFlight.begin()
     if (stop.aborted) this.#inFlight.ended()
     stop.throwIfAborted()
-    const { producer, circumstances } = this.#deps
+    const { producer, context } = this.#deps
     producer.append(topic, copy, notCopied => {
       if (notCopied !== undefined) return this.#end(notCopied)
-      producer.append(circumstances.topics.deadLetter, replayedTombstone(record), notMarked => {
+      producer.append(context.topics.deadLetter, replayedTombstone(record), notMarked => {
         if (notMarked === undefined) this.replayed++
         else this.unmarked++
         this.#end(notMarked)

@@ -1,6 +1,6 @@
 import type { Audience } from '../../core/audience/directory.ts'
-import { syncId as idOf, isAhead, type SyncId, type SyncMode } from '../../core/audience/sync.ts'
-import { syncStatusOf } from '../../core/audience/sync-status.ts'
+import { syncStatusOf } from '../../core/audience/membership-status.ts'
+import { syncId as idOf, isAhead, type SyncId, type SyncMode } from '../../core/audience/sync-watermark.ts'
 import { pause } from '../../core/pause.ts'
 import type { Clock, LogPositions } from '../../core/ports.ts'
 import { type DurationMs, durationMs } from '../../core/units.ts'
@@ -33,7 +33,7 @@ interface Options {
 
 /**
  * `taking`: the audiences service has not handled all inputs yet; `left` is their number.
- * `delivering`: the memberships of the sync, counted per destination.
+ * `delivering`: the counts of the sync's memberships, one membership for each user and destination.
  */
 export type WaitProgress =
   | { readonly kind: 'taking'; readonly left: number }
@@ -42,22 +42,24 @@ export type WaitProgress =
 export interface DeliveryCounts {
   readonly delivered: number
   readonly waiting: number
-  /** No change is in progress, and the destination does not have the intended value. */
+  /**
+   * Memberships without a change in progress whose destination does not have the intended value.
+   */
   readonly undelivered: number
 }
 
 export interface WaitReport extends DeliveryCounts {
   /**
-   * The newest sync of the audience, when it began by a clock that is ahead. Then this sync changed
-   * nothing.
+   * The newest sync of the audience, set when its time lies in the future, because a clock was
+   * ahead. Then this sync changed nothing.
    */
   readonly ahead?: SyncId
   readonly end: 'done' | 'interrupted'
 }
 
 /**
- * Waits until all changes of a sync have ended: first until the audiences service has handled all
- * its inputs, then until none of its changes is in progress.
+ * Waits until all changes of a sync have ended. First it waits until the audiences service has
+ * handled all inputs of the sync, and then until no change of the sync is in progress.
  */
 export async function waitForSync(deps: Deps, { signal, onProgress, ...sync }: Options): Promise<WaitReport> {
   const { clock } = deps
@@ -101,8 +103,8 @@ async function countOf(
     },
     onMembership({ destination }, state) {
       seen(state.syncId)
-      // A full sync also concerns the users that it did not name. What a newer sync has changed is
-      // not counted.
+      // A full sync also concerns the users that it did not name. Memberships that a newer sync has
+      // changed are not counted.
       const isConcerned = mode === 'full' ? state.syncId <= syncId : state.syncId === syncId
       if (!isConcerned || !audience.destinations.has(destination)) return
       const status = syncStatusOf(state, on)

@@ -1,7 +1,7 @@
 import type { Audience } from '../../core/audience/directory.ts'
 import type { AudienceInput } from '../../core/audience/input.ts'
-import { createMemberReader } from '../../core/audience/member-list.ts'
-import type { SyncId, SyncMode } from '../../core/audience/sync.ts'
+import { createMemberReader } from '../../core/audience/parse-member-line.ts'
+import type { SyncId, SyncMode } from '../../core/audience/sync-watermark.ts'
 import type { LogProducer, RecordHeaders } from '../../core/ports.ts'
 import { BoundedAppender } from './bounded-appender.ts'
 
@@ -45,10 +45,10 @@ export type SyncEnd =
   | { readonly kind: 'interrupted' }
 
 /**
- * Writes one sync: an observation for each member, and then, when all replicas have them, the end
- * of the sync to every partition. It reads lines no faster than Kafka stores them, so memory stays
- * small for any number of members. Rejects when `lines` throws and when Kafka does not store a
- * record; the end is not written then.
+ * Writes one sync. It writes an observation for each member and, when all replicas have them, the
+ * end of the sync to every partition. It reads lines no faster than Kafka stores them, so memory
+ * stays small for any number of members. Rejects when `lines` throws and when Kafka does not store
+ * a record; then the end is not written.
  */
 export async function writeSync(
   deps: SyncDeps,

@@ -5,7 +5,7 @@ import type { RejectionCode } from '../../core/message/message.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { Logger, LogRecord } from '../../core/ports.ts'
 import type { TopicNames } from '../../core/topics.ts'
-import type { Appends } from './appends.ts'
+import type { Appends } from './append-until-stored.ts'
 import type { PartitionProcessor } from './partition-processor.ts'
 
 interface Deps extends Pick<Appends, 'append'> {
@@ -21,7 +21,7 @@ export interface WhyDeadLettered {
   readonly carried?: Partial<DeliveryState> | undefined
 }
 
-/** Appends a record to the dead-letter topic; `end` is called as by `Appends.append`. */
+/** Appends a record to the dead-letter topic. It calls `end` as `Appends.append` does. */
 export type WriteDeadLetter = (
   record: LogRecord,
   why: WhyDeadLettered,
@@ -31,7 +31,7 @@ export type WriteDeadLetter = (
 
 /**
  * A dead letter is longer than its record. When the topic refuses it for its size, only the
- * beginning of the record is written, so that no record blocks its partition forever.
+ * beginning of the record is written. Otherwise the record would block its partition forever.
  */
 export function createDeadLetters({ append, topics, metrics, logger }: Deps): WriteDeadLetter {
   return (record, { carried, reason, code }, of, end) => {

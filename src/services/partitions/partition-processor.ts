@@ -1,4 +1,4 @@
-import { LastRouted } from '../../core/flow/last-routed.ts'
+import { LastOffsetOfOthers } from '../../core/flow/last-offset-of-others.ts'
 import { flowLimits } from '../../core/flow/limits.ts'
 import { heldBytes, type PrefetchLimits } from '../../core/flow/prefetch-limits.ts'
 import type { LogConsumer, LogRecord, Position, TopicPartition } from '../../core/ports.ts'
@@ -18,29 +18,35 @@ interface Deps {
 }
 
 /**
- * The in-process work of one partition from its assignment to its revocation. A new assignment makes
- * a new processor: calls to a revoked one have no effect.
+ * The work of this process on one partition, from its assignment to its revocation. A new
+ * assignment makes a new processor: calls to a revoked one have no effect.
  */
 export class PartitionProcessor implements TopicPartition {
   readonly topic: string
   readonly partition: number
   readonly tracker: OffsetTracker
   readonly unread = new FetchBuffer()
-  /** Set once; from then on another process may own the partition. */
+  /**
+   * Set when the partition is revoked, and never reset. Another process may then own the partition.
+   */
   revoked = false
-  /** The partition is being revoked; its queued deliveries are left to the next owner. */
+  /**
+   * Whether the partition is being revoked. Its queued deliveries are then left to the next owner.
+   */
   isLeaving = false
-  /** `Partitions.admit` is running for it: guards against recursion. */
+  /**
+   * Whether `admit` (`partitions.ts`) is running for the partition. It guards against recursion.
+   */
   isAdmitting = false
   /** Number of admitted records, done or not. */
   admitted = 0
   /** When its last batch was fetched, in monotonic milliseconds. */
   fetchedAt = Number.NEGATIVE_INFINITY
-  /** The partition's end as of the last fetch. */
+  /** The end offset of the partition at the last fetch. */
   highWatermark: number
   readonly #deps: Deps
   readonly #pauses = new Set<PauseReason>()
-  readonly #lastRouted = new LastRouted()
+  readonly #lastRouted = new LastOffsetOfOthers()
   #openBytes = 0
   #inProgress = 0
   #idle: PromiseWithResolvers<void> | undefined
@@ -60,7 +66,7 @@ export class PartitionProcessor implements TopicPartition {
     return !this.isLeaving && this.#deps.consumer.holdsLease()
   }
 
-  /** An attempt or an append is in progress until `ended` is called. */
+  /** Notes that an attempt or an append is in progress, until `ended` is called. */
   started(): void {
     this.#inProgress++
   }
@@ -91,12 +97,14 @@ export class PartitionProcessor implements TopicPartition {
     this.#pauses.add(reason)
   }
 
-  /** Removes one reason; after the last one, records are admitted and fetched again. */
+  /**
+   * Removes one reason for the pause. After the last one, records are admitted and fetched again.
+   */
   resume(reason: PauseReason): void {
     if (this.#pauses.delete(reason) && this.#pauses.size === 0 && !this.revoked) this.#deps.onResumed(this)
   }
 
-  /** Admits a record; false when an earlier owner was done with it. */
+  /** Admits a record. Returns false when an earlier owner of the partition has finished it. */
   admit(record: LogRecord): boolean {
     if (!this.tracker.add(record.offset)) return false
     this.admitted++
@@ -112,12 +120,12 @@ export class PartitionProcessor implements TopicPartition {
     if (this.#pauses.has('backlog') && !this.#reaches(resumeBelow)) this.resume('backlog')
   }
 
-  /** Resumes the partition when its limits were raised enough. */
+  /** Resumes the partition when raised limits leave room for more records. */
   recheckLimits(): void {
     if (this.#pauses.has('backlog') && !this.#reaches(1)) this.resume('backlog')
   }
 
-  /** One destination is done with a record that other destinations still need. */
+  /** Notes that one destination is done with a record that other destinations still need. */
   partlyDone(record: LogRecord, destination: string): void {
     if (!this.revoked) this.tracker.partlyDone(record.offset, destination)
   }
@@ -127,8 +135,8 @@ export class PartitionProcessor implements TopicPartition {
   }
 
   /** Whether other destinations have records at or after the partition's lowest undone record. */
-  hasOthersThan(destination: string): boolean {
-    return this.#lastRouted.hasOthersThan(destination, this.tracker.committable)
+  hasRecordForOthers(destination: string): boolean {
+    return this.#lastRouted.hasRecordForOthers(destination, this.tracker.committable)
   }
 
   #reaches(share: number): boolean {

@@ -25,22 +25,22 @@ interface Deps {
 
 /** What a service does with its partitions and their records. */
 export interface Admission {
-  /** Whether partitions may prefetch up to their higher limits (`PrefetchLimits.stalled`). */
+  /** Whether partitions may prefetch up to their higher limits (`stalled` of `prefetchLimits`). */
   prefetchesDeeper(): boolean
   /** Called before the first record of a partition; the service may pause it here. */
   assigned(processor: PartitionProcessor): void
   admit(record: LogRecord, processor: PartitionProcessor): void
-  /** All fetched records are admitted, or as many as the limits permit. */
+  /** Called when all fetched records are admitted, or as many as the limits permit. */
   admitted(processor: PartitionProcessor): void
   revoked(processor: PartitionProcessor): void
   /**
-   * The partition is being revoked and has nothing in progress. The revocation also waits for what
-   * this call starts.
+   * Called when the partition is being revoked and has nothing in progress. The revocation also
+   * waits for the work that this call starts.
    */
   handOver(processor: PartitionProcessor): void
   /**
-   * The assignment has changed, or the group confirms it again. Deliveries that were held back may
-   * start now, or belong to another process.
+   * Called when the assignment has changed, or when the group confirms it again. Deliveries that
+   * were held back may start now, or belong to another process.
    */
   released(): void
 }
@@ -92,8 +92,8 @@ export function createPartitions(deps: Deps): Partitions {
 
   function onRecords(batch: RecordBatch): void {
     const processor = processors.get(keyOf(batch))
-    // The consumer was moved to the first record that is not due: an earlier fetch's records are
-    // fetched again.
+    // A batch that arrives while the partition waits until a record is due was fetched before
+    // `waitUntilDue` moved the consumer back. Its records are fetched again.
     if (processor === undefined || processor.isPausedFor('not_due')) return
     processor.highWatermark = batch.highWatermark
     processor.fetchedAt = clock.monotonic()
@@ -101,9 +101,12 @@ export function createPartitions(deps: Deps): Partitions {
     admit(processor)
   }
 
-  /** Admits fetched records until the partition is paused or none is left; then fetches more. */
+  /**
+   * Admits fetched records until the partition is paused or none is left, and then fetches more.
+   */
   function admit(processor: PartitionProcessor): void {
-    // A record that is done immediately (a drop) re-enters here: the running loop continues instead.
+    // When a record is done immediately (dropped), `admit` is called again while its loop runs. The
+    // inner call returns, and the loop continues.
     if (processor.isAdmitting) return
     processor.isAdmitting = true
     const now = clock.now()

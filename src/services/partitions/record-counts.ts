@@ -2,22 +2,22 @@ import type { PartitionProcessor } from './partition-processor.ts'
 
 /** Record counts of one consumer since the previous call of `take`. */
 export interface RecordCounts {
-  /** Records admitted. */
+  /** Number of admitted records. */
   readonly consumed: number
-  /** Records done, also ones that were admitted before the previous call. */
+  /** Number of records that are done, including those admitted before the previous call. */
   readonly done: number
-  /** Admitted records that were not done when their partition was revoked. */
+  /** Number of admitted records that were not done when their partition was revoked. */
   readonly handedBack: number
-  /** Joins of the consumer group. */
+  /** Number of joins of the consumer group. */
   readonly joins: number
 }
 
 /**
- * Sums the counters of the processors. The number of done records is derived from the others, so
- * that a record costs one addition.
+ * Sums the counters of the processors. The number of done records is computed from the other
+ * counts, so that each record costs only one addition.
  */
 export class RecordCounter {
-  /** Records admitted in partitions that are revoked now. */
+  /** Number of records admitted in partitions that have been revoked. */
   #admittedRevoked = 0
   #handedBack = 0
   #joins = 0

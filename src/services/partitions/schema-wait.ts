@@ -15,7 +15,7 @@ interface Deps<Open> {
   readonly dispatch: () => void
 }
 
-/** Pauses a partition at a record with an unknown schema until the schema is known. */
+/** Pauses a partition at a record with an unknown schema until the schema registry has answered. */
 export type WaitForSchema<Open> = (open: Open, schemaId: number) => void
 
 export function createSchemaWait<Open extends { readonly processor: PartitionProcessor }>({
@@ -34,7 +34,7 @@ export function createSchemaWait<Open extends { readonly processor: PartitionPro
       (error: Error) => {
         logger.warn(
           { schemaId, topic: processor.topic, partition: processor.partition, error: error.message },
-          'schema registry cannot be reached; the partition is paused until it answers',
+          'schema registry cannot be reached; the partition is paused until the registry responds',
         )
         if (!processor.revoked) clock.after(retryEvery, () => start(open, schemaId))
       },

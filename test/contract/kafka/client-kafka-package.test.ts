@@ -61,7 +61,7 @@ describe('a script', () => {
     expect(code).toBe(0)
   })
 
-  it('prints kafkajs’s log lines with DEBUG=analytics (B4.2)', async () => {
+  it('prints kafkajs’s log lines with DEBUG=analytics', async () => {
     const place = newRealEventsTopic([`127.0.0.1:${await freePorts(1)}`])
     await place.registerSchema()
     await consumer.write('debug.mjs', script(place.options, 'exitTimeoutMs: 5_000'))

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import type { Transaction } from 'kafkajs'
-import type { LostPosition } from '../../../src/adapters/kafka/group/rebalance.ts'
+import type { LostPosition } from '../../../src/adapters/kafka/group/assignment-change.ts'
 import {
   afterwards,
   append,
@@ -105,7 +105,8 @@ describe('positions', () => {
     const recorder = new Recorder()
     const one = consumer([topic], { groupId, onPositionLost })
     await one.start(recorder)
-    // The first fetch finds the end; records appended before it would be skipped.
+    // A consumer that continues at the end of the log skips records that are appended before its
+    // first fetch, so this waits until the fetch has found the lost position.
     await lost
     await append(producer(), topic, { value: Buffer.from('new') })
     await recorder.until(() => recorder.values.includes('new'))

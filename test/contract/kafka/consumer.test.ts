@@ -34,8 +34,8 @@ describe('fetches', () => {
   })
 
   it.each([
-    { name: 'a small one returns 2 records', fetch: { perPartition: 25_000, total: 1_000_000 }, most: 2 },
-    { name: 'the default returns all 20', fetch: undefined, most: 20 },
+    { name: 'a small size returns 2 records', fetch: { perPartition: 25_000, total: 1_000_000 }, most: 2 },
+    { name: 'the default size returns all 20', fetch: undefined, most: 20 },
   ])('are limited by the fetch size: $name', async ({ fetch, most }) => {
     const [topic, to] = [await newTopic(), producer()]
     // Each record is appended alone and becomes its own batch, which a broker returns as a whole.

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { systemClock } from '../../../src/adapters/clock/clock.ts'
 import { createFollower, type FollowerDeps } from '../../../src/adapters/kafka/log/follower.ts'
 import type { LogRecord } from '../../../src/core/ports.ts'
-import { RecordingFollower } from '../../support/kafka/recording-follower.ts'
+import { RecordingFollower } from '../../support/kafka/follower-recording.ts'
 import { silent } from '../../support/telemetry/silent-logger.ts'
 import {
   afterwards,
@@ -124,7 +124,7 @@ describe('a follower', () => {
     await put('before', 0)
     await put('before', 1)
     const [first] = (await follow(topic)).records
-    // Timestamps have a resolution of one millisecond, so the next one must begin first.
+    // Timestamps have a resolution of one millisecond, so this waits for the next millisecond.
     while (systemClock.now() <= (first as LogRecord).timestamp + 1) await put('meanwhile', 0)
     const since = systemClock.now()
     await put('after', 0)

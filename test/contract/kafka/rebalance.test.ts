@@ -181,7 +181,8 @@ async function waitingForDead() {
   const topic = await newTopic({ partitions: 4 })
   const groupId = uniqueName()
   const first = await join(topic, groupId)
-  // Its clock does not advance, so it sends only one heartbeat and does not notice the rebalance.
+  // The clock of the dead member does not advance, so it sends only one heartbeat and does not
+  // notice the rebalance.
   const dead = consumer([topic], { groupId, clock: { ...systemClock, monotonic: () => 0, boottime: () => 0 } })
   await dead.start(new Recorder())
   await first.recorder.until(() => owned(first).length === 2)
@@ -213,7 +214,7 @@ describe('a rebalance that waits for a dead member', () => {
   it('does not delay commits of partitions that stay', async () => {
     const { topic, groupId, first, kept } = await waitingForDead()
     const [to, admin] = [producer(), await plainAdmin()]
-    // The rebalance may begin after the first of these records is committed, but not after the last.
+    // The rebalance may begin after the commit of the first of these records, not after the last.
     for (const offset of [0, 1, 2]) {
       await appendAll(
         to,

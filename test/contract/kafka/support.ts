@@ -110,7 +110,7 @@ export const numbered = (count: number, from = 0): { value: Buffer }[] =>
 
 /**
  * Handlers that record what a consumer delivers. Each record is done immediately unless `isDone`
- * says no.
+ * returns false.
  */
 export class Recorder implements LogConsumerHandlers {
   readonly records: LogRecord[] = []

@@ -10,7 +10,7 @@ import { isAlive } from '../../../deploy/tools/local/user-cache.ts'
 
 const local = resolve(import.meta.dirname, '../../../deploy/tools/local')
 
-/** Starts a process that sleeps, prints its process id and sleeps too. */
+/** A program that starts a sleeping child process, prints the child's process id, and sleeps. */
 const parent = (throwAwayDir: string): string => `
   import { startGuarded } from ${JSON.stringify(join(local, 'guarded-process.ts'))}
   const child = startGuarded({ command: 'sleep', args: ['600'], output: 'stderr', throwAwayDir: ${JSON.stringify(throwAwayDir)} })
@@ -18,7 +18,7 @@ const parent = (throwAwayDir: string): string => `
   setInterval(() => {}, 1000)
 `
 
-it('a server and its data are removed with the process that started it, also when that was killed', async () => {
+it('a server ends and its data is deleted when the process that started it is killed', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'hookline-orphan-test-'))
   const runner = spawn(process.execPath, ['--input-type=module', '--eval', parent(dataDir)], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -32,14 +32,14 @@ it('a server and its data are removed with the process that started it, also whe
   while (isAlive(pid) || existsSync(dataDir)) await delay(20)
 })
 
-/** Starts a service that only writes its process id to its log. */
+/** A program that starts a service. The service only writes its process id to its log. */
 const starter = (log: string): string => `
   import { startService } from ${JSON.stringify(join(local, 'service-process.ts'))}
   const never = 'data:text/javascript,process._rawDebug(process.pid);await new Promise(() => setInterval(() => {}, 1e6))'
   await startService('none.yaml', ${JSON.stringify(log)}, { ...process.env, NODE_OPTIONS: '--import "' + never + '"' })
 `
 
-it('a service that is still starting ends with the process that started it', async () => {
+it('a service that is still starting ends when the process that started it is killed', async () => {
   const log = join(await mkdtemp(join(tmpdir(), 'hookline-orphan-test-')), 'service.log')
   const runner = spawn(process.execPath, ['--input-type=module', '--eval', starter(log)], { stdio: 'inherit' })
   const logged = (): Promise<string> => readFile(log, 'utf8').catch(() => '')

@@ -68,7 +68,7 @@ describe('keys during a rotation', () => {
 })
 
 describe('wrong keys', () => {
-  it('are counted and throttled until another attempt is allowed', async () => {
+  it('are counted, and throttled until the limiter permits another attempt', async () => {
     let now = 0
     const { ask, statusOf, answered } = await started({ clock: { ...systemClock, monotonic: () => now } })
     for (let guess = 0; guess < 10; guess++)

@@ -37,7 +37,7 @@ describe('the key', () => {
       ...noKey,
       close: true,
     }),
-    raw('what it has to do with paths that do not exist', ask('GET /v1/regulations/d-1/x'), problem(404, 'not_found')),
+    raw('a path that does not exist is answered 404', ask('GET /v1/regulations/d-1/x'), problem(404, 'not_found')),
   ])
 })
 
@@ -70,25 +70,25 @@ describe('deletions', () => {
         asked: [`delete ${body}`],
       },
       raw('are JSON', ask(post1, '{"userIds":'), problem(400, 'invalid_json')),
-      raw('are something', ask(post1), problem(400, 'invalid_json')),
+      raw('need a body', ask(post1), problem(400, 'invalid_json')),
       raw('have a bounded size', ask(post1, 'x'.repeat(2_000)), problem(413, 'payload_too_large')),
       raw(
-        'are read by POST',
+        'are requested by POST',
         ask('GET /v1/regulations'),
         problem(405, 'method_not_allowed', { headers: { allow: 'OPTIONS, POST' } }),
       ),
-      raw('say so', ask('OPTIONS /v1/regulations'), { status: 204, headers: { allow: 'OPTIONS, POST' } }),
+      raw('answer OPTIONS', ask('OPTIONS /v1/regulations'), { status: 204, headers: { allow: 'OPTIONS, POST' } }),
       { ...raw('can be queried', ask('GET /v1/regulations/d-1'), found), asked: ['find d-1'] },
       {
-        ...raw('by HEAD, too', ask('HEAD /v1/regulations/d-1'), { status: 200, body: '', method: 'HEAD' }),
+        ...raw('can be queried by HEAD', ask('HEAD /v1/regulations/d-1'), { status: 200, body: '', method: 'HEAD' }),
         asked: ['find d-1'],
       },
       {
-        ...raw('but not unknown deletions', ask('GET /v1/regulations/d%202'), problem(404, 'not_found')),
+        ...raw('of an unknown id are not found', ask('GET /v1/regulations/d%202'), problem(404, 'not_found')),
         asked: ['find d 2'],
       },
       raw(
-        'and are never taken back',
+        'cannot be deleted',
         ask('DELETE /v1/regulations/d-1'),
         problem(405, 'method_not_allowed', { headers: { allow: 'GET, HEAD, OPTIONS' } }),
       ),
@@ -111,7 +111,7 @@ describe('syncs', () => {
       lines: ['ada'],
     },
     {
-      ...raw('of one whose name has a slash', ask('POST /v1/audiences/a%2Fb/syncs', 'ada'), synced(1)),
+      ...raw('of an audience whose name has a slash', ask('POST /v1/audiences/a%2Fb/syncs', 'ada'), synced(1)),
       asked: ['sync a/b full'],
       lines: ['ada'],
     },

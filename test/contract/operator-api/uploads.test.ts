@@ -4,7 +4,7 @@ import { durationMs } from '../../../src/core/units.ts'
 import { briefly, expectAnswer, problem, raw } from '../../support/collector/cases.ts'
 import { ScriptedTrackingApi } from '../../support/collector/scripted-tracking-api.ts'
 import { chunk } from '../../support/network/http-bytes.ts'
-import { connect, type Wire } from '../../support/network/wire.ts'
+import { connect, type Wire } from '../../support/network/raw-http-client.ts'
 import { ask, operatorCases } from '../../support/operator/cases.ts'
 import { ScriptedOperatorApi } from '../../support/operator/scripted-operator-api.ts'
 import { startOperator } from '../../support/operator/server.ts'
@@ -102,7 +102,10 @@ describe('the time of an upload', () => {
     api.forget()
   })
 
-  /** Resolves when the request timeout of a request that starts now has passed. */
+  /**
+   * Resolves when the request timeout has passed. To measure it, this sends an incomplete request
+   * and waits for its 408.
+   */
   async function anyOtherIsOver(): Promise<void> {
     const other = await connect(server.url)
     await other.send(ask('POST /v1/regulations', '', { 'Content-Length': '10' }))
@@ -134,7 +137,7 @@ describe('the time of an upload', () => {
     wire.reset()
   })
 
-  it('uses no memory: nothing is read while nothing is consumed', async () => {
+  it('uses no memory: the server reads no further data while the service consumes none', async () => {
     const goOn = operator.holdBack()
     const wire = await connect(server.url)
     const piece = `${'x'.repeat(1_023)}\n`.repeat(64)
@@ -146,7 +149,7 @@ describe('the time of an upload', () => {
     })()
     await operator.until(() => operator.asked.length > 0)
     await untilStill(() => sent)
-    // The client has 25 MiB to send. Only what fits into the kernel buffers was sent.
+    // The client has 25 MiB to send. Only as much was sent as fits into the kernel buffers.
     expect(sent).toBeLessThan(pieces / 2)
     goOn()
     await sending
@@ -154,7 +157,7 @@ describe('the time of an upload', () => {
     wire.reset()
   })
 
-  it('limits concurrent uploads, and refuses the others for a retry', async () => {
+  it('limits concurrent uploads, and answers others 503, so that clients retry them', async () => {
     api.budget = 10 * 1_048_576
     const goOn = operator.holdBack()
     const first = await connect(server.url)

@@ -7,7 +7,7 @@ import { expectAnswer, expectHealthy, problem, startCollector, taken } from '../
 import { expectAsDocumented } from '../../support/collector/openapi.ts'
 import { ScriptedTrackingApi } from '../../support/collector/scripted-tracking-api.ts'
 import { post } from '../../support/network/http-bytes.ts'
-import { connect, type WireAnswer } from '../../support/network/wire.ts'
+import { connect, type WireAnswer } from '../../support/network/raw-http-client.ts'
 import { silent } from '../../support/telemetry/silent-logger.ts'
 
 const api = new ScriptedTrackingApi()

@@ -6,7 +6,7 @@ import { expectAnswer, problem, startCollector, taken, takenAndClosed } from '..
 import { everythingTaken, ScriptedTrackingApi } from '../../support/collector/scripted-tracking-api.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 import { post, request } from '../../support/network/http-bytes.ts'
-import { connect, type Wire } from '../../support/network/wire.ts'
+import { connect, type Wire } from '../../support/network/raw-http-client.ts'
 import { silent } from '../../support/telemetry/silent-logger.ts'
 
 const open: Wire[] = []
@@ -33,7 +33,7 @@ function waitingApi() {
 }
 
 describe('the limit on connections', () => {
-  it('keeps no connection above half of it, and drops new ones above all of it', async () => {
+  it('closes connections after a response above half of the limit, and drops new ones above the limit', async () => {
     const warnings: [object, string][] = []
     const collector = await startCollector(new ScriptedTrackingApi(), {
       limits: { connections: 4 },
@@ -67,7 +67,7 @@ describe('the limit on connections', () => {
 })
 
 describe('the limit on pipelined requests', () => {
-  it('refuses further requests, in their order', async () => {
+  it('refuses further requests, and responds in order', async () => {
     const { api, go } = waitingApi()
     const collector = await startCollector(api, { limits: { pipelined: 3 } })
     const wire = await connected(collector.url)
@@ -115,7 +115,7 @@ describe('stop', () => {
     const wire = await connected(collector.url)
     await wire.send(post('/v1/t'))
     expectAnswer(await wire.answer(), taken)
-    // The request is in the kernel before the server reads it.
+    // The client sends a request, and the server stops before it has read that request.
     const sent = wire.send(post('/v1/p'))
     const stopped = collector.stop()
     await sent
@@ -137,7 +137,7 @@ describe('stop', () => {
     await stopped
   })
 
-  it('waits although all connections have closed, because some clients open one per request', async () => {
+  it('waits although all connections have closed, because some clients open a connection per request', async () => {
     const clock = new ManualClock()
     const collector = await startCollector(new ScriptedTrackingApi(), { clock, limits: { lastCall } })
     const [kept, unused] = [await connected(collector.url), await connected(collector.url)]
@@ -173,7 +173,7 @@ describe('stop', () => {
     await Promise.all([used.closed, unused.closed, half.closed])
   })
 
-  it('accepts no new connections afterwards, while it still answers requests', async () => {
+  it('accepts no new connections while it answers the last requests', async () => {
     const { api, go } = waitingApi()
     const collector = await startCollector(api)
     const idle = await connected(collector.url)
@@ -187,7 +187,7 @@ describe('stop', () => {
     await stopped
   })
 
-  it('answers pipelined requests too, the last one as the last', async () => {
+  it('answers pipelined requests, and closes the connection after the last one', async () => {
     const { api, go } = waitingApi()
     const collector = await startCollector(api)
     const wire = await connected(collector.url)

@@ -5,7 +5,7 @@ import { problem, raw, rawCases, startCollector, taken } from '../../support/col
 import { RecordingCollector } from '../../support/collector/recording-collector.ts'
 import { rateLimited, type ScriptedTrackingApi } from '../../support/collector/scripted-tracking-api.ts'
 import { chunk, chunked, type Fields, post, request } from '../../support/network/http-bytes.ts'
-import { connect, type Wire } from '../../support/network/wire.ts'
+import { connect, type Wire } from '../../support/network/raw-http-client.ts'
 
 const mebibyte = 1_048_576
 const key: Fields = { 'X-Write-Key': 'KEY' }
@@ -92,7 +92,7 @@ function alike(count: number): object {
 describe('a body that was received', () => {
   rawCases([
     raw(
-      'is refused when others need its memory more',
+      'is refused when its memory is given to another body',
       [
         request('POST /v1/batch', { ...key, 'Transfer-Encoding': 'chunked' }),
         chunk('x'.repeat(1_000)),
@@ -108,7 +108,7 @@ describe('a body that was received', () => {
 })
 
 describe('one client address', () => {
-  it('has a maximum of connections, and new ones when others end', async () => {
+  it('has a maximum of connections, and may open a new one when another ends', async () => {
     const collector = await startCollector(new RecordingCollector({ web: 'KEY' }), {
       limits: { connectionsPerAddress: 2 },
     })
@@ -123,7 +123,7 @@ describe('one client address', () => {
     await collector.stop()
   })
 
-  /** The server may not have noticed yet that a connection ended. */
+  /** Retries, because the server may not have noticed yet that the other connection ended. */
   async function answered(url: string) {
     for (;;) {
       const wire = await connect(url)
@@ -167,7 +167,7 @@ describe('during an attack with slow bodies', () => {
 
   it.each<[string, Fields, Fields, string]>([
     ['without a key, honest sources are not affected', {}, key, ''],
-    ['with a key, other sources have their share', { 'X-Write-Key': 'APP' }, key, ''],
+    ['with a key, other sources keep their share', { 'X-Write-Key': 'APP' }, key, ''],
     ['without a key, honest bodies with the key in them get memory', {}, {}, ',"writeKey":"KEY"'],
   ])('%s: all honest requests are answered 200', async (_, attacking, honest, member) => {
     await attack({ ...attacking, 'X-Forwarded-For': '203.0.113.1' })

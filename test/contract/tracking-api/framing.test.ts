@@ -59,7 +59,7 @@ describe('chunks', () => {
       reached: [],
     }),
     raw(
-      'gzip as a transfer coding besides',
+      'gzip as an additional transfer coding',
       [request('POST /v1/batch', { 'Transfer-Encoding': 'gzip, chunked' }), chunked('{}')],
       taken,
       { reached: [{ body: '{}' }] },

@@ -12,7 +12,7 @@ import {
 } from '../../support/collector/cases.ts'
 import { everythingTaken, ScriptedTrackingApi } from '../../support/collector/scripted-tracking-api.ts'
 import { chunk, chunked, post, request } from '../../support/network/http-bytes.ts'
-import { connect } from '../../support/network/wire.ts'
+import { connect } from '../../support/network/raw-http-client.ts'
 
 const limit = 1_048_576
 const chunkedHead = request('POST /v1/batch', { 'Transfer-Encoding': 'chunked' })

@@ -38,7 +38,7 @@ describe('accepted messages and the events that they become', () => {
       messages: [{ type: 'track', event: 'E' }],
     },
     {
-      name: 'the type of the path beats that of the message',
+      name: 'the type of the path takes precedence over that of the message',
       path: '/v1/p',
       body: { type: 'track', userId: 'u' },
       messages: [{ type: 'page' }],
@@ -90,7 +90,7 @@ describe('accepted messages and the events that they become', () => {
       messages: [{ traits: '{"a":1}' as Message['traits'] }],
     },
     {
-      name: 'what Rust sends: no id, no time',
+      name: 'a message of the Rust SDK: no id, no time',
       path: '/v1/track',
       body: { userId: 'u', event: 'E', properties: {} },
       messages: [
@@ -136,9 +136,9 @@ describe('the source of a message', () => {
     ['the body', {}, '/v1/batch', { ...one, writeKey: 'KEY' }, 'web'],
     ['the body of one message', {}, '/v1/p', { userId: 'u', writeKey: 'KEY' }, 'web'],
     ['the query', {}, '/beacon/v1/batch?writeKey=KEY', one, 'web'],
-    ['a header before the body, in which Jitsu masks the key', asWeb, '/v1/batch', { ...one, writeKey: '***' }, 'web'],
-    ['a header before the query', asWeb, '/v1/batch?writeKey=other', one, 'web'],
-    ['the body before the query', {}, '/v1/batch?writeKey=other', { ...one, writeKey: 'KEY' }, 'web'],
+    ['the header rather than the body, where Jitsu masks it', asWeb, '/v1/batch', { ...one, writeKey: '***' }, 'web'],
+    ['the header rather than the query', asWeb, '/v1/batch?writeKey=other', one, 'web'],
+    ['the body rather than the query', {}, '/v1/batch?writeKey=other', { ...one, writeKey: 'KEY' }, 'web'],
     [
       'the body, when the header has no key',
       { Authorization: 'Bearer token' },

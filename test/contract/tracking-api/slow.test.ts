@@ -13,17 +13,17 @@ import {
 import { ScriptedTrackingApi } from '../../support/collector/scripted-tracking-api.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 import { chunk, post, request } from '../../support/network/http-bytes.ts'
-import { connect, type Wire } from '../../support/network/wire.ts'
+import { connect, type Wire } from '../../support/network/raw-http-client.ts'
 
 const tooSlow = problem(408, 'request_timeout', { close: true })
-/** Long enough for a head that is sent in one write, however busy the machine is. */
+/** The head timeout is long enough for a head that is sent in one write on a busy machine. */
 const limits = {
   headTimeout: durationMs(1_000),
   requestTimeout: durationMs(2_000),
   checkEvery: durationMs(20),
   progress: { bytes: 64, within: durationMs(120) },
 }
-/** The client sends nothing more, so what follows is done by the server. */
+/** Sends nothing more and waits until the server closes the connection. */
 const stall = (wire: Wire): Promise<unknown> => wire.closed
 /** Sends this many bytes at intervals until the server closes the connection. */
 const drip =
@@ -95,7 +95,7 @@ describe('a slow body', () => {
 
   const sent = (...sizes: readonly number[]) => sentUnder(limits.progress, ...sizes)
 
-  /** Sends chunks of these sizes, with almost the whole period between two of them. */
+  /** Sends one chunk of each size per period. Returns the response. */
   async function sentUnder(progress: HttpLimits['progress'], ...sizes: readonly number[]) {
     const { within } = progress
     const clock = new ManualClock()
@@ -107,7 +107,7 @@ describe('a slow body', () => {
     await wire.send(request('POST /v1/batch', { 'Transfer-Encoding': 'chunked', Connection: 'close' }))
     for (const size of sizes) {
       await wire.send(chunk('x'.repeat(size)))
-      // The server has read the data before this request when it answers.
+      // When the server answers this request, it has read the chunk that was sent before.
       await other.send(post('/v1/t'))
       expectAnswer(await other.answer(), taken)
       await clock.advance(within)
@@ -132,7 +132,7 @@ describe('a slow body', () => {
   it.each([
     ['a limit', { ...limits.progress, large: { above: 1_000, bytes: 500 } }],
     ['the default limit', defaultLimits.progress],
-  ])('must be faster once it is large: %s', async (_, progress) => {
+  ])('must arrive faster once it is large: %s', async (_, progress) => {
     const { above, bytes: faster } = progress.large ?? { above: 0, bytes: 0 }
     expect(faster).toBeGreaterThan(5 * progress.bytes)
     expectAnswer(await sentUnder(progress, above + 1, faster), takenAndClosed)

@@ -1,7 +1,7 @@
 /**
  * An HTTPS endpoint in a separate process, so that it responds while the process of the transport
- * is busy. Argument: the certificate and its key as JSON. It sends its port, then its counts for
- * each message.
+ * is busy. Argument: the certificate and its key as JSON. It sends its port to
+ * the parent process, and answers each message from it with its counts.
  */
 import https from 'node:https'
 import type { AddressInfo } from 'node:net'

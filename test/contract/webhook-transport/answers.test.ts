@@ -135,7 +135,7 @@ describe.each(adapters)('%s: a response that closes the connection', (_, create)
         closed.resolve()
       }),
     )
-    // No deadline, so that it does not end the request.
+    // The manual clock never reaches the deadline, so the deadline does not end the request.
     expect(await caller(create, { clock: new ManualClock() }).post(target.url())).toEqual(answered(101))
     await soon(closed.promise)
   })

@@ -102,7 +102,8 @@ describe.each(adapters)('%s: the body of a response', (_, create) => {
     const call = post(target.url())
     await half.promise
     for (let fence = 0; fence < 5; fence++) await post(other.url())
-    // Half of it would have been 16 MiB unpacked, which is far over the limit.
+    // The transport has read half of the body. If the limit counted unpacked bytes (16 MiB), the
+    // request would have ended.
     expect(ends[0]).toEqual([])
     go.resolve()
     expect(await call).toEqual(answered(200))

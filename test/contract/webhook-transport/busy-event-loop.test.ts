@@ -74,8 +74,8 @@ describe.each(adapters)('%s: while the event loop is busy', (_, create) => {
   it('reaches a host that connected while the event loop was blocked, and whose other address is dead', async () => {
     const target = await receiver(answering(answer(200)))
     const { resolver } = scriptedResolver(() => {
-      // The name is resolved and the first address is being connected to. Then the process is
-      // blocked.
+      // This blocks the process after the name is resolved, while the transport connects to the
+      // first address.
       setImmediate(block, 900)
       return [
         { address: '127.0.0.1', family: 4 },

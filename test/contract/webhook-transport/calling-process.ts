@@ -1,6 +1,6 @@
 /**
- * A separate process, for what a test runner hides: the environment, and what keeps a process
- * alive. Arguments: the adapter, then pairs of a URL and a deadline. It sends all requests
+ * A separate process, because a test runner changes the environment and keeps the process alive.
+ * Arguments: the adapter, then pairs of a URL and a deadline. It sends all requests
  * concurrently, closes the transport, and prints the results.
  */
 import type { CallResult } from '../../../src/core/ports.ts'

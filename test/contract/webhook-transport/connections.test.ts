@@ -71,7 +71,7 @@ describe.each(adapters)('%s: connections', (_, create) => {
     await post(target.url())
     await clock.advance(299_999)
     await post(target.url())
-    // The connection was young enough when it was taken, but too old when the request ended.
+    // At five minutes one more request uses the connection, which closes after that request.
     await post(target.url())
     await clock.advance(1)
     await post(target.url())

@@ -15,8 +15,8 @@ function timed(create: CreateTransport, options: Omit<Parameters<typeof caller>[
 }
 
 /**
- * Resolves when all data that was sent before the call has been read. Data that arrives in the
- * second call arrived later.
+ * Resolves when all data that arrived before the call has been read. One response may be read
+ * before that data in the same iteration of the event loop; the second one cannot.
  */
 async function read({ post }: Pick<ReturnType<typeof caller>, 'post'>): Promise<void> {
   const other = await receiver(answering(answer(200)))
@@ -115,7 +115,8 @@ describe.each(adapters)('%s: one deadline for the whole request', (_, create) =>
     await clock.advance(timeoutMs)
     expect(await posted).toMatchObject(over)
     late.resolve([{ address: '127.0.0.1', family: 4 }])
-    // When the second request has ended, a connection that was opened earlier has been accepted.
+    // If the transport had connected late, the server would have accepted that connection before it
+    // responded to the second of these requests. They share one connection, so the count is 1.
     for (let fence = 0; fence < 2; fence++) expect(await post(target.url())).toEqual(answered(200))
     expect(target.connections()).toBe(1)
   })
@@ -148,7 +149,7 @@ describe.each(adapters)('%s: one deadline for the whole request', (_, create) =>
     const { clock, post } = timed(create)
     const result = post(target.url())
     await target.received(1)
-    // The response is in the socket by now. Node runs timers before it reads sockets, so the
+    // The response has arrived in the socket. Node runs timers before it reads sockets, so the
     // deadline passes before the response is read.
     await new Promise(resolve => setTimeout(resolve))
     await clock.advance(timeoutMs)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { systemClock as clock } from '../../../src/adapters/clock/clock.ts'
-import type { Resolver } from '../../../src/adapters/webhook/dns.ts'
 import { createEndpointExaminer } from '../../../src/adapters/webhook/endpoint-probe.ts'
+import type { Resolver } from '../../../src/adapters/webhook/resolver.ts'
 import type { Dialled } from '../../../src/core/doctor/endpoint.ts'
 import { durationMs } from '../../../src/core/units.ts'
 import { closingAfterEach } from '../../support/cleanup.ts'

@@ -7,8 +7,8 @@ import { receiver } from './adapters.ts'
 
 const program = join(import.meta.dirname, 'collecting-process.ts')
 
-// got's streams leave about 13,000 bytes (docs/decisions/0018), because its private fields are not
-// touched.
+// got's streams leave about 13,000 bytes, because Hookline does not change their private fields
+// (docs/decisions/0044-private-parts-of-packages.md).
 it.each([
   ['got', 20_000],
   ['undici', 1_000],

@@ -13,7 +13,7 @@ const leaf = authority.issue()
 const ok = answering(answer(200))
 
 const untrusted = [
-  ['is self-signed (A5)', selfSigned(), 'DEPTH_ZERO_SELF_SIGNED_CERT'],
+  ['is self-signed', selfSigned(), 'DEPTH_ZERO_SELF_SIGNED_CERT'],
   ['is signed by an unknown authority', stranger.issue(), 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
   ['is sent with its unknown authority', withChain(stranger), 'SELF_SIGNED_CERT_IN_CHAIN'],
   ['has expired', authority.issue({ validFrom: -3, validTo: -2 }), 'CERT_HAS_EXPIRED'],

@@ -16,8 +16,8 @@ const scripted = faults.flatMap(fault => Object.keys(fault.alerts))
 const outcomes = new Outcomes(scripted)
 
 /**
- * Each wait has its own, shorter limit with a better error. A fault can wait for all earlier
- * rounds.
+ * Milliseconds. A fault can wait for all earlier rounds. Each wait has a shorter limit of its own,
+ * with a more precise error.
  */
 const limitMs = 900_000
 
@@ -43,7 +43,7 @@ afterAll(async () => {
   await prometheus?.close()
 }, limitMs)
 
-it('every alert has a script', () => {
+it('every alert has a fault that must fire it', () => {
   expect(scripted.toSorted()).toEqual(alerts.map(nameOf).toSorted())
 })
 

@@ -4,8 +4,13 @@ import kafkajs from 'kafkajs'
 import type { Event } from '../../../src/core/message/event.ts'
 import { type AdminClient, createAdminClient } from '../../support/kafka/admin.ts'
 import { startMemberChurn } from '../../support/kafka/member-churn.ts'
-import type { Load } from '../../support/process/load.ts'
-import { type Change, type Pipeline, startPipeline, trackEvents } from '../../support/process/pipeline.ts'
+import type { Load } from '../../support/process/background-work.ts'
+import {
+  type ConfigurationOverrides,
+  startInstallation,
+  type TestInstallation,
+  trackEvents,
+} from '../../support/process/test-installation.ts'
 import { type LivePrometheus, opsOf } from '../../support/prometheus/server.ts'
 import { ChangingEndpoint } from '../../support/webhook/changing-endpoint.ts'
 import type { Fault, Installation } from './fault.ts'
@@ -20,7 +25,7 @@ interface Parts {
   readonly failing: ChangingEndpoint
 }
 
-const configuration = (parts: Parts): Change => ({
+const configuration = (parts: Parts): ConfigurationOverrides => ({
   delivery: { schedule: ['1s'] },
   sources: Object.keys(parts).map(id => ({ id, writeKey: `${id}-key` })),
   destinations: Object.entries(parts).map(([id, { url }]) => ({ id, sources: [id], webhooks: [{ url }] })),
@@ -28,13 +33,13 @@ const configuration = (parts: Parts): Change => ({
 
 /** A process whose events topic receives records that are days old. */
 class Backlog {
-  readonly pipeline: Pipeline
+  readonly installation: TestInstallation
   readonly #parts: Parts
   readonly #admin: AdminClient
   #members: Load | undefined
 
-  private constructor(pipeline: Pipeline, parts: Parts, admin: AdminClient) {
-    this.pipeline = pipeline
+  private constructor(installation: TestInstallation, parts: Parts, admin: AdminClient) {
+    this.installation = installation
     this.#parts = parts
     this.#admin = admin
   }
@@ -44,25 +49,25 @@ class Backlog {
     const parts = { well, refusing, failing } as Parts
     parts.refusing.status = 401
     parts.failing.status = 500
-    const pipeline = await startPipeline(configuration(parts))
+    const installation = await startInstallation(configuration(parts))
     const admin = await createAdminClient()
-    // Like a mirror of another cluster, which keeps the original record times.
-    await admin.setTopicConfig(pipeline.topics.events, { 'message.timestamp.type': 'CreateTime' })
-    await prometheus.scrape({ instance: job, job, address: opsOf(await pipeline.run()) })
-    const started = new Backlog(pipeline, parts, admin)
-    await Promise.all([parts.well.delivers(3), pipeline.send(eventsOf('well', 3))])
+    // The topic keeps the times of its records, as in a mirror of another cluster.
+    await admin.setTopicConfig(installation.topics.events, { 'message.timestamp.type': 'CreateTime' })
+    await prometheus.scrape({ instance: job, job, address: opsOf(await installation.run()) })
+    const started = new Backlog(installation, parts, admin)
+    await Promise.all([parts.well.delivers(3), installation.send(eventsOf('well', 3))])
     return started
   }
 
   configure(): Promise<void> {
-    return this.pipeline.configure(configuration(this.#parts))
+    return this.installation.configure(configuration(this.#parts))
   }
 
   async addBadFile(): Promise<void> {
-    const folder = join(dirname(this.pipeline.configFile), 'more')
+    const folder = join(dirname(this.installation.configFile), 'more')
     await mkdir(folder)
     await writeFile(join(folder, 'bad.yaml'), 'id: bad')
-    await this.pipeline.configure({ ...configuration(this.#parts), destinationsFrom: 'more' })
+    await this.installation.configure({ ...configuration(this.#parts), destinationsFrom: 'more' })
   }
 
   /** Writes at least one old record to each partition. */
@@ -75,9 +80,9 @@ class Backlog {
     await producer.connect()
     const timestamp = String(Date.now() - agoMs)
     const messages = eventsOf(source, 20).map((event, index) => ({
-      ...{ key: `user-${index}`, value: this.pipeline.codec.encode(event), timestamp },
+      ...{ key: `user-${index}`, value: this.installation.codec.encode(event), timestamp },
     }))
-    await producer.send({ topic: this.pipeline.topics.events, messages })
+    await producer.send({ topic: this.installation.topics.events, messages })
     await producer.disconnect()
   }
 
@@ -86,16 +91,16 @@ class Backlog {
    * records in the retry topic, old ones in the events topic.
    */
   async block(): Promise<void> {
-    await this.#admin.setTopicConfig(this.pipeline.topics.deadLetter, { 'max.message.bytes': '10' })
-    await Promise.all([this.pipeline.send(eventsOf('failing', 4)), this.mirror('refusing')])
+    await this.#admin.setTopicConfig(this.installation.topics.deadLetter, { 'max.message.bytes': '10' })
+    await Promise.all([this.installation.send(eventsOf('failing', 4)), this.mirror('refusing')])
   }
 
   async unblock(): Promise<void> {
-    await this.#admin.setTopicConfig(this.pipeline.topics.deadLetter, {})
+    await this.#admin.setTopicConfig(this.installation.topics.deadLetter, {})
   }
 
   async letPass(): Promise<void> {
-    this.#members = startMemberChurn(this.pipeline.topics.audiencesGroup, this.pipeline.topics.audienceInput)
+    this.#members = startMemberChurn(this.installation.topics.audiencesGroup, this.installation.topics.audienceInput)
   }
 
   async letNonePass(): Promise<void> {
@@ -104,7 +109,7 @@ class Backlog {
 
   async close(): Promise<void> {
     await this.#members?.stop()
-    await this.pipeline.close()
+    await this.installation.close()
     await this.#admin.close()
     await Promise.all(Object.values(this.#parts).map((endpoint: ChangingEndpoint) => endpoint.close()))
   }
@@ -138,7 +143,7 @@ const faults: readonly Fault<Backlog>[] = [
     cause: 'the configuration file is cut off in the middle',
     cure: 'it is whole again',
     alerts: { HooklineConfigRefused: {} },
-    begin: ({ pipeline }) => writeFile(pipeline.configFile, '{ "kafka": '),
+    begin: ({ installation }) => writeFile(installation.configFile, '{ "kafka": '),
     end: backlog => backlog.configure(),
   },
   {

@@ -1,5 +1,6 @@
-// Loaded by a service before its own program. While a file names an address (`127.0.0.1:4711`), calls there fail as neither a network nor an
-// endpoint makes them fail, but a fault in Node or in one of our packages would.
+// A service loads this file before its own program. While the file BROKEN_ADDRESS_FILE has an
+// address (`127.0.0.1:4711`), requests to it fail with an error that networks and endpoints do not
+// cause, as after a fault in Node or in an npm package.
 import { readFileSync } from 'node:fs'
 import { ClientRequest } from 'node:http'
 import process from 'node:process'

@@ -1,8 +1,13 @@
 import type { RunningService } from '../../../deploy/tools/local/service-process.ts'
 import { until } from '../../support/kafka/admin.ts'
-import type { Load } from '../../support/process/load.ts'
-import { startThrottle } from '../../support/process/load.ts'
-import { type Change, type Pipeline, startPipeline, trackEvents } from '../../support/process/pipeline.ts'
+import type { Load } from '../../support/process/background-work.ts'
+import { startThrottle } from '../../support/process/background-work.ts'
+import {
+  type ConfigurationOverrides,
+  startInstallation,
+  type TestInstallation,
+  trackEvents,
+} from '../../support/process/test-installation.ts'
 import { type LivePrometheus, opsOf } from '../../support/prometheus/server.ts'
 import { ChangingEndpoint } from '../../support/webhook/changing-endpoint.ts'
 import type { Fault, Installation } from './fault.ts'
@@ -12,12 +17,13 @@ const job = 'crowded'
 const many = 1_300
 const few = 2
 /**
- * Seconds between two scrapes. The process has many series and is later stopped most of the time.
+ * Seconds between two scrapes. The interval is long because the process has many series, and later
+ * gets little CPU time.
  */
 const every = 5
 
-const configuration = ({ url }: ChangingEndpoint, destinations: number): Change => ({
-  // Permits for all webhooks of each destination at their common host.
+const configuration = ({ url }: ChangingEndpoint, destinations: number): ConfigurationOverrides => ({
+  // Enough permits per host, because all webhooks have the same host.
   delivery: { perHost: 8_192, transport: 'undici' },
   destinations: Array.from({ length: destinations }, (_, destination) => ({
     id: `d${destination}`,
@@ -28,35 +34,35 @@ const configuration = ({ url }: ChangingEndpoint, destinations: number): Change 
 
 /** One process with a very large number of destinations. */
 class Crowded {
-  readonly #pipeline: Pipeline
+  readonly #installation: TestInstallation
   readonly #endpoint: ChangingEndpoint
   readonly #prometheus: LivePrometheus
   #service: RunningService | undefined
   #throttle: Load | undefined
 
-  private constructor(pipeline: Pipeline, endpoint: ChangingEndpoint, prometheus: LivePrometheus) {
-    this.#pipeline = pipeline
+  private constructor(installation: TestInstallation, endpoint: ChangingEndpoint, prometheus: LivePrometheus) {
+    this.#installation = installation
     this.#endpoint = endpoint
     this.#prometheus = prometheus
   }
 
   static async started(prometheus: LivePrometheus): Promise<Crowded> {
     const endpoint = await ChangingEndpoint.started()
-    const crowded = new Crowded(await startPipeline(configuration(endpoint, few)), endpoint, prometheus)
+    const crowded = new Crowded(await startInstallation(configuration(endpoint, few)), endpoint, prometheus)
     await crowded.#start()
     return crowded
   }
 
   /** Sends one message to each destination. */
   async crowd(): Promise<void> {
-    await this.#pipeline.configure(configuration(this.#endpoint, many))
+    await this.#installation.configure(configuration(this.#endpoint, many))
     await this.#takenOver(many)
-    await this.#pipeline.send(trackEvents(1))
+    await this.#installation.send(trackEvents(1))
   }
 
-  /** Folded series stay folded until the process restarts. */
+  /** Removes most destinations, and restarts the process: folded series stay folded until then. */
   async thin(): Promise<void> {
-    await this.#pipeline.configure(configuration(this.#endpoint, few))
+    await this.#installation.configure(configuration(this.#endpoint, few))
     await this.#service?.stop()
     await this.#start()
   }
@@ -71,7 +77,7 @@ class Crowded {
 
   async close(): Promise<void> {
     await this.#throttle?.stop()
-    await this.#pipeline.close()
+    await this.#installation.close()
     await this.#endpoint.close()
   }
 
@@ -83,7 +89,7 @@ class Crowded {
   }
 
   async #start(): Promise<void> {
-    this.#service = await this.#pipeline.run()
+    this.#service = await this.#installation.run()
     await this.#prometheus.scrape({ instance: job, job, address: opsOf(this.#service), every })
   }
 }

@@ -1,8 +1,13 @@
 import { rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { selfSigned } from '../../support/network/certificates.ts'
-import { type Load, startLoad } from '../../support/process/load.ts'
-import { type Change, type Pipeline, startPipeline, trackEvents } from '../../support/process/pipeline.ts'
+import { type Load, startLoad } from '../../support/process/background-work.ts'
+import {
+  type ConfigurationOverrides,
+  startInstallation,
+  type TestInstallation,
+  trackEvents,
+} from '../../support/process/test-installation.ts'
 import { type LivePrometheus, opsOf } from '../../support/prometheus/server.ts'
 import { ChangingEndpoint } from '../../support/webhook/changing-endpoint.ts'
 import type { Fault, Installation } from './fault.ts'
@@ -25,13 +30,13 @@ interface Parts {
  */
 class Endpoints {
   readonly all: Parts
-  readonly #pipeline: Pipeline
+  readonly #installation: TestInstallation
   readonly #load: Load
   #writesNonsense = false
 
-  private constructor(all: Parts, pipeline: Pipeline) {
+  private constructor(all: Parts, installation: TestInstallation) {
     this.all = all
-    this.#pipeline = pipeline
+    this.#installation = installation
     this.#load = startLoad(() => this.#round())
   }
 
@@ -40,14 +45,14 @@ class Endpoints {
     const [gone, refusing, heart, beyond] = await Promise.all([0, 1, 2, 3].map(() => ChangingEndpoint.started()))
     const untrusted = await ChangingEndpoint.started(tls)
     const all = { gone, refusing, heart, beyond, untrusted } as Parts
-    const pipeline = await startPipeline(configuration(all, wellAtFirst))
-    await writeFile(join(dirname(pipeline.configFile), 'ca.pem'), tls.cert)
-    const service = await pipeline.run({
+    const installation = await startInstallation(configuration(all, wellAtFirst))
+    await writeFile(join(dirname(installation.configFile), 'ca.pem'), tls.cert)
+    const service = await installation.run({
       NODE_OPTIONS: `--import=${breaksCalls}`,
-      BROKEN_ADDRESS_FILE: brokenAddressFile(pipeline),
+      BROKEN_ADDRESS_FILE: brokenAddressFile(installation),
     })
     await prometheus.scrape({ instance: job, job, address: opsOf(service) })
-    const started = new Endpoints(all, pipeline)
+    const started = new Endpoints(all, installation)
     // Canary messages begin some seconds after the start.
     await Promise.all([all.gone.delivers(3), all.heart.delivers(1)])
     return started
@@ -57,12 +62,12 @@ class Endpoints {
    * Adds the destination with a self-signed certificate. `network` can make the process trust it.
    */
   async configure(network: object): Promise<void> {
-    await this.#pipeline.configure(configuration(this.all, [...wellAtFirst, 'untrusted'], network))
+    await this.#installation.configure(configuration(this.all, [...wellAtFirst, 'untrusted'], network))
   }
 
   /** Breaks requests to a working endpoint before they leave the process. */
   async breakCalls(areBroken: boolean): Promise<void> {
-    const file = brokenAddressFile(this.#pipeline)
+    const file = brokenAddressFile(this.#installation)
     if (areBroken) await writeFile(file, new URL(this.all.beyond.url).host)
     else await rm(file)
   }
@@ -73,27 +78,29 @@ class Endpoints {
 
   async close(): Promise<void> {
     await this.#load.stop()
-    await this.#pipeline.close()
+    await this.#installation.close()
     await Promise.all(Object.values(this.all).map((endpoint: ChangingEndpoint) => endpoint.close()))
   }
 
   async #round(): Promise<void> {
-    await this.#pipeline.send(trackEvents(3, `m-${performance.now()}`))
+    await this.#installation.send(trackEvents(3, `m-${performance.now()}`))
     if (!this.#writesNonsense) return
-    await this.#pipeline.write(this.#pipeline.topics.events, [{ key: null, value: Buffer.from('{'), headers: {} }])
+    await this.#installation.write(this.#installation.topics.events, [
+      { key: null, value: Buffer.from('{'), headers: {} },
+    ])
   }
 }
 
 const wellAtFirst = ['gone', 'refusing', 'heart', 'beyond'] as const
 
-const brokenAddressFile = ({ configFile }: Pipeline): string => join(dirname(configFile), 'broken-address')
+const brokenAddressFile = ({ configFile }: TestInstallation): string => join(dirname(configFile), 'broken-address')
 
-const configuration = (all: Parts, ids: readonly (keyof Parts)[], network: object = {}): Change => ({
+const configuration = (all: Parts, ids: readonly (keyof Parts)[], network: object = {}): ConfigurationOverrides => ({
   network: { ...loopback, ...network },
   sources: ['web', 'none'].map(id => ({ id, writeKey: `${id}-key` })),
   destinations: ids.map(id => ({
     ...{ id, webhooks: [{ url: all[id].url }] },
-    // Canary messages are for one destination, whatever else it gets.
+    // `heart` gets only canary messages, because no test sends messages of the source `none`.
     sources: [id === 'heart' ? 'none' : 'web'],
   })),
   canary: { destination: 'heart', every: '1s' },

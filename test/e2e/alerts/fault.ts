@@ -46,7 +46,7 @@ export class Outcomes {
     return outcome
   }
 
-  /** Settles an outcome like `deed`. When an alert has not fired, it cannot clear either. */
+  /** Settles an outcome like `deed`. A failure rejects both, as an unfired alert cannot clear. */
   async settle(alert: string, what: keyof Outcome, deed: Promise<void>): Promise<void> {
     await deed.then(this.of(alert)[what].resolve, error => this.fail([alert], error))
   }

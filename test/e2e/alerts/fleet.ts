@@ -1,30 +1,34 @@
 import type { RunningService } from '../../../deploy/tools/local/service-process.ts'
 import { until } from '../../support/kafka/admin.ts'
-import { type Load, startLoad } from '../../support/process/load.ts'
-import { type Change, type Pipeline, startPipeline } from '../../support/process/pipeline.ts'
+import { type Load, startLoad } from '../../support/process/background-work.ts'
+import {
+  type ConfigurationOverrides,
+  startInstallation,
+  type TestInstallation,
+} from '../../support/process/test-installation.ts'
 import { type LivePrometheus, opsOf } from '../../support/prometheus/server.ts'
 import type { Fault, Installation } from './fault.ts'
 
 const job = 'fleet'
 
-const configuration = (userAgent: string): Change => ({ payload: { userAgent } })
-// biome-ignore lint/suspicious/noTemplateCurlyInString: the configuration puts the environment's value in.
+const configuration = (userAgent: string): ConfigurationOverrides => ({ payload: { userAgent } })
+// biome-ignore lint/suspicious/noTemplateCurlyInString: the configuration replaces it with the variable.
 const fromEnvironment = '${TEST_AGENT:-Hookline}'
 
 /** Two processes with one configuration. */
 class Fleet {
-  readonly #pipeline: Pipeline
+  readonly #installation: TestInstallation
   readonly #prometheus: LivePrometheus
   readonly #services: RunningService[] = []
   readonly #restarts: Load[] = []
 
-  private constructor(pipeline: Pipeline, prometheus: LivePrometheus) {
-    this.#pipeline = pipeline
+  private constructor(installation: TestInstallation, prometheus: LivePrometheus) {
+    this.#installation = installation
     this.#prometheus = prometheus
   }
 
   static async started(prometheus: LivePrometheus): Promise<Fleet> {
-    const fleet = new Fleet(await startPipeline(configuration(fromEnvironment)), prometheus)
+    const fleet = new Fleet(await startInstallation(configuration(fromEnvironment)), prometheus)
     await Promise.all([fleet.#start(0), fleet.#start(1)])
     return fleet
   }
@@ -40,12 +44,12 @@ class Fleet {
    * reload it.
    */
   async agree(): Promise<void> {
-    await this.#pipeline.configure(configuration('Hookline'))
+    await this.#installation.configure(configuration('Hookline'))
   }
 
   /**
-   * Restarts both processes. On a slow machine, one alone would not restart often enough in the
-   * alert's window.
+   * Restarts both processes. On a slow machine, one process alone would not restart often enough
+   * in the alert's window.
    */
   async keepRestarting(): Promise<void> {
     for (const index of [0, 1]) this.#restarts.push(startLoad(() => this.#dieAndComeBack(index)))
@@ -57,7 +61,7 @@ class Fleet {
 
   async close(): Promise<void> {
     await this.stayUp()
-    await this.#pipeline.close()
+    await this.#installation.close()
   }
 
   async #dieAndComeBack(index: number): Promise<void> {
@@ -67,7 +71,7 @@ class Fleet {
   }
 
   async #start(index: number, env: NodeJS.ProcessEnv = {}): Promise<void> {
-    const service = await this.#pipeline.run(env)
+    const service = await this.#installation.run(env)
     this.#services[index] = service
     await this.#prometheus.scrape({ instance: `${job}-${index}`, job, address: opsOf(service) })
   }

@@ -5,8 +5,8 @@ import { type Broker, type BrokerOptions, startBroker } from '../../../deploy/to
 import { freePorts } from '../../../deploy/tools/local/ports.ts'
 import type { RunningService } from '../../../deploy/tools/local/service-process.ts'
 import { type AdminClient, createAdminClient } from '../../support/kafka/admin.ts'
-import { type Load, startLoad } from '../../support/process/load.ts'
-import { type Pipeline, startPipeline, trackEvents } from '../../support/process/pipeline.ts'
+import { type Load, startLoad } from '../../support/process/background-work.ts'
+import { startInstallation, type TestInstallation, trackEvents } from '../../support/process/test-installation.ts'
 import { type LivePrometheus, opsOf } from '../../support/prometheus/server.ts'
 import { ChangingEndpoint } from '../../support/webhook/changing-endpoint.ts'
 import type { Fault, Installation } from './fault.ts'
@@ -15,8 +15,8 @@ const job = 'outage'
 const partitions = [0, 1, 2, 3]
 const offsetsTopic = '__consumer_offsets'
 /**
- * The topic's original configuration. A change replaces the whole configuration, so it must be
- * repeated.
+ * The original configuration of `__consumer_offsets`. A change replaces the whole configuration of
+ * a topic, so each change must repeat these settings.
  */
 const offsetsConfig = { 'cleanup.policy': 'compact' }
 const setsClock = new URL('sets-clock.mjs', import.meta.url).href
@@ -26,16 +26,16 @@ const pauseMs = 600_000
 /** One process on its own broker, which tests can break as a whole. */
 class Outage {
   readonly endpoint: ChangingEndpoint
-  readonly pipeline: Pipeline
+  readonly installation: TestInstallation
   readonly #place: BrokerOptions
   readonly #prometheus: LivePrometheus
   #broker: Broker
   #service: RunningService | undefined
   #load: Load | undefined
 
-  private constructor(parts: Pick<Outage, 'endpoint' | 'pipeline'> & OutageParts) {
+  private constructor(parts: Pick<Outage, 'endpoint' | 'installation'> & OutageParts) {
     this.endpoint = parts.endpoint
-    this.pipeline = parts.pipeline
+    this.installation = parts.installation
     this.#place = parts.place
     this.#prometheus = parts.prometheus
     this.#broker = parts.broker
@@ -46,8 +46,8 @@ class Outage {
     const broker = await startBroker(place)
     const endpoint = await ChangingEndpoint.started()
     const destinations = [{ id: 'crm', sources: ['web'], webhooks: [{ url: endpoint.url }] }]
-    const pipeline = await startPipeline({ delivery: { maxInFlight: 4 }, destinations }, broker.address)
-    const outage = new Outage({ endpoint, pipeline, place, prometheus, broker })
+    const installation = await startInstallation({ delivery: { maxInFlight: 4 }, destinations }, broker.address)
+    const outage = new Outage({ endpoint, installation, place, prometheus, broker })
     await outage.start()
     outage.#load = startLoad(() => outage.#round())
     await endpoint.delivers(20)
@@ -55,7 +55,7 @@ class Outage {
   }
 
   async start(): Promise<void> {
-    this.#service = await this.pipeline.run({
+    this.#service = await this.installation.run({
       NODE_OPTIONS: `--import=${setsClock}`,
       CLOCK_AHEAD_FILE: this.#clockFile,
     })
@@ -85,8 +85,8 @@ class Outage {
 
   /** Deletes unread records of the events topic. */
   async loseRecords(): Promise<void> {
-    await this.pipeline.send(trackEvents(20, 'lost'))
-    await this.#asAdmin(admin => admin.deleteRecords(this.pipeline.topics.events, partitions))
+    await this.installation.send(trackEvents(20, 'lost'))
+    await this.#asAdmin(admin => admin.deleteRecords(this.installation.topics.events, partitions))
   }
 
   async configure(topic: string, config: Readonly<Record<string, string>>): Promise<void> {
@@ -95,19 +95,19 @@ class Outage {
 
   async close(): Promise<void> {
     await this.#load?.stop()
-    await this.pipeline.close()
+    await this.installation.close()
     await this.endpoint.close()
     await this.#broker.stop()
     await rm(this.#place.dataDir, { recursive: true, force: true })
   }
 
   get #clockFile(): string {
-    return join(dirname(this.pipeline.configFile), 'clock-ahead')
+    return join(dirname(this.installation.configFile), 'clock-ahead')
   }
 
   /** Sends five events and three requests. During a fault they can fail, so nothing is awaited. */
   async #round(): Promise<void> {
-    void this.pipeline.send(trackEvents(5, `m-${performance.now()}`)).catch(() => undefined)
+    void this.installation.send(trackEvents(5, `m-${performance.now()}`)).catch(() => undefined)
     for (let count = 0; count < 3; count++) void post(`${this.#service?.collector}/v1/track`).catch(() => undefined)
   }
 

@@ -1,5 +1,6 @@
-// Loaded by a service before its own program. Its time of day is as many milliseconds ahead of the machine's as a file says; timers and the
-// monotonic clock go on evenly, as when the clock of a real machine is set.
+// A service loads this file before its own program. Date.now() is ahead of the machine's clock by
+// the milliseconds in the file CLOCK_AHEAD_FILE. As when the clock of a machine is set, timers and
+// the monotonic clock do not change.
 import { readFileSync } from 'node:fs'
 import process from 'node:process'
 
@@ -12,7 +13,7 @@ setInterval(() => {
 }, lookEveryMs).unref()
 Date.now = () => now() + ahead
 
-/** While it is being written it is empty, which is no time ahead; without it there is none either. */
+/** The milliseconds in the file; 0 when the file is missing, or empty while a test writes it. */
 function look() {
   try {
     return Number(readFileSync(process.env.CLOCK_AHEAD_FILE ?? '', 'utf8'))

@@ -57,7 +57,7 @@ describe('a first deployment', () => {
     expect(err).toContain('hookline topics apply')
   })
 
-  it('creates them once', async () => {
+  it('creates topics once', async () => {
     expect(await hookline('topics apply')).toMatchObject({ code: 0, err: '' })
     const { out } = await hookline('topics apply --json')
     expect(JSON.parse(out).topics.map(({ result }: { result: string }) => result)).toEqual(Array(11).fill('exists'))
@@ -66,7 +66,7 @@ describe('a first deployment', () => {
     expect(checked).toMatch(/^note \* topics\.replicationFactor is 1.*\n11 topics are ready\n$/)
   })
 
-  it('creates them as specified', async () => {
+  it('creates topics as specified', async () => {
     const admin = createAdmin(kafka)
     const [events, deadLetter] = await admin
       .describe([eventsTopic, `${prefix}.dead-letter`])
@@ -93,7 +93,7 @@ describe('a first deployment', () => {
     expect(err).toContain('hookline schemas register')
   })
 
-  it('registers them once', async () => {
+  it('registers schemas once', async () => {
     const first = await hookline('schemas register')
     expect(first).toMatchObject({ code: 0, err: '' })
     const lines = subjects.map(subject => expect.stringMatching(new RegExp(`^${subject} version 1 id \\d+$`)))
@@ -136,8 +136,8 @@ describe('a first deployment', () => {
 describe('other states of the registry and the topics', () => {
   it.each([
     ['register', 'rejected the schema of'],
-    ['check', 'the registry has an incompatible schema'],
-  ])('a schema under our subject that ours cannot follow: schemas %s', async (command, message) => {
+    ['check', 'another program or a newer version of Hookline registered an incompatible schema'],
+  ])('a schema that is incompatible with that of Hookline: schemas %s', async (command, message) => {
     const other = `other-${randomUUID()}`
     await registry.setBackwardTransitive(`${other}.events-value`)
     const theirs = { type: 'record', name: 'Event', namespace: 'hookline', fields: [{ name: 'text', type: 'string' }] }

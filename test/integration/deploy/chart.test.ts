@@ -27,7 +27,7 @@ describe('a wrong field is reported', () => {
   const rows: readonly [string, string, string, unknown, string][] = [
     ['a misspelt field', 'Deployment', 'replica', 2, '/spec/replica unknown field'],
     [
-      'one deep inside',
+      'a misspelt nested field',
       'Deployment',
       'template.spec.containers.0.livenesProbe',
       {},
@@ -35,11 +35,11 @@ describe('a wrong field is reported', () => {
     ],
     ['a wrong type', 'Deployment', 'replicas', 'two', '/spec/replicas type {"type":"integer"}'],
     ['a missing field', 'Deployment', 'selector', undefined, '/spec required {"missingProperty":"selector"}'],
-    ['no such value', 'Service', 'type', 'Cluster', '/spec/type enum'],
+    ['an unknown value', 'Service', 'type', 'Cluster', '/spec/type enum'],
     ['of a network policy', 'NetworkPolicy', 'egress.0.form', [], '/spec/egress/0/form unknown field'],
     ['of KEDA', 'ScaledObject', 'maxReplicas', 3, '/spec/maxReplicas unknown field'],
     [
-      'of KEDA: all are texts',
+      'a number where KEDA needs text',
       'ScaledObject',
       'triggers.0.metadata.lagThreshold',
       10,

@@ -10,7 +10,7 @@ import { parse } from 'yaml'
 import { findPrometheus } from '../../../deploy/tools/local/prometheus.ts'
 import { formatProblem, loadConfigFile } from '../../../src/adapters/config-file/config-file.ts'
 import { defaultListen } from '../../../src/core/settings/listeners.ts'
-import { serviceNames } from '../../../src/core/settings/service-names.ts'
+import { serviceNames } from '../../../src/core/settings/services.ts'
 
 const run = promisify(execFile)
 const deploy = resolve(import.meta.dirname, '../../../deploy')
@@ -53,7 +53,7 @@ describe('deploy/compose.yaml', () => {
 
   it.each([
     ['a misspelt key', 'stop_grace_period', 'stop_grace_periode', '"additionalProperty":"stop_grace_periode"'],
-    ['a condition that there is not', 'service_healthy', 'service_ready', '"allowedValues":["service_started"'],
+    ['an unknown condition', 'service_healthy', 'service_ready', '"allowedValues":["service_started"'],
     ['a wrong type', 'read_only: true', 'read_only: [true]', '"type":"boolean"'],
   ])('%s is found', (_, right, wrong, found) => {
     expect(problemsOf(compose(read('compose.yaml').replace(right, wrong))).join('\n')).toContain(found)

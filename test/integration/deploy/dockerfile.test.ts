@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
-import { findHadolint } from '../../support/deploy/hadolint.ts'
+import { findHadolint } from '../../support/deploy/find-hadolint.ts'
 
 const checkout = resolve(import.meta.dirname, '../../..')
 const text = readFileSync(join(checkout, 'deploy/image/Dockerfile'), 'utf8')

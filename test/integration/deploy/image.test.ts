@@ -6,9 +6,9 @@ import { durationMs } from '../../../src/core/units.ts'
 import { closingAfterEach } from '../../support/cleanup.ts'
 import { buildImage, type Image } from '../../support/deploy/image/build.ts'
 import { type Container, runInContainer, startContainer } from '../../support/deploy/image/container.ts'
-import { whyNot } from '../../support/deploy/image/name-spaces.ts'
+import { whyNot } from '../../support/deploy/image/linux-namespaces.ts'
 import { until } from '../../support/kafka/admin.ts'
-import { type Pipeline, startPipeline, trackEvents } from '../../support/process/pipeline.ts'
+import { startInstallation, type TestInstallation, trackEvents } from '../../support/process/test-installation.ts'
 import { Ledger } from '../../support/webhook/ledger.ts'
 
 /*
@@ -32,19 +32,19 @@ const onlyHere = whyNot === undefined ? describe : describe.skip
  * An installation whose configuration is mounted as in Kubernetes: readable by everyone, behind a
  * symbolic link that is replaced.
  */
-async function installation(ledger: Ledger): Promise<Pipeline & { readonly mounted: string }> {
-  const pipeline = closing(
-    await startPipeline({
+async function mountedInstallation(ledger: Ledger): Promise<TestInstallation & { readonly mounted: string }> {
+  const installation = closing(
+    await startInstallation({
       delivery: { perWebhook: 16 },
       destinations: [{ id: 'crm', sources: ['web'], webhooks: [{ url: ledger.url }] }],
     }),
   )
-  const mounted = join(dirname(pipeline.configFile), 'mounted')
+  const mounted = join(dirname(installation.configFile), 'mounted')
   mkdirSync(join(mounted, '..2026'), { recursive: true })
-  copyFileSync(pipeline.configFile, join(mounted, '..2026/hookline.yaml'))
+  copyFileSync(installation.configFile, join(mounted, '..2026/hookline.yaml'))
   symlinkSync('..2026', join(mounted, '..data'))
   symlinkSync('..data/hookline.yaml', join(mounted, 'hookline.yaml'))
-  return { ...pipeline, mounted }
+  return { ...installation, mounted }
 }
 
 onlyHere('what is in the image', () => {
@@ -95,14 +95,14 @@ const isManifest = (file: string): boolean => /(^|node_modules\/)(@[^/]+\/)?[^/]
 
 onlyHere('a container of it', () => {
   it('is confined: its own user, no capabilities, a read-only file system', async () => {
-    const pipeline = await installation(closing(await Ledger.started()))
+    const installation = await mountedInstallation(closing(await Ledger.started()))
     const probe = `
       const { writeFileSync, readFileSync } = require('node:fs')
       const tried = ['/x', '/app/x', '/tmp/x', '/etc/hookline/x'].map(path => { try { writeFileSync(path, ''); return path } catch ({ code }) { return code } })
       const status = readFileSync('/proc/self/status', 'utf8')
       const of = name => new RegExp('^' + name + ':\\\\s*(.*)$', 'm').exec(status)[1]
       console.log(JSON.stringify({ tried, uid: process.getuid(), groups: process.getgroups(), pid: process.pid, caps: of('CapEff') + of('CapPrm'), noNew: of('NoNewPrivs') }))`
-    const { stdout, stderr } = await runInContainer(image, pipeline.mounted, ['/nodejs/bin/node', '-e', probe])
+    const { stdout, stderr } = await runInContainer(image, installation.mounted, ['/nodejs/bin/node', '-e', probe])
     expect({ ...JSON.parse(stdout || '{}'), stderr }).toEqual({
       tried: Array(4).fill('EROFS'),
       uid: 65532,
@@ -115,15 +115,15 @@ onlyHere('a container of it', () => {
   })
 
   it('has the command for `kubectl exec`', async () => {
-    const pipeline = await installation(closing(await Ledger.started()))
-    const { code, stdout } = await runInContainer(image, pipeline.mounted, ['hookline', 'topics', 'check'])
+    const installation = await mountedInstallation(closing(await Ledger.started()))
+    const { code, stdout } = await runInContainer(image, installation.mounted, ['hookline', 'topics', 'check'])
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('topics are ready') })
   })
 
   it('runs as process 1, accepts and delivers messages, and on SIGTERM loses and repeats nothing', async () => {
     const ledger = closing(await Ledger.started({ latency: durationMs(300) }))
-    const pipeline = await installation(ledger)
-    const first: Container = closing(await startContainer(image, pipeline.mounted))
+    const installation = await mountedInstallation(ledger)
+    const first: Container = closing(await startContainer(image, installation.mounted))
     expect(first.status()).toMatch(/^NSpid:\s+\d+\s+1$/m)
     await until(async () => ((await first.readyz()) === 200 ? true : undefined))
     const answer = await fetch(`${first.collector}/v1/track`, {
@@ -135,20 +135,20 @@ onlyHere('a container of it', () => {
       body: JSON.stringify({ userId: 'u', event: 'Through the image' }),
     })
     expect(answer.status).toBe(200)
-    await pipeline.send(trackEvents(200))
+    await installation.send(trackEvents(200))
     await ledger.until(() => ledger.requests.length >= 40)
     const { code, milliseconds } = await first.stop()
     expect(code).toBe(0)
     // The chart gives the process 25 s to stop.
     expect(milliseconds).toBeLessThan(25_000)
-    const second = closing(await startContainer(image, pipeline.mounted))
+    const second = closing(await startContainer(image, installation.mounted))
     await ledger.untilDelivered(201)
     expect((await second.stop()).code).toBe(0)
     expect(ledger.duplicates).toBe(0)
   })
 
   it('exits with 2 and the position of the error when the configuration is invalid', async () => {
-    const { mounted } = await installation(closing(await Ledger.started()))
+    const { mounted } = await mountedInstallation(closing(await Ledger.started()))
     writeFileSync(join(mounted, '..2026/hookline.yaml'), 'kafka: { brokers: [127.0.0.1:9092] }\nregistrie: {}\n')
     const { code, stderr } = await runInContainer(image, mounted, [...image.entrypoint, ...image.command])
     expect({ code, stderr }).toEqual({

@@ -5,17 +5,17 @@ import { at, inContainer, inPod, plus, type Spoil, without } from '../../support
 
 /** Policy, expected violation, and the change that causes it. */
 const rows: readonly [string, string, Spoil][] = [
-  ['run-as-non-root', 'nothing said', inPod('Deployment', 'securityContext.runAsNonRoot', undefined)],
+  ['run-as-non-root', 'not set', inPod('Deployment', 'securityContext.runAsNonRoot', undefined)],
   ['run-as-non-root', 'root', inPod('Job', 'securityContext.runAsUser', 0)],
   ['read-only-root-fs', 'writable', inContainer('Deployment', 'securityContext.readOnlyRootFilesystem', false)],
   [
     'read-only-root-fs',
-    'in a container that runs before',
+    'an init container that is writable',
     inPod('Job', 'initContainers', [{ name: 'x', image: 'x:1' }]),
   ],
-  ['no-privileges', 'may gain some', inContainer('Deployment', 'securityContext.allowPrivilegeEscalation', undefined)],
-  ['no-privileges', 'has all', inContainer('Deployment', 'securityContext.privileged', true)],
-  ['drop-capabilities', 'some left', inContainer('Deployment', 'securityContext.capabilities.drop', ['NET_RAW'])],
+  ['no-privileges', 'may escalate', inContainer('Deployment', 'securityContext.allowPrivilegeEscalation', undefined)],
+  ['no-privileges', 'is privileged', inContainer('Deployment', 'securityContext.privileged', true)],
+  ['drop-capabilities', 'not all dropped', inContainer('Deployment', 'securityContext.capabilities.drop', ['NET_RAW'])],
   ['drop-capabilities', 'one added', inContainer('Deployment', 'securityContext.capabilities.add', ['NET_ADMIN'])],
   ['seccomp', 'none', inPod('Deployment', 'securityContext.seccompProfile', undefined)],
   ['host-namespaces', 'network', inPod('Deployment', 'hostNetwork', true)],
@@ -25,7 +25,7 @@ const rows: readonly [string, string, Spoil][] = [
   ['no-token', 'mounted', inPod('Deployment', 'automountServiceAccountToken', undefined)],
   ['no-token', 'variables of all Services', inPod('Deployment', 'enableServiceLinks', undefined)],
   ['service-account', 'the default one', inPod('Deployment', 'serviceAccountName', 'default')],
-  ['service-account', 'there is none', without('ServiceAccount')],
+  ['service-account', 'no account', without('ServiceAccount')],
   ['fixed-image', 'latest', inContainer('Deployment', 'image', 'hookline:latest')],
   ['fixed-image', 'no tag', inContainer('Deployment', 'image', 'registry.example.com:5000/hookline')],
   ['requests', 'no CPU', inContainer('Deployment', 'resources.requests.cpu', undefined)],
@@ -37,49 +37,49 @@ const rows: readonly [string, string, Spoil][] = [
   ['no-secret-in-environment', 'as a value', inContainer('Deployment', 'env.0', { name: 'WRITE_KEY', value: 'x' })],
   [
     'no-secret-in-environment',
-    'by reference',
+    'as a reference',
     inContainer('Deployment', 'env.0', { name: 'X', valueFrom: { secretKeyRef: {} } }),
   ],
   [
     'no-secret-in-environment',
-    'all of a Secret',
+    'all values of a Secret',
     inContainer('Deployment', 'envFrom', [{ secretRef: { name: 'hookline' } }]),
   ],
-  ['no-subpath', 'one file', inContainer('Deployment', 'volumeMounts.0.subPath', 'hookline.yaml')],
+  ['no-subpath', 'a single file', inContainer('Deployment', 'volumeMounts.0.subPath', 'hookline.yaml')],
   ['read-only-mounts', 'writable', inContainer('Deployment', 'volumeMounts.1.readOnly', undefined)],
-  ['last-words', 'lost', inContainer('Deployment', 'terminationMessagePolicy', 'File')],
+  ['last-words', 'termination message from a file only', inContainer('Deployment', 'terminationMessagePolicy', 'File')],
   ['probes', 'no readiness', inContainer('Deployment', 'readinessProbe', undefined)],
-  ['probes', 'alive only when ready', inContainer('Deployment', 'livenessProbe.httpGet.path', '/readyz')],
-  ['probes', 'no time to begin', inContainer('Deployment', 'startupProbe', undefined)],
-  ['probe-ports', 'no such port', inContainer('Deployment', 'livenessProbe.httpGet.port', 'metrics')],
+  ['probes', 'liveness depends on readiness', inContainer('Deployment', 'livenessProbe.httpGet.path', '/readyz')],
+  ['probes', 'no startup probe', inContainer('Deployment', 'startupProbe', undefined)],
+  ['probe-ports', 'an unknown port', inContainer('Deployment', 'livenessProbe.httpGet.port', 'metrics')],
   ['no-exec-probe', 'a program', inContainer('Deployment', 'livenessProbe.exec', { command: ['true'] })],
   [
     'no-exec-probe',
-    'a shell at the end',
+    'a command in preStop',
     inContainer('Deployment', 'lifecycle.preStop.exec', { command: ['sleep', '5'] }),
   ],
-  ['time-to-drain', "Kubernetes' own", inPod('Deployment', 'terminationGracePeriodSeconds', 20)],
-  ['time-to-drain', 'used up by waiting', manifests => collector(manifests, 'lifecycle.preStop.sleep.seconds', 30)],
-  ['wait-for-proxies', 'at once', manifests => collector(manifests, 'lifecycle', undefined)],
-  ['rolling-update', 'one less', at('Deployment', 'spec.strategy.rollingUpdate.maxUnavailable', 1)],
-  ['rolling-update', 'all at once', at('Deployment', 'spec.strategy.rollingUpdate.maxSurge', '100%')],
+  ['time-to-drain', 'too short', inPod('Deployment', 'terminationGracePeriodSeconds', 20)],
+  ['time-to-drain', 'too long in preStop', manifests => collector(manifests, 'lifecycle.preStop.sleep.seconds', 30)],
+  ['wait-for-proxies', 'no wait', manifests => collector(manifests, 'lifecycle', undefined)],
+  ['rolling-update', 'one pod unavailable', at('Deployment', 'spec.strategy.rollingUpdate.maxUnavailable', 1)],
+  ['rolling-update', 'all pods together', at('Deployment', 'spec.strategy.rollingUpdate.maxSurge', '100%')],
   ['rolling-update', 'without a pause', at('Deployment', 'spec.minReadySeconds', 0)],
   ['replicas', 'one', at('Deployment', 'spec.replicas', 1)],
-  ['replicas', 'none but what is scaled', at('ScaledObject', 'spec.minReplicaCount', 0)],
-  ['replicas', 'one at night', at('HorizontalPodAutoscaler', 'spec.minReplicas', 1)],
+  ['replicas', 'scaled to zero', at('ScaledObject', 'spec.minReplicaCount', 0)],
+  ['replicas', 'scaled to one', at('HorizontalPodAutoscaler', 'spec.minReplicas', 1)],
   ['spread', 'all on one node', inPod('Deployment', 'affinity', undefined)],
   ['spread', 'all in one zone', inPod('Deployment', 'topologySpreadConstraints', [])],
   ['disruption-budget', 'none', without('PodDisruptionBudget')],
   ['disruption-budget', 'a drain that never ends', at('PodDisruptionBudget', 'spec.maxUnavailable', 0)],
   [
     'disruption-budget',
-    'held up by the broken',
+    'blocked by unhealthy pods',
     at('PodDisruptionBudget', 'spec.unhealthyPodEvictionPolicy', undefined),
   ],
-  ['mismatching-selector', 'of nobody', at('Deployment', 'spec.selector.matchLabels.x', 'y')],
+  ['mismatching-selector', 'matches no pod', at('Deployment', 'spec.selector.matchLabels.x', 'y')],
   [
     'mismatching-selector',
-    'of all',
+    'matches all pods',
     at('Deployment', 'spec.selector.matchLabels', { 'app.kubernetes.io/name': 'hookline' }),
   ],
   ['dangling-service', 'no pod', at('Service', 'spec.selector.x', 'y')],
@@ -109,7 +109,7 @@ describe('policies', () => {
     expect(policyOf(name)?.broken(spoil(manifests))).not.toEqual([])
   })
 
-  it.each(policies.map(({ name, why }) => [name, why]))('%s has a row that breaks it (%s)', name => {
+  it.each(policies.map(({ name, why }) => [name, why]))('%s has a row that violates it (%s)', name => {
     expect(rows.map(([policy]) => policy)).toContain(name)
   })
 })

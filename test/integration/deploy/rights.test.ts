@@ -9,13 +9,13 @@ import kafkajs from 'kafkajs'
 import { startBroker } from '../../../deploy/tools/local/broker.ts'
 import { freePorts } from '../../../deploy/tools/local/ports.ts'
 import { hookline } from '../../../deploy/tools/local/service-process.ts'
-import { serviceNames } from '../../../src/core/settings/service-names.ts'
+import { serviceNames } from '../../../src/core/settings/services.ts'
 import { closingAfterEach } from '../../support/cleanup.ts'
 import { configFolder } from '../../support/config/folder.ts'
 import { rendered } from '../../support/deploy/manifests/renderings.ts'
 import { ofKind } from '../../support/deploy/manifests/workloads.ts'
 import { until } from '../../support/kafka/admin.ts'
-import { startPipeline } from '../../support/process/pipeline.ts'
+import { startInstallation } from '../../support/process/test-installation.ts'
 
 const closing = closingAfterEach()
 const userOf = (part: string): string => `hookline-kafka-${part}`
@@ -117,12 +117,12 @@ it('each service works with only its own rights and secret files', async () => {
     audiences: { list: [{ name: 'Shoppers', destinations: ['good'] }] },
     canary: { destination: 'good', every: '5s' },
   }
-  const pipeline = closing(await startPipeline(config, open))
-  const topics = { prefix: pipeline.topics.events.replace(/\.events$/, '') }
+  const installation = closing(await startInstallation(config, open))
+  const topics = { prefix: installation.topics.events.replace(/\.events$/, '') }
   const { operator, ...others } = config
   await grant({ config: { ...others, operator: { keys: operator.keys }, topics } }, open)
   const sasl = { mechanism: 'plain', username: `\${HOOKLINE_KAFKA_USER}`, password }
-  await pipeline.configure({ ...config, kafka: { brokers: [closed], sasl } })
+  await installation.configure({ ...config, kafka: { brokers: [closed], sasl } })
   const envOf = (part: string) => ({
     ...process.env,
     KAFKA_BROKERS: closed,
@@ -130,10 +130,12 @@ it('each service works with only its own rights and secret files', async () => {
     SECRETS: join(folder, part),
   })
 
-  await hookline(pipeline.configFile, ['topics', 'apply'], envOf('prepare'))
+  await hookline(installation.configFile, ['topics', 'apply'], envOf('prepare'))
   for (const name of serviceNames)
-    expect(await hookline(pipeline.configFile, ['doctor', '--services', name], envOf(name))).toContain('access: may')
-  const services = await Promise.all(serviceNames.map(name => pipeline.run(envOf(name), ['--services', name])))
+    expect(await hookline(installation.configFile, ['doctor', '--services', name], envOf(name))).toContain(
+      'access: may',
+    )
+  const services = await Promise.all(serviceNames.map(name => installation.run(envOf(name), ['--services', name])))
   const [collector] = services
   const post = async (url: string, body: string, authorization: string): Promise<number> =>
     (await fetch(url, { method: 'POST', body, headers: { authorization, 'content-type': 'application/json' } })).status
@@ -146,18 +148,18 @@ it('each service works with only its own rights and secret files', async () => {
   expect(await post(`${collector?.collector}/v1/track`, '{"userId":"u"}', basic)).toBe(200)
   await untilTaken('/good track u')
   await untilTaken('/late track u')
-  await until(async () => ((await pipeline.read(pipeline.topics.deadLetter)).length > 0 ? true : undefined))
+  await until(async () => ((await installation.read(installation.topics.deadLetter)).length > 0 ? true : undefined))
   expect(await asOperator('/v1/audiences/Shoppers/syncs', 'm')).toBe(202)
   await untilTaken('/good identify m')
   expect(await asOperator('/v1/regulations', '{"userIds":["m"]}')).toBe(202)
   await untilTaken('/good delete m')
   await until(async () => (endpoints.taken.some(each => each.startsWith('/good track undefined')) ? true : undefined))
   for (const topic of ['rejected', 'deletions', 'attempts', 'memberships'] as const)
-    expect((await pipeline.read(pipeline.topics[topic])).length).toBeGreaterThan(0)
+    expect((await installation.read(installation.topics[topic])).length).toBeGreaterThan(0)
 
   const hashes = await Promise.all(services.map(async service => [...(await service.metrics()).keys()]))
   expect(new Set(hashes.flat().filter(series => series.startsWith('hookline_config_info{'))).size).toBe(1)
-  const complaints = (await pipeline.log()).filter(({ level }) => level === 'warn' || level === 'error')
+  const complaints = (await installation.log()).filter(({ level }) => level === 'warn' || level === 'error')
   // A coordinator that has just started can still load its groups. This is not an error about
   // rights.
   const unrelated = /without TLS|coordinator is loading|^kafkajs: Restarting the consumer/

@@ -10,7 +10,7 @@ import { classifyAddress } from '../../../src/core/network/address.ts'
 import { liveKeys } from '../../../src/core/settings/differences.ts'
 import { defaultListen } from '../../../src/core/settings/listeners.ts'
 import { delivery } from '../../../src/core/settings/schema.ts'
-import { serviceNames } from '../../../src/core/settings/service-names.ts'
+import { serviceNames } from '../../../src/core/settings/services.ts'
 import { topicConfig, topicNames, topicSpecs } from '../../../src/core/topics.ts'
 import { networkPeers, rendered } from '../../support/deploy/manifests/renderings.ts'
 import { deploymentsIn, ofKind } from '../../support/deploy/manifests/workloads.ts'
@@ -31,7 +31,7 @@ const configurationIn = (manifests: readonly Manifest[]): string =>
 
 const operatorKey = (name: string) => ({ name, role: 'operate', keyFile: `../secrets/${name}` })
 
-describe('one place', () => {
+describe('values that the chart repeats', () => {
   it('the version equals that of the package', () => {
     const { version } = JSON.parse(read('package.json'))
     expect(parse(read(`${chart}/Chart.yaml`))).toMatchObject({ version, appVersion: version })
@@ -114,10 +114,10 @@ describe('one place', () => {
   const deliveries: readonly [string, { schedule?: readonly string[]; attemptsTopic?: boolean }][] = [
     ['the default', {}],
     ['no retries', { schedule: [] }],
-    ['other units for the same', { schedule: ['60s', '90s', '5400s', '120m', '1500ms'] }],
-    ['attempts are written down', { attemptsTopic: true }],
+    ['the same schedule in other units', { schedule: ['60s', '90s', '5400s', '120m', '1500ms'] }],
+    ['with the attempts topic', { attemptsTopic: true }],
   ]
-  it.each(deliveries)('topics of Strimzi are those that `topics apply` makes: %s', async (_, given) => {
+  it.each(deliveries)('topics of Strimzi are those that `topics apply` creates: %s', async (_, given) => {
     const topics = { prefix: 'acme_eu', partitions: 6, replicationFactor: 3 }
     const strimzi = { cluster: 'kafka', topics: { enabled: true } }
     const made = ofKind(await rendered({ config: { topics, delivery: given }, strimzi }), 'KafkaTopic')
@@ -202,7 +202,7 @@ describe('the configuration', () => {
   // With the first key the API starts to listen, so the pods are restarted.
   const before: Readonly<Record<string, unknown>> = { operator: { keys: [operatorKey('ada')] } }
   it.each(Object.entries(changes))(
-    '%s: pods are rolled only for what running processes do not take over',
+    '%s: pods restart only for changes that running processes do not apply',
     async (key, value) => {
       const given = key in before ? { [key]: before[key] } : {}
       const [first, after] = await Promise.all([templatesOf(given), templatesOf({ [key]: value })])
@@ -228,36 +228,36 @@ describe('the configuration', () => {
 describe('rejected values', () => {
   const cluster = { cluster: 'kafka' }
   const rows: readonly [string, object, string][] = [
-    ['a value that there is not', { replicaCount: 3 }, 'replicaCount'],
+    ['an unknown value', { replicaCount: 3 }, 'replicaCount'],
     ['a misspelt key of the configuration', { config: { kafka: { broker: [] } } }, "'broker' not allowed"],
     ['a wrong duration', { config: { delivery: { timeout: '5 seconds' } } }, '/config/delivery/timeout'],
     ['no brokers', { config: { kafka: { brokers: [] } } }, '/config/kafka/brokers'],
     ['a reserved id', { config: { sources: [{ id: 'hookline.x', writeKey: 'k' }] } }, '/config/sources/0/id'],
     [
-      "where to listen, which is the chart's",
+      'a listen address, which the chart sets',
       { config: { collector: { listen: '0.0.0.0:80' } } },
       "'listen' not allowed",
     ],
-    ['whatever is newest', { image: { tag: 'latest' } }, '/image/tag'],
+    ['the tag latest', { image: { tag: 'latest' } }, '/image/tag'],
     ['no memory limit', { services: { collector: { resources: { limits: { memory: null } } } } }, 'memory'],
     ['no replicas', { services: { dispatcher: { replicas: 0 } } }, '/services/dispatcher/replicas'],
-    ['a service that there is not', { services: { receiver: { enabled: true } } }, 'receiver'],
-    ['less time than a drain takes', { terminationGracePeriodSeconds: 10 }, '/terminationGracePeriodSeconds'],
+    ['an unknown service', { services: { receiver: { enabled: true } } }, 'receiver'],
+    ['a grace period shorter than the drain', { terminationGracePeriodSeconds: 10 }, '/terminationGracePeriodSeconds'],
     ['the whole memory as heap', { heapPercent: 100 }, '/heapPercent'],
     ['a secret by reference', { extraEnv: [{ name: 'K', valueFrom: {} }] }, '/extraEnv/0'],
-    ['topics of no cluster', { strimzi: { topics: { enabled: true } } }, 'strimzi.cluster is required'],
+    ['topics without a cluster', { strimzi: { topics: { enabled: true } } }, 'strimzi.cluster is required'],
     [
       'a Secret that pods cannot mount',
       { strimzi: { ...cluster, namespace: 'kafka', user: { enabled: true } } },
       'needs an empty strimzi.namespace',
     ],
     [
-      'a wait that is not written out',
+      'a schedule with a variable',
       { config: { delivery: { schedule: [`\${WAIT}`] } }, strimzi: { ...cluster, topics: { enabled: true } } },
       'must be a plain duration',
     ],
-    ['no store', { externalSecrets: { enabled: true } }, 'externalSecrets.store.name is required'],
-    ['no account', { serviceAccount: { create: false } }, 'serviceAccount.name is required'],
+    ['no secret store', { externalSecrets: { enabled: true } }, 'externalSecrets.store.name is required'],
+    ['no service account', { serviceAccount: { create: false } }, 'serviceAccount.name is required'],
   ]
   it.each(rows)('%s', async (_, values, words) => {
     await expect(rendered(values)).rejects.toThrow(words)

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { ResponseFilter } from '../../../src/adapters/webhook/response-filter.ts'
+import { ResponseFilter } from '../../../src/adapters/webhook/undici-response-filter.ts'
 
 /** What a parser reads through a filter from a socket with these chunks. */
 function read(pieces: readonly string[]) {

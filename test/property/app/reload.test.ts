@@ -4,7 +4,7 @@ import { type Loaded, loadConfigFile } from '../../../src/adapters/config-file/c
 import { watchConfigFile } from '../../../src/adapters/config-file/watch.ts'
 import type { LogLevel } from '../../../src/adapters/logger.ts'
 import { reloadHandlers } from '../../../src/app/reload.ts'
-import type { ConfigurationFile } from '../../../src/core/health.ts'
+import type { ReloadState } from '../../../src/core/health.ts'
 import { loggable } from '../../../src/core/logging/log-fields.ts'
 import { liveKeys } from '../../../src/core/settings/differences.ts'
 import type { Settings } from '../../../src/core/settings/settings.ts'
@@ -35,13 +35,13 @@ async function started() {
   const { settings } = start
   const counts = new Map<string, number>()
   const logger = Object.assign(new RecordingLogger(), { level: settings.log.level as LogLevel })
-  const state = { settings, file: { kind: 'accepted', needRestart: [] } as ConfigurationFile }
+  const state = { settings, file: { kind: 'accepted', needRestart: [] } as ReloadState }
   const composition = {
     metrics: countingMetrics(counts),
     apply(next: Settings) {
       state.settings = next
     },
-    noteFile(file: ConfigurationFile) {
+    noteFile(file: ReloadState) {
       state.file = file
     },
   }

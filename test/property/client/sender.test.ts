@@ -77,7 +77,7 @@ function moody(list: readonly Mood[], later: (ms: number) => Promise<void>): { r
 const balance = ({ counts }: Sender): number =>
   counts.queued - counts.sent - counts.failed - counts.dropped - counts.waiting
 
-describe('accounting', () => {
+describe('the counters', () => {
   it('are exact at every moment for any endpoint; each message is settled once, in order', async () => {
     const scenario = fc.record({
       moods: fc.array(fc.constantFrom(...moods), { minLength: 1, maxLength: 6 }),
@@ -135,7 +135,7 @@ describe('accounting', () => {
   })
 
   it.each<OnFull>(['error', 'drop-oldest'])(
-    'an hour of outage stays within the bounds, and the client comes back: %s',
+    'the queue stays within its bounds in an outage of an hour, and is sent afterwards: %s',
     async onFull => {
       let isDown = true
       const maxQueueBytes = 1_000_000

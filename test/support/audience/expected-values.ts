@@ -1,5 +1,5 @@
 import type { AudienceInput } from '../../../src/core/audience/input.ts'
-import { syncBegan } from '../../../src/core/audience/sync.ts'
+import { syncBegan } from '../../../src/core/audience/sync-watermark.ts'
 import type { EpochMs } from '../../../src/core/units.ts'
 
 export type InputLog = readonly { readonly input: AudienceInput; readonly at: EpochMs }[]
@@ -8,9 +8,9 @@ const weekOfIds = 7 * 24 * 3_600_000 * 1024
 const dayOfIds = 24 * 3_600_000 * 1024
 
 /**
- * Computes the expected values from a log of inputs: the value from each user's newest sync, by
- * `<audience>/<user>`. `undefined` is the absent value. `deletedAt`: the last deletion of each
- * user.
+ * Computes the expected value of each user, by `<audience>/<user>`, from a log of inputs: the value
+ * from the user's newest sync. A user who is not in the result has the absent value. `deletedAt`:
+ * the last deletion of each user.
  */
 export function truthOf(log: InputLog, deletedAt: ReadonlyMap<string, EpochMs>): ReadonlyMap<string, string> {
   const said = new Map<string, { readonly value: string; readonly sync: number }>()

@@ -32,7 +32,7 @@ interface Write {
   readonly onAck: Parameters<LogProducer['append']>[2]
 }
 
-/** What the dispatcher reports about an identify. `silent`: nothing. */
+/** What the dispatcher reports about an identify message. `silent`: nothing. */
 export type Fate = ChangeResult | 'silent'
 
 export interface Sent {
@@ -73,7 +73,7 @@ export class AudiencesHarness {
   readonly written: string[] = []
   /** Whether writes stay queued in the producer. */
   isFrozen = false
-  /** Writes that Kafka accepts before the process is killed. */
+  /** Number of writes that Kafka accepts before the process is killed. */
   writesLeft = Number.POSITIVE_INFINITY
   readonly #fate: (sent: Sent) => Fate
   readonly #emitted: Event[] = []
@@ -110,7 +110,10 @@ export class AudiencesHarness {
     return this.writesLeft <= 0
   }
 
-  /** Starts another process, after a kill or without one. Nothing is drained or committed. */
+  /**
+   * Starts another process, after a kill or without one. The previous process drains and commits
+   * nothing.
+   */
   async restart(): Promise<void> {
     this.#pending = []
     this.writesLeft = Number.POSITIVE_INFINITY

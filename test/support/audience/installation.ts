@@ -2,13 +2,13 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { RunningService } from '../../../deploy/tools/local/service-process.ts'
-import { type Pipeline, startPipeline } from '../process/pipeline.ts'
+import { startInstallation, type TestInstallation } from '../process/test-installation.ts'
 import { audience } from './partition-harness.ts'
 import { AudienceReceiver } from './receiver.ts'
 
 /** An installation with one audience, and a receiver for each of its destinations. */
 export interface AudienceInstallation {
-  readonly pipeline: Pipeline
+  readonly installation: TestInstallation
   readonly receivers: ReadonlyMap<string, AudienceReceiver>
   run(): Promise<RunningService>
   /**
@@ -25,23 +25,23 @@ export async function startAudienceInstallation(
 ): Promise<AudienceInstallation> {
   const receivers = new Map<string, AudienceReceiver>()
   for (const id of destinations) receivers.set(id, await AudienceReceiver.started())
-  const pipeline = await startPipeline({
+  const installation = await startInstallation({
     delivery: { transport: 'undici', ...delivery },
     destinations: [...receivers].map(([id, { url }]) => ({ id, sources: ['web'], webhooks: [{ url }] })),
     audiences: { emitPerSecond: 100_000, list: [{ name: audience, kind: 'audience', destinations }] },
   })
   const directory = await mkdtemp(join(tmpdir(), 'hookline-members-'))
   return {
-    pipeline,
+    installation,
     receivers,
-    run: () => pipeline.run({}, ['--services', 'dispatcher,audiences']),
+    run: () => installation.run({}, ['--services', 'dispatcher,audiences']),
     async sync(members, { wait = false } = {}) {
       const file = join(directory, 'members.txt')
       await writeFile(file, [...members].join('\n'))
-      await pipeline.command('audience', 'sync', '--name', audience, '--members', file, ...(wait ? ['--wait'] : []))
+      await installation.command('audience', 'sync', '--name', audience, '--members', file, ...(wait ? ['--wait'] : []))
     },
     async close() {
-      await pipeline.close()
+      await installation.close()
       for (const receiver of receivers.values()) await receiver.close()
       await rm(directory, { recursive: true, force: true })
     },

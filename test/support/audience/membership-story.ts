@@ -1,20 +1,22 @@
 import { type Membership, type MembershipInput, step } from '../../../src/core/audience/membership.ts'
-import { type AudienceWatermark, emptyWatermark, syncId } from '../../../src/core/audience/sync.ts'
+import { type AudienceWatermark, emptyWatermark, syncId } from '../../../src/core/audience/sync-watermark.ts'
 import { durationMs, epochMs, type JsonText } from '../../../src/core/units.ts'
 import { duration } from '../dispatcher/deliveries.ts'
 
-/** The result of one line of a story. */
+/** The last state of the membership, and the answer of `step` to each input. */
 export interface Told {
   readonly state: Membership | undefined
   readonly lines: readonly string[]
 }
 
 /**
- * Runs a story of one membership: maps each event to the answer of `step`. The words: `10 true`:
- * sync 10 contains true. `end 20`: full sync 20 ends. `ok 11 true`, `lost 11 true`: the change of
- * version 11 was delivered, or was not. `resend`, `reset`. `sweep 20/7`: syncs up to 20 are closed,
- * with versions up to 7 (default 20). `forget`. `again …`: the same offset again. `wait 5h`. `off`,
- * `on`: the destination leaves or joins the list. `removed`: the configuration no longer has it.
+ * Runs a story of one membership: maps each event to the answer of `step`. The words:
+ * - `10 true`: sync 10 contains true. `end 20`: full sync 20 ends.
+ * - `ok 11 true`, `lost 11 true`: the change of version 11 was delivered, or was not.
+ * - `resend`, `reset`, `forget`: the input of this name.
+ * - `sweep 20/7`: syncs up to 20 are closed, with versions up to 7 (default 20).
+ * - `again …`: the same offset again. `wait 5h`: time passes.
+ * - `off`, `on`: the destination leaves or joins the list. `removed`: it is no longer configured.
  */
 export function tell(story: string, absent = 'false'): Told {
   let state: Membership | undefined

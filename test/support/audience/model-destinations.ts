@@ -3,7 +3,7 @@ import type { SuppressionIndex } from '../../../src/core/deletion/suppressions.t
 import type { Event } from '../../../src/core/message/event.ts'
 import type { EpochMs } from '../../../src/core/units.ts'
 import { type DeliveryResult, reportOf } from '../../../src/services/dispatcher/report.ts'
-import { expiry } from './model-service.ts'
+import { expiry } from './stepwise-service.ts'
 
 /** What can happen to a copy of an event on its way. */
 export const fates = [
@@ -25,10 +25,13 @@ interface Sent {
   isFailed: boolean
 }
 
-/** The identifies sent for one audience, user and destination. */
+/** The identify messages sent for one audience, user and destination. */
 interface Sendings {
   readonly sent: Sent[]
-  /** Number of causes since the last identify. Each permits one repetition of the last value. */
+  /**
+   * Number of causes since the last identify message. Each permits one repetition of the last
+   * value.
+   */
   causes: number
   repetitions: number
 }
@@ -76,7 +79,7 @@ export class ModelDestinations {
     for (const key of keys) this.#sendingsOf(key).causes++
   }
 
-  /** Appends an identify to the events topic, and checks its id and that it has a cause. */
+  /** Appends an identify message to the events topic, and checks its id and that it has a cause. */
   take(event: Event): void {
     const { messageId, traits = '' } = event.message
     const key = keyOf(event)
@@ -213,5 +216,5 @@ const keyOf = ({ origin, message, destinationId }: Event): string =>
 
 const userOf = (key: string): string => JSON.parse(key)[1]
 
-/** The absent value of the traits in these tests. */
+/** The absent value of the audience in this key. */
 const absentOf = (key: string): string => (JSON.parse(key)[0] === 'Score' ? 'null' : 'false')

@@ -1,9 +1,11 @@
 import { absentValue } from '../../../src/core/audience/directory.ts'
 import { membershipKey, parseMembershipKey } from '../../../src/core/audience/record.ts'
-import { newSyncId, type SyncPart } from '../../../src/core/audience/sync.ts'
+import { newSyncId, type SyncPart } from '../../../src/core/audience/sync-watermark.ts'
 import { SuppressionIndex } from '../../../src/core/deletion/suppressions.ts'
 import { type EpochMs, epochMs, type JsonText } from '../../../src/core/units.ts'
 import { start } from '../dispatcher/deliveries.ts'
+import { truthOf } from './expected-values.ts'
+import { ModelDestinations } from './model-destinations.ts'
 import {
   type AudienceCase,
   audienceCases,
@@ -15,16 +17,14 @@ import {
   pick,
   rareCommands,
   userNames,
-} from './cases.ts'
-import { truthOf } from './expected-values.ts'
-import { ModelDestinations } from './model-destinations.ts'
-import { ModelService } from './model-service.ts'
+} from './model-vocabulary.ts'
+import { ModelService } from './stepwise-service.ts'
 
 const hour = 3_600_000
 
 /**
- * One partition of the audiences service, with its surroundings and the commands of the test. Two
- * numbers make all choices of a command.
+ * One partition of the audiences service, with models of Kafka, the dispatcher and the
+ * destinations, and the commands of the test. Two numbers make all choices of a command.
  */
 export class AudienceModel {
   #now = start
@@ -44,8 +44,8 @@ export class AudienceModel {
   readonly #isCalm: boolean
 
   /**
-   * With few users, more happens to each one. `isCalm`: without the rare commands that weaken what
-   * can be checked.
+   * With few users, more happens to each one. `isCalm`: without the rare commands after which fewer
+   * properties can be checked.
    */
   constructor({ users, isCalm }: { users: number; isCalm: boolean }) {
     this.#users = userNames.slice(0, users)
@@ -81,7 +81,7 @@ export class AudienceModel {
     this.#service.commit()
   }
 
-  /** Syncs each audience in full with the values that are already true. */
+  /** Syncs each audience in full with its current values. */
   syncAll(): void {
     for (const audience of audienceCases) {
       const truth = this.#truth()
@@ -178,13 +178,13 @@ export class AudienceModel {
     },
     commit: () => this.#service.commit(),
     crash: a => this.#service.crash({ isCompacted: a % 2 === 0 }),
-    // Short enough that no single write takes hours.
+    // Before an hour or more passes, all inputs are finished, because no single write takes hours.
     pass: (a, b) => {
       const length = pick([1_000, 60_000, hour, 6 * hour], a)
       if (length >= hour) this.#service.drain()
       this.pass(length + b)
     },
-    // Short enough that the service is not down for days.
+    // Before eight days pass, all inputs are finished, because the service is not down for days.
     leap: () => {
       this.#receivers.giveUpAttempted()
       this.#readAll()

@@ -2,9 +2,9 @@ import type { Change } from '../../../src/core/audience/changes.ts'
 import { type AudienceDirectory, audienceDirectory } from '../../../src/core/audience/directory.ts'
 import type { AudienceInput } from '../../../src/core/audience/input.ts'
 import { AudiencePartition } from '../../../src/core/audience/partition.ts'
-import type { Restored } from '../../../src/core/audience/partition-records.ts'
 import type { MembershipRecord } from '../../../src/core/audience/record.ts'
-import { type SyncMode, syncId } from '../../../src/core/audience/sync.ts'
+import type { Restored } from '../../../src/core/audience/restored-records.ts'
+import { type SyncMode, syncId } from '../../../src/core/audience/sync-watermark.ts'
 import { SuppressionIndex } from '../../../src/core/deletion/suppressions.ts'
 import { epochMs, type JsonText } from '../../../src/core/units.ts'
 import { destinationOf, duration, start } from '../dispatcher/deliveries.ts'
@@ -74,8 +74,8 @@ export class PartitionHarness {
   }
 
   /**
-   * Processes an input, by default one minute after the previous one. Syncs are in minutes;
-   * versions count from the start.
+   * Processes an input, by default one minute after the previous one. In the result, a watermark
+   * has its closed sync in minutes, and its floor relative to `sync(0)`.
    */
   take(input: AudienceInput, minutes = 1): readonly string[] {
     this.now = epochMs(this.now + minutes * 60_000)

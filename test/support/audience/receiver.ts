@@ -6,7 +6,7 @@ import { HttpEndpoint } from '../network/http-endpoint.ts'
 
 interface Told {
   readonly userId: string
-  /** `undefined` in a delete. */
+  /** Undefined in a `delete` message. */
   readonly traits?: Readonly<Record<string, unknown>>
 }
 

@@ -1,7 +1,7 @@
 import avsc from 'avsc'
 import type { AudienceInput } from '../../../src/core/audience/input.ts'
 import type { MembershipRecord } from '../../../src/core/audience/record.ts'
-import { syncId } from '../../../src/core/audience/sync.ts'
+import { syncId } from '../../../src/core/audience/sync-watermark.ts'
 import type { JsonText } from '../../../src/core/units.ts'
 import { start } from '../dispatcher/deliveries.ts'
 

@@ -36,14 +36,14 @@ export interface Consumer {
   readonly folder: string
   readonly packed: Readonly<Record<string, Packed>>
   write(file: string, text: string): Promise<void>
-  /** Runs a file in the folder, with arguments. It is killed after 30 s. */
+  /** Runs a file in the folder, with arguments. The process is killed after 150 s. */
   node(file: string | readonly string[], env?: Readonly<Record<string, string>>): Promise<Finished>
-  /** Type-checks in the folder. */
+  /** Runs the type checker of TypeScript in the folder, with arguments. */
   typescript(...args: readonly string[]): Promise<Finished>
   close(): Promise<void>
 }
 
-/** The files that are built and packed, and the build's inputs. */
+/** The files that are built and packed, and the inputs of the build. */
 const sources = ['package.json', 'tsconfig.json', 'tsconfig.build.json', 'src', 'packages', 'schemas', 'bin']
 const extras = ['README.md', 'LICENSE', 'CHANGELOG.md', 'deploy/local/hookline.yaml']
 

@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals'
 import { systemClock } from '../../../src/adapters/clock/clock.ts'
+import { createTrackingServer } from '../../../src/adapters/http/collector-server.ts'
 import { createOperatorAuthentication } from '../../../src/adapters/http/operator-authentication.ts'
 import type { ProblemCode } from '../../../src/adapters/http/responses.ts'
 import type { HttpLimits } from '../../../src/adapters/http/server-limits.ts'
-import { createTrackingServer } from '../../../src/adapters/http/tracking-routes.ts'
 import { createMetrics } from '../../../src/adapters/metrics/metrics.ts'
 import type { TrackingApi, TrackingRequest } from '../../../src/core/collector/tracking-api.ts'
 import type { OperatorApi } from '../../../src/core/operator/operator-api.ts'
@@ -11,7 +11,7 @@ import type { Clock, Logger } from '../../../src/core/ports.ts'
 import type { Tracer } from '../../../src/core/trace/tracer.ts'
 import { durationMs } from '../../../src/core/units.ts'
 import { post } from '../network/http-bytes.ts'
-import { connect, type Wire, type WireAnswer } from '../network/wire.ts'
+import { connect, type Wire, type WireAnswer } from '../network/raw-http-client.ts'
 import { findOperatorKey } from '../operator/scripted-operator-api.ts'
 import { silent } from '../telemetry/silent-logger.ts'
 import { expectAsDocumented } from './openapi.ts'
@@ -46,7 +46,7 @@ type Sent = string | Buffer | ((wire: Wire, api: ScriptedTrackingApi) => unknown
 /** One test case: the bytes to write to a new connection, and the expected responses. */
 export interface RawCase {
   readonly name: string
-  /** Written one after the other. */
+  /** Bytes and actions, one after the other. */
   readonly send: readonly Sent[]
   /** Expected responses, in order. */
   readonly answers: readonly ExpectedAnswer[]
@@ -60,7 +60,6 @@ export interface RawCase {
   readonly interim?: readonly number[]
 }
 
-/** Creates a test case. */
 export const raw = (
   name: string,
   send: Sent | readonly Sent[],
@@ -122,7 +121,7 @@ export async function startCollector(
   }
 }
 
-/** Long enough on the loopback interface for all bodies of these tests. */
+/** Limits that are enough, on the loopback interface, for all bodies of these tests. */
 export const briefly: HttpLimits['linger'] = { time: durationMs(300), bytes: 4_194_304 }
 
 /**

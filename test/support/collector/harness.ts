@@ -122,7 +122,7 @@ export class CollectorHarness {
     return this.counts.get(key) ?? 0
   }
 
-  /** Bytes in memory. */
+  /** Bytes that the collector holds in memory. */
   held(what: 'bodies' | 'records'): number {
     this.service.refreshGauges()
     return this.count(`collectorHeldBytes{${what}}`)

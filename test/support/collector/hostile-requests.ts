@@ -1,21 +1,24 @@
 import { gzipSync } from 'node:zlib'
 import { type Chance, createChance } from '../../tools/chaos/seeded-random.ts'
 import { basic, chunk, type Fields, post } from '../network/http-bytes.ts'
-import { connect } from '../network/wire.ts'
+import { connect } from '../network/raw-http-client.ts'
 import { type HostileBody, hostileBodies } from './hostile-bodies.ts'
 
 export interface HostileRequest {
-  /** Appears in failures. */
+  /** Name that appears in failures. */
   readonly name: string
-  /** Written one after the other. */
+  /** Bytes that are written one after the other. */
   readonly pieces: readonly Buffer[]
-  /** Whether a response must come. Incomplete requests get none, and their connection is reset. */
+  /**
+   * Whether the request must get a response. Incomplete requests get none, and their connection is
+   * reset.
+   */
   readonly isWhole: boolean
 }
 
 interface Options {
   readonly seed: number
-  /** A valid write key. Half of the requests have it. */
+  /** A valid write key, which many of the requests have. */
   readonly writeKey: string
   /** Characters of the largest bodies before compression. */
   readonly largest?: number
@@ -142,7 +145,7 @@ export async function sendHostile(
       const wire = await connect(url)
       for (const piece of pieces) await wire.send(piece)
       if (isWhole) {
-        // No client waits for a response to an incomplete request.
+        // Wait only here, because an incomplete request gets no response.
         wire.end()
         const answer = await wire.answer().catch(() => undefined)
         statuses.set(name, answer?.status ?? 0)

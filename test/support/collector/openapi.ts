@@ -1,7 +1,7 @@
 import { expect } from '@jest/globals'
 import ajv, { type ValidateFunction } from 'ajv/dist/2020.js'
 import { openApiDocument } from '../../../src/adapters/http/openapi.ts'
-import type { WireAnswer } from '../network/wire.ts'
+import type { WireAnswer } from '../network/raw-http-client.ts'
 
 interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>

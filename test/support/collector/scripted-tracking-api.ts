@@ -15,7 +15,7 @@ export class ScriptedTrackingApi implements TrackingApi {
   #reserved = 0
   #most = 0
   #answer: (request: TrackingRequest) => TrackingAnswer | Promise<TrackingAnswer> = () => everythingTaken
-  /** Maximum number of reserved bytes. */
+  /** Limit of reserved bytes. `reserve` refuses more. */
   budget = Number.POSITIVE_INFINITY
   readonly #writeKeys: readonly string[]
   readonly #open = new Set<() => void>()

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll } from '@jest/globals'
 import { basic, type Fields, post } from '../network/http-bytes.ts'
-import { connect, type WireAnswer } from '../network/wire.ts'
+import { connect, type WireAnswer } from '../network/raw-http-client.ts'
 import { startCollector } from './cases.ts'
 import { expectAsDocumented } from './openapi.ts'
 import { RecordingCollector } from './recording-collector.ts'

@@ -6,7 +6,7 @@ import { type TreeChange, treeChange, treeWith } from './value-mutations.ts'
 /* Changes to the text of a configuration, as people, templates and partial writes make them. */
 
 const within = fc.nat({ max: 10_000 })
-/** Text pieces with a meaning in YAML, or that look like one. */
+/** Pieces of text that have a meaning in YAML, or look as if they had one. */
 const pieces = [
   ...[
     '[',

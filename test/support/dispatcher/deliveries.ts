@@ -1,7 +1,7 @@
 import type { CallOutcome, Decision } from '../../../src/core/delivery/decide.ts'
 import { type DeliveryState, initialState } from '../../../src/core/delivery/delivery-state.ts'
 import type { Outcome } from '../../../src/core/delivery/outcome.ts'
-import type { RetryPolicy } from '../../../src/core/delivery/schedule.ts'
+import type { RetryPolicy } from '../../../src/core/delivery/retry-tier.ts'
 import type { Event } from '../../../src/core/message/event.ts'
 import type { Message } from '../../../src/core/message/message.ts'
 import type { LogRecord } from '../../../src/core/ports.ts'
@@ -16,8 +16,6 @@ import {
   Secret,
 } from '../../../src/core/units.ts'
 
-/** Valid test values that a test varies. */
-
 export const start = epochMs(Date.parse('2026-11-21T08:00:00.000Z'))
 
 export const duration = (text: string): DurationMs => {
@@ -27,7 +25,7 @@ export const duration = (text: string): DurationMs => {
 }
 export const durations = (text: string): readonly DurationMs[] => text.split(' ').filter(Boolean).map(duration)
 
-/** The schedule of decisions.md "number and spacing of retries". */
+/** The default schedule of the configuration. */
 export const defaultSchedule = durations('10s 30s 1m 5m 15m 30m 1h 1h 1h')
 
 export const policyOf = (schedule: readonly DurationMs[], window = duration('4h')): RetryPolicy => ({

@@ -21,7 +21,7 @@ export const goldenSignatures: ReadonlyMap<string, string> = new Map(
 )
 
 export interface GoldenPayload {
-  /** `<settings>/<case>` */
+  /** `<settings>/<case>`: the folder, named after the payload setting, and the name of the case. */
   readonly name: string
   readonly message: Message
   readonly body: string
@@ -33,7 +33,10 @@ export const goldenPayloads: readonly GoldenPayload[] = readdirSync(folder, { re
   .sort()
   .map(name => ({ name, message: messageFrom(read(`${name}${suffix}`)), body: read(`${name}.body.json`) }))
 
-/** Parses an SDK's message. A deletion request creates its `delete` directly, with three fields. */
+/**
+ * Parses the message of an SDK. A `delete` is not normalised, because a deletion request creates it
+ * directly.
+ */
 function messageFrom(text: string): Message {
   const parsed = parseJson(text)
   if (parsed.kind === 'rejected') throw new TypeError(parsed.message)

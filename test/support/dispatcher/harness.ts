@@ -1,4 +1,8 @@
-import { encodeSuppressions, type Suppression } from '../../../src/core/deletion/suppressions.ts'
+import {
+  defaultSuppressionRetention,
+  encodeSuppressions,
+  type Suppression,
+} from '../../../src/core/deletion/suppressions.ts'
 import { createRouting } from '../../../src/core/delivery/route.ts'
 import type { Event } from '../../../src/core/message/event.ts'
 import type { Message } from '../../../src/core/message/message.ts'
@@ -49,7 +53,6 @@ interface Options {
   readonly destinations?: readonly Destination[]
   readonly answer?: (call: WebhookCall, at: EpochMs) => CallResult | 'never'
   readonly delivery?: Partial<DeliverySettings>
-  /** Producer of the attempt records. */
   readonly attemptProducer?: LogProducer
   readonly tracer?: Tracer
   /** `undefined`: the process always has idle CPU. */
@@ -190,7 +193,7 @@ export class DispatcherHarness {
     return this.clock.advance(duration, () => this.#settle())
   }
 
-  /** A deletion is accepted now. */
+  /** Writes suppressions of a user, as an accepted deletion does. */
   mark(userId: string, ...marks: Suppression[]): void {
     this.log.write(this.topics.suppressions, Buffer.from(encodeSuppressions(marks)), userId)
   }
@@ -214,7 +217,7 @@ export class DispatcherHarness {
     const topic = this.topics.suppressions
     const follower = this.log.follower(topic)
     const deps = { follower, producer: this.#producer(), topic, clock: this.clock, logger: this.#logger }
-    return { follower, marks: createSuppressionList(deps) }
+    return { follower, marks: createSuppressionList({ ...deps, lasts: defaultSuppressionRetention }) }
   }
 
   /** Responds to requests and delivers records until the dispatcher is idle. */

@@ -10,7 +10,6 @@ export interface Json {
 }
 
 export const read = (path: string): string => readFileSync(join(checkout, path), 'utf8')
-/** schemas/asyncapi.yaml */
 export const document = parse(read('schemas/asyncapi.yaml')) as Json
 export const ajv = new ajvModule.Ajv({ logger: false, strict: false, allErrors: true })
 

@@ -3,7 +3,6 @@ import { join, resolve } from 'node:path'
 
 export const checkout = resolve(import.meta.dirname, '../../..')
 
-/** A page of the documentation. */
 export interface Page {
   /** Path in the repository. */
   readonly path: string
@@ -26,7 +25,7 @@ export const allPages = (): readonly Page[] =>
 
 /** An example: a fenced block, or an indented block that does not belong to a list. */
 export interface Block {
-  /** Number of its first line, from 1. */
+  /** Number of the block's first line, from 1. */
   readonly line: number
   /** The language of the fence; `''` for an indented block. */
   readonly language: string

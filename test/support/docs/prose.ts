@@ -3,8 +3,8 @@ import { createScanner } from 'typescript/unstable/ast/scanner'
 
 /*
  * The prose of a file: its text with all code blanked out, so that lines stay where they are. The
- * scanner of TypeScript is unstable in name; package.json has its exact version. The transpiler of
- * the tests, swc, has no comments in its result.
+ * scanner is an unstable API of TypeScript, so package.json has an exact version. swc, which
+ * transpiles the tests, does not return comments.
  */
 
 /** Replaces each character of code between two texts. */
@@ -15,8 +15,8 @@ const withoutCodeSpans = (text: string): string =>
   text.replaceAll(/`[^`\n]+`/g, span => span.replaceAll(/[^\s`]/g, '_'))
 
 /**
- * A Markdown page without examples, code spans and link targets, and without the tables of published
- * runs: their texts are strings of `test/tools`, as they were at the time of the run.
+ * A Markdown page without examples, code spans and link targets, and without the tables of
+ * published runs: their texts are strings of `test/tools`, as they were at the time of the run.
  */
 export const proseOfPage = (text: string): string =>
   withoutCodeSpans(
@@ -30,7 +30,10 @@ export const proseOfYaml = (text: string): string =>
     return at < 0 ? blank(line) : `${blank(line.slice(0, at))} ${withoutCodeSpans(line.slice(at + 1))}`
   })
 
-/** Tokens that end a value: a slash behind one of them divides. */
+/**
+ * Tokens that end a value: a slash after one of them divides, and does not begin a regular
+ * expression.
+ */
 const valueEnds: ReadonlySet<SyntaxKind> = new Set([
   ...[SyntaxKind.Identifier, SyntaxKind.ThisKeyword, SyntaxKind.NumericLiteral, SyntaxKind.StringLiteral],
   ...[SyntaxKind.NoSubstitutionTemplateLiteral, SyntaxKind.TemplateTail, SyntaxKind.RegularExpressionLiteral],

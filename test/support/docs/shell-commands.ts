@@ -20,7 +20,7 @@ export function commandsIn(script: string): readonly (readonly string[])[] {
   return commands
 }
 
-/** White space, an end of line, an operator, a redirection, or a word with quoted parts. */
+/** Matches white space, an end of line, an operator, a redirection, or a word with quoted parts. */
 const tokens =
   /[ \t]+|\n|&&|\|\||\$\(|[|;&()]|\d?[<>]+(?:&\d| *(?:"[^"]*"|[^\s|;&()]+))|(?:'[^']*'|"(?:\\.|[^"\\])*"|\\.|(?!\$\()[^\s|;&()<>'"\\]|[<>])+/g
 

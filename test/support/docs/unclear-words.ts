@@ -1,6 +1,7 @@
 /*
- * Words and forms that a reader of comments, messages and pages has to read twice. The list is our own, because
- * textlint and retext need an own plugin for TypeScript, and would save only the loop over the list.
+ * Words and forms that a reader of comments, messages and pages has to read twice. The list is in
+ * this repository, because textlint and retext would need a plugin for TypeScript, and would
+ * replace only the loop over the list.
  */
 
 /** A word or form that no text may have. */
@@ -10,9 +11,9 @@ export interface UnclearWord {
   /** What to write instead. */
   readonly instead: string
   readonly why: string
-  /** Has the word. */
+  /** An example that has the word. */
   readonly bad: string
-  /** Looks similar and is fine. */
+  /** A similar text that is permitted. */
   readonly good: string
   /** Files that may have it, each with the reason. */
   readonly except?: Readonly<Record<string, string>>
@@ -231,6 +232,6 @@ export const unclearWordsIn = (path: string, prose: string, words = unclearWords
 /** White space is matched completely, so that a lookahead behind it sees the next word. */
 const everywhere = ({ source }: RegExp): RegExp => new RegExp(source.replaceAll(' ', '\\s+(?!\\s)'), 'gi')
 
-/** As a test prints it: file, line, word, and what to write. */
+/** Formats a finding for a test: file, line, word, and what to write. */
 export const explain = (path: string, { line, found, word }: Finding): string =>
   `${path}:${line}: "${found}": write ${word.instead}; ${word.why}`

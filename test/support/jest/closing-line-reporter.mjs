@@ -1,4 +1,4 @@
-/** Prints the one line that everything which runs the suite reads last: `N passed, N failed`. */
+/** Prints `N passed, N failed` as the last line of a run. */
 export default class ClosingLineReporter {
   onRunComplete(_contexts, results) {
     const failed = results.numFailedTests + results.numRuntimeErrorTestSuites

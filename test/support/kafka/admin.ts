@@ -71,7 +71,7 @@ export async function createAdminClient(brokers = process.env['KAFKA_BROKERS'] ?
   }
 }
 
-/** Repeats `ask` until it returns a value. The time limit of the test ends it. */
+/** Repeats `ask` until it returns a value. Only the time limit of the test ends the repetition. */
 export async function until<T>(ask: () => Promise<T | undefined>): Promise<T> {
   for (;;) {
     const answer = await ask()

@@ -47,7 +47,6 @@ export class MemoryLog {
     this.#append(topic, { key: key === null ? null : Buffer.from(key), value, headers })
   }
 
-  /** Writes to a given partition. */
   writeTo(
     partition: number,
     topic: string,
@@ -116,7 +115,7 @@ export class MemoryLog {
     return follower
   }
 
-  /** The partition count of each topic. */
+  /** The numbers of a topic's partitions. */
   get partitionNumbers(): readonly number[] {
     return Array.from({ length: this.#partitions }, (_, partition) => partition)
   }
@@ -145,7 +144,6 @@ export class MemoryLog {
     return logs
   }
 
-  /** Appends a record and returns its offset. */
   #append(topic: string, record: OutgoingRecord, unreadBatch?: UnreadBatch): number {
     const { key, value, headers, partitionKey = key } = record
     const { partition = partitionKey === null ? 0 : partitionFor(partitionKey, this.#partitions) } = record
@@ -240,12 +238,11 @@ export class MemoryConsumer implements LogConsumer {
     return this.confirmed
   }
 
-  /** The handlers of the service. */
   get handlers(): LogConsumerHandlers | undefined {
     return this.#handlers
   }
 
-  /** Time since the broker's last response, without an attempt to reach it. */
+  /** Time since the broker's last response. */
   silentFor: DurationMs = durationMs(0)
   inactiveFor: DurationMs = durationMs(0)
 

@@ -102,8 +102,8 @@ export async function whileWriting<T>(producer: MemoryTopicsProducer, work: Prom
 }
 
 /**
- * Like `whileWriting`, but kills the process after `writes` records and loses the last
- * acknowledgement. Returns true when it was killed.
+ * Like `whileWriting`, but stops after `writes` records and does not acknowledge the last one, as
+ * if the process had been killed. Returns false when `work` ended before that.
  */
 export async function killedAfter(
   producer: MemoryTopicsProducer,

@@ -25,7 +25,7 @@ export interface RealEventsTopic {
 
 export const partitions = 4
 
-/** The topic does not exist until it is created. */
+/** Chooses a new name for a topic. Only `createTopic` creates the topic. */
 export function newRealEventsTopic(brokers = (process.env['KAFKA_BROKERS'] ?? '').split(',')): RealEventsTopic {
   const topicPrefix = `contract-${randomUUID().slice(0, 8)}`
   const topic = `${topicPrefix}.events`

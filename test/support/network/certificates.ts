@@ -39,7 +39,7 @@ function createKey(): Key {
 function signed(certificate: forge.pki.Certificate, { pem }: Key): string {
   const signing = {
     sign() {
-      // forge sets it just before it requests the signature; its types omit it.
+      // forge sets this field just before it requests the signature; its types omit the field.
       const { tbsCertificate } = certificate as unknown as { tbsCertificate: forge.asn1.Asn1 }
       const bytes = Buffer.from(forge.asn1.toDer(tbsCertificate).getBytes(), 'latin1')
       return sign('sha256', bytes, pem).toString('latin1')
@@ -61,7 +61,7 @@ function certificate(subject: string, key: forge.pki.PublicKey, { validFrom = -1
   return made
 }
 
-/** 2 is a host name, 7 an address (RFC 5280 §4.2.1.6). */
+/** Type 2 is a host name, type 7 an address (RFC 5280 §4.2.1.6). */
 const altNames = (names: readonly string[]) =>
   names.map(name => (/^[\d.]+$|:/.test(name) ? { type: 7, ip: name } : { type: 2, value: name }))
 

@@ -5,12 +5,12 @@ import { setTimeout as delay } from 'node:timers/promises'
 
 /**
  * What the proxy does to its connections.
- * - `cut`: closes open ones and refuses new ones.
- * - `reset`: resets open ones, and each new one with its first bytes.
+ * - `cut`: closes open connections and refuses new ones.
+ * - `reset`: resets open connections, and each new one with its first bytes.
  * - `half-open`: keeps all open and passes nothing, like a firewall that forgot the connection.
- * - `delayed`: passes every chunk `ms` later, each way.
+ * - `delayed`: passes every chunk `ms` later, in both directions.
  * - `held`: passes nothing until the state changes, then everything, even from a side that closed.
- * - `slow`: limits the bytes a second each way of a connection.
+ * - `slow`: limits the bytes per second in each direction of a connection.
  *
  * Three states pass requests and change the server's answers: `answers-lost` passes none,
  * `answers-late` delays them, `answers-torn` resets each connection in the middle of an answer.
@@ -43,7 +43,7 @@ export interface TcpProxy {
 interface Connection {
   readonly client: Socket
   readonly server: Socket
-  /** Whether bytes of it were dropped. */
+  /** Whether the proxy dropped bytes of this connection. */
   swallowed: boolean
   /** Bytes of responses since the state was set. */
   answered: number
@@ -187,7 +187,7 @@ function spoilt(fateOf: (bytes: number) => Fate, untilChanged: () => Promise<voi
   }
   return new Transform({
     transform(chunk: Buffer, _encoding, done: TransformCallback) {
-      // The connection can be closed by then.
+      // The connection can be closed when the chunk is due.
       pass(chunk, () => void (this.destroyed || this.push(chunk))).then(() => done(), done)
     },
     // A link that passes no bytes passes no FIN either.

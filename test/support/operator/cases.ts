@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals'
 import { briefly, expectAnswer, play, problem, type RawCase } from '../collector/cases.ts'
 import { ScriptedTrackingApi } from '../collector/scripted-tracking-api.ts'
 import { type Fields, request } from '../network/http-bytes.ts'
-import { connect } from '../network/wire.ts'
+import { connect } from '../network/raw-http-client.ts'
 import { operatorKey, ScriptedOperatorApi } from './scripted-operator-api.ts'
 import { startOperator } from './server.ts'
 
@@ -14,7 +14,9 @@ export const noKey = problem(401, 'invalid_operator_key', { headers: { 'www-auth
 export const ask = (line: string, body: string | Buffer = '', headers: Fields = {}): Buffer =>
   request(line, { ...asOperator, ...headers }, body)
 
-/** A case, and the calls that it makes behind the routes; by default none. */
+/**
+ * A case, and the calls that the server is expected to make to the operator API; by default none.
+ */
 export interface OperatorCase extends RawCase {
   readonly asked?: readonly string[]
   readonly lines?: readonly string[]

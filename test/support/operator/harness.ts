@@ -4,13 +4,17 @@ import type { Membership } from '../../../src/core/audience/membership.ts'
 import {
   type MemberKey,
   type MembershipRecord,
-  markKey,
   membershipKey,
-  toMarkRecord,
   toMembershipRecord,
+  toWatermarkRecord,
+  watermarkKey,
 } from '../../../src/core/audience/record.ts'
-import { emptyWatermark, type SyncId, syncId } from '../../../src/core/audience/sync.ts'
-import { decodeSuppressions, type UserSuppressions } from '../../../src/core/deletion/suppressions.ts'
+import { emptyWatermark, type SyncId, syncId } from '../../../src/core/audience/sync-watermark.ts'
+import {
+  decodeSuppressions,
+  defaultSuppressionRetention,
+  type UserSuppressions,
+} from '../../../src/core/deletion/suppressions.ts'
 import { type Event, partitionFor } from '../../../src/core/message/event.ts'
 import type { LogRecord, TopicReader } from '../../../src/core/ports.ts'
 import { topicNames } from '../../../src/core/topics.ts'
@@ -43,7 +47,8 @@ export class OperatorHarness {
     const ends = async (topic: string): Promise<readonly number[]> => this.#ends(topic)
     const { clock } = this
     const follower = this.log.follower(topics.suppressions)
-    const marks = createSuppressionList({ follower, producer, topic: topics.suppressions, clock, logger: silent })
+    const deps = { follower, producer, topic: topics.suppressions, clock, logger: silent }
+    const marks = createSuppressionList({ ...deps, lasts: defaultSuppressionRetention })
     return {
       clock,
       producer,
@@ -120,10 +125,15 @@ export class OperatorHarness {
     this.#write(topics.memberships, membershipKey(key), partition, state && toMembershipRecord({ ...member, ...state }))
   }
 
-  /** Writes the watermark to every partition. */
+  /** Writes the watermark of an audience to every partition. */
   keepMark(audience: string, begun: SyncId): void {
     for (let partition = 0; partition < partitions; partition++)
-      this.#write(topics.memberships, markKey(audience), partition, toMarkRecord({ ...emptyWatermark, begun }))
+      this.#write(
+        topics.memberships,
+        watermarkKey(audience),
+        partition,
+        toWatermarkRecord({ ...emptyWatermark, begun }),
+      )
   }
 
   #write(topic: string, key: string, partition: number, value: MembershipRecord | undefined): void {

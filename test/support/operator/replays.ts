@@ -1,10 +1,10 @@
 import { identifyOf } from '../../../src/core/audience/changes.ts'
 import type { AudienceInput } from '../../../src/core/audience/input.ts'
-import { LiveDeadLetters } from '../../../src/core/delivery/dead-letter.ts'
 import { deadLetterRecord } from '../../../src/core/delivery/dead-letter-record.ts'
 import type { DeliveryState } from '../../../src/core/delivery/delivery-state.ts'
 import type { DeadLetterReason } from '../../../src/core/delivery/outcome.ts'
-import type { ReplayContext } from '../../../src/core/delivery/replay-target.ts'
+import { LiveDeadLetters } from '../../../src/core/delivery/read-dead-letter.ts'
+import type { ReplayContext } from '../../../src/core/delivery/replay-decision.ts'
 import { createRouting } from '../../../src/core/delivery/route.ts'
 import type { Event } from '../../../src/core/message/event.ts'
 import type { EventCodec, LogRecord, OutgoingRecord, TopicReader, ValueCodec } from '../../../src/core/ports.ts'
@@ -31,7 +31,7 @@ export const topics = topicNames('hookline')
 export const firstTier = 'hookline.retry.10s'
 
 /** `crm` and `shop` are configured, `gone` is not. */
-export const circumstances: ReplayContext = {
+export const context: ReplayContext = {
   topics,
   routing: createRouting({
     sources: [sourceOf('web')],
@@ -47,7 +47,7 @@ export function givenUp(n: number, destination = 'crm', given: Partial<DeliveryS
   return deadLetterRecord(recordOf(origin), carried, 'retries_exhausted')
 }
 
-/** The nth event of a source, whose delivery to a destination failed. */
+/** The dead letter of the nth event of a source at a destination. */
 export function deliveryOf(n: number, sourceId: string, destination = 'crm'): OutgoingRecord {
   const origin = { ...carriedOf().origin, partition: n % 2, offset: n }
   const carried = carriedOf({ destination, messageId: `m-${n}`, origin, attempt: 10 })
@@ -70,7 +70,7 @@ export function changeGivenUp(n: number, destination = 'crm'): OutgoingRecord {
   return deadLetterRecord(record, carried, 'retries_exhausted')
 }
 
-/** Learns its schema with the first event. */
+/** A codec that learns its schema with the first event. */
 const eventsAsJson: EventCodec & { isLearnt: boolean } = {
   isLearnt: false,
   encode: event => Buffer.from(JSON.stringify(event)),
@@ -128,7 +128,7 @@ export class ReplayHarness {
   begin(given: Given = {}): { readonly producer: MemoryTopicsProducer; readonly work: Promise<ReplayReport> } {
     const { refuses, reader = this.memoryTopics.reader(), events = this.events, ...options } = given
     const producer = new MemoryTopicsProducer(this.memoryTopics, refuses)
-    const deps = { reader, producer, clock: this.clock, circumstances, events, inputs: this.inputs }
+    const deps = { reader, producer, clock: this.clock, context, events, inputs: this.inputs }
     const defaults = { filter: {}, signal: new AbortController().signal }
     return { producer, work: replayDeadLetters(deps, { ...defaults, ...options }) }
   }

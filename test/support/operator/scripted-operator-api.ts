@@ -1,4 +1,4 @@
-import { syncId } from '../../../src/core/audience/sync.ts'
+import { syncId } from '../../../src/core/audience/sync-watermark.ts'
 import { type Refusal, refusal } from '../../../src/core/message/request-refusal.ts'
 import {
   type DeletionAnswer,

@@ -5,10 +5,10 @@ import type { OutgoingRecord } from '../../../src/core/ports.ts'
 import { trackMessage } from '../collector/messages.ts'
 import { type AdminClient, type CommittedPosition, createAdminClient, until } from '../kafka/admin.ts'
 import { RecordedDeliveries } from '../webhook/recorded-deliveries.ts'
-import { type Observed, partitionOf, partitions, progressFaults } from './fleet-view.ts'
-import { type Pipeline, startPipeline } from './pipeline.ts'
+import { type Observed, partitionOf, partitions, progressFaults } from './fleet-findings.ts'
+import { startInstallation, type TestInstallation } from './test-installation.ts'
 
-/** 500 records per second. */
+/** The load: 500 records per second. */
 const batch = { size: 25, everyMs: 50 }
 /** The interval between two reads of the committed offsets. */
 const lookEveryMs = 100
@@ -16,7 +16,7 @@ const lookEveryMs = 100
 const settleLimitMs = 60_000
 
 export interface FleetProcess {
-  /** The name in `Seen`. */
+  /** Name of the process, as in `Seen.process`. */
   readonly name: string
   readonly service: RunningService
 }
@@ -25,9 +25,9 @@ export interface FleetProcess {
 export class Fleet {
   readonly receiver: RecordedDeliveries
   readonly processes: FleetProcess[] = []
-  /** Time at which each message was stored. */
+  /** Time at which each message was stored, by id. */
   readonly sent = new Map<string, number>()
-  readonly #pipeline: Pipeline
+  readonly #installation: TestInstallation
   readonly #admin: AdminClient
   #count = 0
   #isLoading = true
@@ -35,8 +35,8 @@ export class Fleet {
   readonly #watchEnd = new AbortController()
   #watching: Promise<readonly string[]> = Promise.resolve([])
 
-  private constructor(pipeline: Pipeline, receiver: RecordedDeliveries, admin: AdminClient) {
-    this.#pipeline = pipeline
+  private constructor(installation: TestInstallation, receiver: RecordedDeliveries, admin: AdminClient) {
+    this.#installation = installation
     this.receiver = receiver
     this.#admin = admin
   }
@@ -55,11 +55,11 @@ export class Fleet {
   static async #startedWith(receiver: RecordedDeliveries, size: number): Promise<Fleet> {
     // biome-ignore lint/suspicious/noTemplateCurlyInString: the configuration puts the environment's value in.
     const headers = { 'X-Process': '${TEST_PROCESS:-none}' }
-    const pipeline = await startPipeline({
+    const installation = await startInstallation({
       topics: { partitions, replicationFactor: 1 },
       destinations: [{ id: 'crm', sources: ['web'], webhooks: [{ url: receiver.url, headers }] }],
     })
-    const fleet = new Fleet(pipeline, receiver, await createAdminClient())
+    const fleet = new Fleet(installation, receiver, await createAdminClient())
     await Promise.all(Array.from({ length: size }, () => fleet.start()))
     await fleet.balanced()
     fleet.#watching = fleet.#watch()
@@ -70,7 +70,7 @@ export class Fleet {
 
   async start(): Promise<FleetProcess> {
     const name = `process-${++this.#count}`
-    const service = await this.#pipeline.run({ TEST_PROCESS: name })
+    const service = await this.#installation.run({ TEST_PROCESS: name })
     const process = { name, service }
     this.processes.push(process)
     return process
@@ -83,7 +83,7 @@ export class Fleet {
     return taken
   }
 
-  /** A copy of the current records. */
+  /** The records of the sender and the receiver so far. They grow while the load runs. */
   get observed(): Observed {
     return { sent: this.sent, seen: this.receiver.seen }
   }
@@ -100,11 +100,11 @@ export class Fleet {
   }
 
   members(): Promise<ReadonlyMap<string, readonly number[]> | undefined> {
-    return this.#admin.members(this.#pipeline.topics.dispatcherGroup, this.#pipeline.topics.events)
+    return this.#admin.members(this.#installation.topics.dispatcherGroup, this.#installation.topics.events)
   }
 
   positions(): Promise<readonly CommittedPosition[]> {
-    return this.#admin.positions(this.#pipeline.topics.dispatcherGroup, this.#pipeline.topics.events)
+    return this.#admin.positions(this.#installation.topics.dispatcherGroup, this.#installation.topics.events)
   }
 
   /** Resolves with the committed positions when there are any. */
@@ -153,7 +153,7 @@ export class Fleet {
     this.#isLoading = false
     await this.#loading
     await this.progressFaults()
-    await this.#pipeline.close()
+    await this.#installation.close()
     await this.#admin.close()
     await this.receiver.close()
   }
@@ -176,8 +176,8 @@ export class Fleet {
       const due = pause(batch.everyMs)
       const ids = Array.from({ length: batch.size }, (_, index) => `${(count + index) % partitions}-${count + index}`)
       for (const id of ids) this.sent.set(id, performance.now())
-      await this.#pipeline.write(
-        this.#pipeline.topics.events,
+      await this.#installation.write(
+        this.#installation.topics.events,
         ids.map(id => this.#recordOf(id)),
       )
       await due
@@ -186,7 +186,7 @@ export class Fleet {
 
   /** Each record has a different user, so that none waits for another. */
   #recordOf(id: string): OutgoingRecord {
-    const value = this.#pipeline.codec.encode({
+    const value = this.#installation.codec.encode({
       sourceId: 'web',
       destinationId: undefined,
       receivedAt: clock.now(),

@@ -4,8 +4,8 @@ import type { Rule } from './rules.ts'
 const minute = 1
 /**
  * Maximum seconds of a window. A window must empty again while a test waits; three days would take
- * more than an hour. It is longer than one hour's 60 s, so that no window becomes longer than one
- * that it is compared with.
+ * more than an hour. The maximum exceeds the 60 s of an hour, so that longer windows stay longer
+ * than an hour's window.
  */
 const longest = 75
 

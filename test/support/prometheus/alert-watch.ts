@@ -13,7 +13,7 @@ export interface Sought {
 }
 
 const askEveryMs = 250
-/** The slowest alert takes 80 s on an idle machine. */
+/** Time limit of a wait. The slowest alert takes 80 s on an idle machine. */
 const patienceMs = 240_000
 /**
  * An alert counts as resolved only while its job is scraped, because a missing target fires nothing

@@ -5,7 +5,7 @@ import { parse } from 'yaml'
 const deploy = join(import.meta.dirname, '../../../deploy')
 export const rulesDirectory = join(deploy, 'helm/hookline/files/rules')
 /** Directory of the promtool tests, one file per alert. */
-export const ruleTestsDirectory = join(deploy, 'tools/rules')
+export const ruleTestsDirectory = join(deploy, 'tools/rule-tests')
 
 /** A rule of the rule file, with its group. */
 export interface Rule {

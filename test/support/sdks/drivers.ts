@@ -14,8 +14,8 @@ export interface Place {
  */
 export type Driver = (place: Place) => Promise<readonly Call[]>
 
-// SDKs are loaded with `require`, like in customers' code. Their types differ, so they are not
-// used.
+// SDKs are loaded with `require`, like in customers' code. Their types differ, so the tests do not
+// use their types.
 const require = createRequire(import.meta.url)
 
 interface ByCall {

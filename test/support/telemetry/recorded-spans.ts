@@ -9,9 +9,9 @@ export interface RecordedSpan {
   readonly kind: string
   readonly traceId: string
   readonly spanId: string
-  /** Id of its parent span. */
+  /** Id of the parent span. */
   readonly parent: string | undefined
-  /** Ids of its linked spans. */
+  /** Ids of the linked spans. */
   readonly links: readonly string[]
   readonly facts: Readonly<Record<string, unknown>>
   readonly hasFailed: boolean

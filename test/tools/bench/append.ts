@@ -6,8 +6,8 @@ import type { LogProducer, OutgoingRecord } from '../../../src/core/ports.ts'
 const mostWaiting = 20_000
 
 /**
- * Writes records with a limit of unacknowledged ones. Both functions reject when Kafka did not
- * accept a record.
+ * Writes records. `one` waits while too many are unacknowledged; `all` waits until none is. After a
+ * wait, both reject if Kafka refused a record.
  */
 export function createAppend(producer: LogProducer, topic: string) {
   let waiting = 0

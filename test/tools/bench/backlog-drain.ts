@@ -1,17 +1,20 @@
 import type { SuccessLog } from './receiver/ledger.ts'
 
-/** How an endpoint that has recovered gets its backlog. */
+/** How fast an endpoint that has recovered gets its backlog. */
 export interface Draining {
-  /** First and last success for the backlog, in milliseconds since 1970. */
+  /**
+   * Times of the first and the last success for an event of the backlog, in milliseconds since
+   * 1970.
+   */
   readonly from: number
   readonly to: number
-  /** Successes in the busiest second of that time, new events included. */
+  /** Successes in the busiest second from `from` to `to`, new events included. */
   readonly mostInASecond: number
-  /** Average successes per second. */
+  /** Average successes per second from `from` to `to`, new events included. */
   readonly perSecond: number
 }
 
-/** Computes the figures. @throws RangeError when nothing of the backlog arrived */
+/** @throws RangeError when no event of the backlog arrived */
 export function drainingOf(
   { numbers, times }: SuccessLog,
   { isFor, isMissed }: { readonly isFor: (number: number) => boolean; readonly isMissed: (number: number) => boolean },

@@ -8,7 +8,7 @@ import { type Circumstances, entriesOf } from './publication/entries.ts'
 import { commitOf, publish } from './publication/publish.ts'
 import { failuresOf, type NamedOutcome, reportOf } from './report.ts'
 import { audiencesRow } from './rows/audiences.ts'
-import { backlogRow } from './rows/backlog.ts'
+import { backlogRow } from './rows/backlog-size.ts'
 import { clientRow } from './rows/client.ts'
 import { collectorRow } from './rows/collector.ts'
 import { crashRow } from './rows/crash.ts'
@@ -27,7 +27,10 @@ import type { Bench, Row } from './rows/row.ts'
 import { startRow } from './rows/start.ts'
 import { openStage, type Stage } from './test-bed.ts'
 
-/* `make bench`. docs/performance/README.md explains what is measured and how to read it. */
+/*
+ * The program of `make bench`. docs/performance/README.md explains what it measures and how to read
+ * the results.
+ */
 
 const rows: Readonly<Record<RowName, Row>> = {
   delivery: deliveryRow,

@@ -46,14 +46,17 @@ export const bounds = {
   lost: { must: none },
   /** For rows in which no process is killed. */
   duplicates: { must: none },
-  /** Ratio to the reference loop with the same client, in the same run (decision 41). */
+  /**
+   * Deliveries per CPU second, relative to the reference loop with the same client in the same run
+   * (decision 41).
+   */
   ofBareLoop: {
     got: { must: { atLeast: 0.9 } },
     undici: { must: { atLeast: 0.55 }, aim: { atLeast: 0.75 } },
   } as Readonly<Record<string, Bar>>,
   ofBenthos: { must: { atLeast: 1 } },
   ofBenthosTuned: { aim: { atLeast: 1.1 } },
-  /** In MB, by number of requests in progress. */
+  /** Peak resident memory in MB, by the maximum number of requests in progress. */
   peakMemory: {
     512: { must: { atMost: 300 }, aim: { atMost: 200 } },
     4096: { must: { atMost: 450 }, aim: { atMost: 300 } },
@@ -63,21 +66,26 @@ export const bounds = {
   /** Milliseconds from append to response, of which the endpoint takes 20. */
   liveP99: { must: { atMost: 38 }, aim: { atMost: 32 } },
   healthyInTime: { must: { atLeast: 0.999 } },
-  /** In milliseconds. */
+  /** p99 latency of the other endpoints while one of ten does not respond, in milliseconds. */
   isolatedP99: { must: { atMost: 60 } },
-  /** Relative to the same load without the dead destination. */
+  /** p99 latency of the other endpoints, relative to the same load without dead endpoints. */
   isolatedP99Ratio: { aim: { atMost: 1.1 } },
-  /** In seconds. */
+  /** Seconds from the start of a process to its first delivery. */
   firstDelivery: { must: { atMost: 1.5 } },
   /** Duplicates after a SIGKILL, in seconds of traffic. */
   repeated: { must: { atMost: 1 }, aim: { atMost: 0.2 } },
   /** Seconds from a SIGKILL to the next delivery. */
   nextDelivery: { must: { atMost: 10 }, aim: { atMost: 6 } },
-  /** CPU per delivery with more destinations, backlog or partitions, relative to the fewest. */
+  /**
+   * CPU per delivery with more destinations, waiting events or partitions, relative to the
+   * smallest number of these.
+   */
   growth: { must: { atMost: 1.1 } },
   /** Deliveries of two processes on two cores, relative to one process. */
   twoProcesses: { must: { atLeast: 1.9 } },
-  /** Share of the busier of two processes, which shows whether they shared the work. */
+  /**
+   * Share of the busier of two processes in their CPU time. It shows whether they shared the work.
+   */
   busierOfTwo: { must: { atMost: 0.65 } },
   /**
    * CPU to schedule a retry and read it again, relative to a delivery of the reference loop with
@@ -85,34 +93,43 @@ export const bounds = {
    */
   parkAndRelease: { must: { atMost: 2 } },
   /**
-   * Rate of the backlog to a recovered endpoint, relative to what its permits allow. The edges of a
-   * second add up to a twentieth.
+   * Successes of a recovered endpoint in its busiest second, relative to the number that its
+   * permits allow. It may be above 1, because requests that began before the second can end in it.
    */
   stampede: { must: { atMost: 1.05 } },
-  /** p99 of another endpoint in that time, relative to before. */
+  /**
+   * p99 latency of the other endpoint while the recovered one gets its backlog, relative to the p99
+   * before the outage.
+   */
   besideDraining: { must: { atMost: 1.1 } },
-  /** Share of a core. */
+  /** Share of a core that a process without work uses. */
   idle: { must: { atMost: 0.02 } },
   /**
    * Messages per CPU second of the collector, relative to a handler that parses the same bodies and
    * writes each message unchanged, with acks=all.
    */
   ofBareFastify: { must: { atLeast: 0.6 } },
-  /** At this rate two million members are restored within ten seconds. */
+  /**
+   * Members per CPU second that a starting process restores. At 200,000, two million members take
+   * ten seconds of CPU time.
+   */
   restoredPerCpuSecond: { must: { atLeast: 200_000 } },
-  /** Includes the user id of 36 bytes. Two million members then fit into 512 MB. */
+  /**
+   * Bytes of memory per member, including the user id of 36 bytes. With 150 bytes, two million
+   * members fit into 512 MB.
+   */
   bytesPerMember: { must: { atMost: 150 }, aim: { atMost: 120 } },
   /**
-   * CPU per message from the call until it is sent: the other library's relative to ours. At 2,000
-   * a second both send small requests.
+   * CPU per message, from the call until the message is sent: that of Segment's library divided by
+   * that of Hookline's. At 2,000 messages per second both libraries send small requests.
    */
   cheaperThanSegment: {
     'full speed': { must: { atLeast: 3 } },
     '2,000 a second': { must: { atLeast: 2 }, aim: { atLeast: 3 } },
   } as Readonly<Record<string, Bar>>,
   /**
-   * MB of a process that only makes calls, with the default queue of 50,000 messages. V8 needs two
-   * to three times their size.
+   * Peak memory in MB of a process that makes calls but cannot send, with the default queue of
+   * 50,000 messages. V8 needs two to three times the size of these messages.
    */
   outageMemory: { must: { atMost: 400 }, aim: { atMost: 250 } },
 } as const satisfies Record<string, Bar | Readonly<Record<string, Bar>>>

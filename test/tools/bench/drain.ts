@@ -14,8 +14,8 @@ export interface DrainPlan {
   readonly delayMs: number
   readonly passesOneIn?: number
   /**
-   * Share of the deliveries that is measured: after start and warm-up, and before the end. Default:
-   * 30 % to 95 %.
+   * Numbers of deliveries at which the steady part, which is measured, begins and ends. It excludes
+   * start, warm-up and end. Default: 30 % and 95 % of `count`.
    */
   readonly measured?: { readonly from?: number; readonly to?: number }
   /** Whether to sample resident memory. */

@@ -2,9 +2,9 @@ import type { Event } from '../../../src/core/message/event.ts'
 import type { EventCodec, OutgoingRecord } from '../../../src/core/ports.ts'
 import { epochMs, type JsonText } from '../../../src/core/units.ts'
 
-/** Size of an event record, schema frame included. */
+/** Bytes of the value of an event record, including the schema frame. */
 export const eventBytes = 967
-/** Number of users: the next event of a user comes much later, but order still has an effect. */
+/** Number of users. The next event of a user comes much later, but Hookline must keep the order. */
 const users = 20_000
 
 const idPrefix = 'bench-'
@@ -37,7 +37,7 @@ export function createEvents(codec: EventCodec, sourceIds: readonly string[]): (
     return { key: Buffer.from(userId), value: codec.encode(event), headers: {} }
   }
   let filler = ''
-  // A longer text may need a longer length prefix, so correct the size again.
+  // A longer filler may need a longer length prefix, so correct the size again.
   for (let missing = Number.NaN; missing !== 0; ) {
     missing = eventBytes - (record(0, filler).value?.length ?? 0)
     if (missing < 0 && filler === '') throw new RangeError(`an event is ${-missing} bytes larger than ${eventBytes}`)
@@ -86,7 +86,7 @@ const order = (orderId: string, note: string) => ({
   note,
 })
 
-/** The address is reserved for documentation (RFC 5737). */
+/** The IP address is reserved for documentation (RFC 5737). */
 const context = {
   ip: '203.0.113.7',
   locale: 'de-DE',

@@ -16,7 +16,7 @@ import { silent } from '../../support/telemetry/silent-logger.ts'
 import { createAppend } from './append.ts'
 import { createEvents, numberIn } from './events.ts'
 import type { Stage } from './test-bed.ts'
-import { useTopics } from './used-topics.ts'
+import { useTopics } from './warm-topics.ts'
 
 /** A set of topics on the stage's broker, with operations on them. */
 export interface Installation {
@@ -154,8 +154,8 @@ export async function createInstallation(stage: Stage, options: InstallationOpti
 const mostTries = 5
 
 /**
- * Creates the topics. A busy broker may not know a topic that it has just created, so this tries
- * again.
+ * Creates the topics. A busy broker may not know a topic that it has just created, so this function
+ * tries again.
  */
 async function applyTopics(file: string, tries = 1): Promise<void> {
   try {

@@ -24,7 +24,7 @@ export interface Passage {
 }
 
 export interface Live {
-  /** One per event of the load, in their order. */
+  /** One entry for each event of the load, in the order of the events. */
   readonly passages: readonly Passage[]
   readonly log: SuccessLog
   readonly duplicates: number

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import { audienceDirectory } from '../../../src/core/audience/directory.ts'
 import { AudiencePartition } from '../../../src/core/audience/partition.ts'
 import { membershipKey, toMembershipRecord } from '../../../src/core/audience/record.ts'
-import { newSyncId } from '../../../src/core/audience/sync.ts'
+import { newSyncId } from '../../../src/core/audience/sync-watermark.ts'
 import { durationMs, epochMs, type JsonText } from '../../../src/core/units.ts'
 
 const { values } = parseArgs({ options: { members: { type: 'string', default: '2000000' } } })

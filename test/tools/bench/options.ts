@@ -29,7 +29,7 @@ export interface Options {
   readonly scale: number
   /** Number of records of the largest backlog. */
   readonly backlog: number
-  /** Whether a failed must fails the run. */
+  /** Whether the run fails when a figure misses its `must`. */
   readonly gates: boolean
   readonly profile: boolean
   /** Whether the results replace those of the same rows in the documentation. */
@@ -39,7 +39,7 @@ export interface Options {
 }
 
 const usualRuns = 3
-/** Permitted sizes. The largest one needs 10 GB of disk and half an hour. */
+/** Permitted backlogs, in records. The largest one needs 10 GB of disk and half an hour. */
 const backlogs = ['10000', '100000', '1000000', '10000000'] as const
 
 /**
@@ -73,7 +73,7 @@ export function parseOptions(env: NodeJS.ProcessEnv, knownTransports: readonly s
   }
 }
 
-/** All rows, except those that need other programs when there are none. */
+/** The rows of ROWS. Default: all, but `peers` only if PEER names other programs. */
 function rowsOf(text: string | undefined, hasPeers: boolean): readonly RowName[] {
   if (text === undefined) return rowNames.filter(name => hasPeers || name !== 'peers')
   const rows = chosen('ROWS', text, rowNames)

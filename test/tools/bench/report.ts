@@ -40,13 +40,13 @@ function sheets(figures: readonly Figures[]): readonly string[] {
   )
 }
 
-/** `≥ 0.75` */
+/** Formats a limit, for example `≥ 0.75`. */
 export function bound(value: Bound | undefined): string {
   if (value === undefined) return ''
   return 'atLeast' in value ? `≥ ${shown(value.atLeast)}` : `≤ ${shown(value.atMost)}`
 }
 
-/** Three significant digits; whole numbers in full. */
+/** Formats a number: with three significant digits below 100, otherwise as a whole number. */
 export function shown(value: number): string {
   if (!Number.isFinite(value)) return value > 0 ? 'never' : '-'
   if (Number.isInteger(value) || Math.abs(value) >= 100) return Math.round(value).toLocaleString('en-US')

@@ -11,8 +11,8 @@ export function median(values: readonly number[]): number {
 }
 
 /**
- * The smallest value that is not exceeded by `share` (0 to 1) of all. @throws RangeError when there
- * are none
+ * The smallest value that at least `share` (0 to 1) of all values do not exceed. @throws RangeError
+ * when there are none
  */
 export function percentile(values: readonly number[], share: number): number {
   const value = values.toSorted((a, b) => a - b)[Math.max(0, Math.ceil(values.length * share) - 1)]

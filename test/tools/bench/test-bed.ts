@@ -19,8 +19,8 @@ export interface Stage {
 }
 
 /**
- * The default flags of a local broker optimise its start; these optimise throughput. Of two equal
- * flags the last one counts.
+ * The default flags of a local broker optimise its start; these optimise throughput. They override
+ * the default flags, because the JVM uses the last of two equal flags.
  */
 const throughputJvm = ['-XX:TieredStopAtLevel=4', '-Xmx512m']
 

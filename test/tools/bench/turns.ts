@@ -9,17 +9,23 @@ import type { Stage } from './test-bed.ts'
  */
 const turnMs = 250
 /**
- * Maximum number of missed turns: less than a second, after which a destination queue would count
- * as slow.
+ * Maximum number of turns that a forwarder misses in a row: less than a second, after which a
+ * destination queue would count as slow.
  */
 const mostMissed = 3
 
 /** One of the forwarders that are compared. */
 export interface Contender {
   readonly forwarder: Forwarder
-  /** Each needs its own installation, because two that share a topic would share its partitions. */
+  /**
+   * Each contender needs its own installation, because two that share a topic would share its
+   * partitions.
+   */
   readonly job: Omit<Job, 'stage' | 'targets'>
-  /** Destinations by the URL of the forwarder's own receiver. Absent: all events go to that. */
+  /**
+   * Destinations by the URL of the forwarder's own receiver. Absent: all events go to this
+   * receiver.
+   */
   readonly targetsOf?: ((receiverUrl: string) => readonly Target[]) | undefined
   readonly plan: DrainPlan
 }

@@ -12,13 +12,12 @@ import { type Chance, createChance } from './seeded-random.ts'
 interface List {
   readonly name: string
   readonly members: readonly string[]
-  /** Number of messages that each destination has got when the list is settled. */
+  /** Number of messages that each destination has got when it has the whole list. */
   readonly upTo: number
   /** Faults while the destinations get this list. */
   readonly faults: readonly AudienceFault[]
 }
 
-/** State of one run. */
 interface Run {
   readonly world: AudienceWorld
   readonly chance: Chance
@@ -58,7 +57,7 @@ export async function runAudienceScenario(scenario: AudienceScenario, options: R
     }
     const lists = listsOf(scenario)
     const { settled, syncStatuses, probes } = await Promise.race([expose(run, scenario, lists), rejection(signal)])
-    const { pipeline, receivers } = world
+    const { installation, receivers } = world
     const findings = judgeAudience({
       ...{ limits, patience, settled, syncStatuses, probes, victims: run.victims },
       copies: new Map([...(await placesOf(world))].map(([id, { copies }]) => [id, copies])),
@@ -71,7 +70,7 @@ export async function runAudienceScenario(scenario: AudienceScenario, options: R
         repeated: receiver.repeated,
         repeatedValues: receiver.toldAgain,
       })),
-      deadLettered: (await pipeline.read(pipeline.topics.deadLetter)).length,
+      deadLettered: (await installation.read(installation.topics.deadLetter)).length,
       problems: run.problems,
     })
     return {
@@ -87,8 +86,8 @@ export async function runAudienceScenario(scenario: AudienceScenario, options: R
 }
 
 /**
- * The full list, then one with some members replaced, then the same again, which must cause no
- * message.
+ * Three lists: a full one, one with some members replaced, and the second one again, which must
+ * cause no message.
  */
 function listsOf({ lists: { members, changedPercent }, faults }: AudienceScenario): readonly List[] {
   const changed = Math.round((members * changedPercent) / 100)
@@ -105,8 +104,8 @@ function listsOf({ lists: { members, changedPercent }, faults }: AudienceScenari
  */
 async function expose(run: Run, { processes }: AudienceScenario, lists: readonly List[]) {
   const { world, say, problems } = run
-  const { audiences, audiencesBehindProxy, dispatchers, proxy, pipeline, view } = world
-  const { topics } = pipeline
+  const { audiences, audiencesBehindProxy, dispatchers, proxy, installation, view } = world
+  const { topics } = installation
   await Promise.all([started(audiences, processes), started(dispatchers, processes)])
   await started(audiencesBehindProxy, proxy === undefined ? 0 : 1)
   const kubelet = startKubelet([audiences, audiencesBehindProxy, dispatchers])
@@ -139,8 +138,8 @@ async function expose(run: Run, { processes }: AudienceScenario, lists: readonly
 
 /**
  * Syncs a list and injects its faults while the destinations get it. Resolves with the milliseconds
- * from the last fault or the end of the list until every destination has it; null when that did not
- * happen in time.
+ * until every destination has the list, from the last fault or from the end of the upload if that
+ * is later; null when this took too long.
  */
 async function syncedAfter(run: Run, { members, upTo, faults }: List, before: number): Promise<number | null> {
   const { world, chance, patience } = run
@@ -213,8 +212,8 @@ async function killAny({ world: { audiences, dispatchers }, chance, faults, vict
  * expensive check comes last.
  */
 async function settles(world: AudienceWorld, truth: ReadonlySet<string>): Promise<boolean> {
-  const { receivers, view, pipeline } = world
-  const { audiencesGroup, audienceInput } = pipeline.topics
+  const { receivers, view, installation } = world
+  const { audiencesGroup, audienceInput } = installation.topics
   for (const receiver of receivers.values()) {
     const members = receiver.members()
     if (members.size !== truth.size || ![...truth].every(user => members.has(user))) return false

@@ -18,7 +18,7 @@ const late: AudienceFault = { kind: 'link', state: { kind: 'delayed', ms: 12_000
 const times = (count: number, fault: AudienceFault): readonly AudienceFault[] =>
   Array.from({ length: count }, () => fault)
 
-export const ofAudiences: readonly AudienceScenario[] = [
+export const audienceScenarios: readonly AudienceScenario[] = [
   {
     name: 'audience-killed',
     shows:

@@ -5,7 +5,7 @@ import { startCluster } from '../../../deploy/tools/local/cluster.ts'
 import { audience } from '../../support/audience/partition-harness.ts'
 import { AudienceReceiver } from '../../support/audience/receiver.ts'
 import { startTcpProxy, type TcpProxy } from '../../support/network/tcp-proxy.ts'
-import { type Pipeline, startPipeline } from '../../support/process/pipeline.ts'
+import { startInstallation, type TestInstallation } from '../../support/process/test-installation.ts'
 import { createFleet, type Fleet } from './fleet.ts'
 import { createKafkaView, type KafkaView } from './kafka-view.ts'
 import type { AudienceScenario } from './scenario.ts'
@@ -14,11 +14,11 @@ import { partitions } from './world.ts'
 
 /** An installation with one audience and separate processes for its services. */
 export interface AudienceWorld {
-  readonly pipeline: Pipeline
+  readonly installation: TestInstallation
   readonly audiences: Fleet
   /** Processes of the audiences service that reach Kafka only through `proxy`. */
   readonly audiencesBehindProxy: Fleet
-  /** Absent when no fault of the scenario needs it; then no process is behind it. */
+  /** Absent when no fault of the scenario needs it; then `audiencesBehindProxy` has no process. */
   readonly proxy: TcpProxy | undefined
   readonly dispatchers: Fleet
   /** Receivers by destination. */
@@ -67,8 +67,8 @@ export async function openAudienceWorld(scenario: AudienceScenario, seed: number
       receiver.answer = () => (chance.between(1, 100) <= failingPercent ? 503 : 200)
       receivers.set(id, receiver)
     }
-    const pipeline = opened(await startPipeline(configurationOf(scenario, receivers), brokers.join(',')))
-    const ofAll = { configFile: pipeline.configFile, brokers, directory }
+    const installation = opened(await startInstallation(configurationOf(scenario, receivers), brokers.join(',')))
+    const ofAll = { configFile: installation.configFile, brokers, directory }
     const audiences = opened(createFleet({ ...ofAll, prefix: 'a', service: 'audiences' }))
     const audiencesBehindProxy = opened(
       createFleet({ ...ofAll, brokers: proxiedBrokers, prefix: 'b', service: 'audiences' }),
@@ -76,13 +76,13 @@ export async function openAudienceWorld(scenario: AudienceScenario, seed: number
     const dispatchers = opened(createFleet({ ...ofAll, prefix: 'd', service: 'dispatcher' }))
     const view = opened(await createKafkaView(brokers))
     return {
-      ...{ pipeline, audiences, audiencesBehindProxy, proxy, dispatchers, receivers, view, close },
+      ...{ installation, audiences, audiencesBehindProxy, proxy, dispatchers, receivers, view, close },
       async sync(members) {
         const file = join(directory, 'members.txt')
         await writeFile(file, [...members].join('\n'))
-        await pipeline.command('audience', 'sync', '--name', audience, '--members', file)
+        await installation.command('audience', 'sync', '--name', audience, '--members', file)
       },
-      syncStatuses: () => standingsIn(pipeline),
+      syncStatuses: () => standingsIn(installation),
     }
   } catch (error) {
     await close()
@@ -93,7 +93,7 @@ export async function openAudienceWorld(scenario: AudienceScenario, seed: number
 function configurationOf(
   { delivery, emitPerSecond }: AudienceScenario,
   receivers: AudienceWorld['receivers'],
-): Parameters<typeof startPipeline>[0] {
+): Parameters<typeof startInstallation>[0] {
   const ids = [...receivers.keys()]
   return {
     topics: { partitions, replicationFactor: 1 },
@@ -103,8 +103,8 @@ function configurationOf(
   }
 }
 
-async function standingsIn(pipeline: Pipeline): Promise<Standings> {
-  const printed = await pipeline.command('audience', 'show', '--name', audience, '--json')
+async function standingsIn(installation: TestInstallation): Promise<Standings> {
+  const printed = await installation.command('audience', 'show', '--name', audience, '--json')
   const { destinations } = JSON.parse(printed) as { readonly destinations: readonly Standings[] }
   const sum = (of: keyof Standings): number => destinations.reduce((all, each) => all + each[of], 0)
   return { inFlight: sum('inFlight'), unknown: sum('unknown'), different: sum('different') }

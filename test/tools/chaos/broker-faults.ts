@@ -1,24 +1,24 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ClusterNode } from '../../../deploy/tools/local/cluster.ts'
-import { allPartitions, bringBack, onPartitions } from './faults.ts'
+import { allPartitions, bringBack, onPartitions } from './process-and-link-faults.ts'
 import type { Fault } from './scenario.ts'
 import type { World } from './world.ts'
 
 /** Time limit for a broker with a full disk to stop. A broker without writes needs longer. */
 const endsMs = 20_000
-/** Time limit for leaders to move. */
+/** Time limit for the partitions to get their new leaders. */
 const moveMs = 60_000
 /**
- * Time limit for the partitions of the other brokers to deliver while one is unreachable. A request
- * to that one times out after ten seconds.
+ * Time limit for the partitions of the other brokers to deliver while one broker is unreachable. A
+ * request to the unreachable one times out after ten seconds.
  */
 const othersMs = 20_000
 
 const now = (): number => performance.now()
 
 /** A random broker that leads partitions of the events topic, and these partitions. */
-async function anyLeader({ view, pipeline, chance, cluster }: World) {
-  const leaders = [...(await view.leaders(pipeline.topics.events))]
+async function anyLeader({ view, installation, chance, cluster }: World) {
+  const leaders = [...(await view.leaders(installation.topics.events))]
   const id = chance.pick([...new Set(leaders.map(([, { node }]) => node))].sort((a, b) => a - b))
   const hit = leaders.flatMap(([partition, { node }]) => (node === id ? [partition] : []))
   return { index: cluster.nodes.findIndex(node => node.id === id), id, hit }
@@ -63,8 +63,8 @@ export const fillDisks = (seconds: number): Fault => ({
 })
 
 /**
- * Resolves when the broker has stopped by itself, or was killed because it did not. Then it can be
- * started again.
+ * Resolves when the broker has stopped by itself, or has been killed after the time limit. Then it
+ * can be started again.
  */
 async function ended(node: ClusterNode): Promise<void> {
   await Promise.race([node.ended, delay(endsMs)])
@@ -78,9 +78,9 @@ async function ended(node: ClusterNode): Promise<void> {
 export const isolateLeader = (seconds: number): Fault => ({
   name: `unreachable ${seconds} s`,
   async inject(world) {
-    const { proxies, ledger, view, pipeline, patience } = world
+    const { proxies, ledger, view, installation, patience } = world
     const { index, id, hit } = await anyLeader(world)
-    const isCoordinator = (await view.coordinator(pipeline.topics.dispatcherGroup)) === id
+    const isCoordinator = (await view.coordinator(installation.topics.dispatcherGroup)) === id
     const others = onPartitions(
       allPartitions.filter(partition => !hit.includes(partition)),
       now(),
@@ -136,7 +136,7 @@ export const moveLeaders: Fault = {
 }
 
 /** The topics that the dispatcher reads and writes. */
-async function topicsOf({ view, pipeline: { topics } }: World): Promise<readonly string[]> {
+async function topicsOf({ view, installation: { topics } }: World): Promise<readonly string[]> {
   const all = await view.admin.listTopics()
   const retries = all.filter(name => name.startsWith(topics.events.replace(/events$/, 'retry.')))
   return [topics.events, ...retries.sort()]

@@ -1,5 +1,5 @@
 import { fillDisk, fillDisks, isolateLeader, moveLeaders } from './broker-faults.ts'
-import { impairLink, killBrokers, killCoordinator, killLeader } from './faults.ts'
+import { impairLink, killBrokers, killCoordinator, killLeader } from './process-and-link-faults.ts'
 import type { Scenario } from './scenario.ts'
 import {
   httpSetup,
@@ -13,9 +13,9 @@ import {
 } from './setups.ts'
 
 /**
- * Returns how many seconds the slow destination needs for its backlog after an outage. While it
- * drains, deliveries leave memory for a retry topic. They may be the last ones, even if their events
- * are the oldest.
+ * Returns how many seconds the slow destination needs for its backlog after an outage. While the
+ * backlog drains, deliveries move from memory to a retry topic. They may be the last ones to
+ * arrive, even if their events are the oldest.
  */
 function drainSeconds(outageSeconds: number): number {
   const { processes, load } = proxiedSetup
@@ -23,7 +23,7 @@ function drainSeconds(outageSeconds: number): number {
   return (outageSeconds * load.perSecond) / (capacity - load.perSecond)
 }
 
-export const ofBrokers: readonly Scenario[] = [
+export const brokerScenarios: readonly Scenario[] = [
   {
     ...replicatedSetup,
     name: 'leader-killed',
@@ -67,13 +67,15 @@ export const ofBrokers: readonly Scenario[] = [
     shows: 'messages over HTTP, another leader for every partition under load, ten times; retries in progress',
     brokers: 3,
     destinations: withRetries,
+    // One process calls the slow destination 280 times a second while it shares the host's permits.
+    load: { perSecond: 200, seconds: 20 },
     faults: times(10, moveLeaders),
     intake: { collectors: 1, limits: { ...steady, acceptedMs: 5_000, answerMs: 5_000, broken: 'none' } },
     limits: { duplicates: 300, bySender: 300, recoveryMs: 10_000, latestMs: 30_000 },
   },
 ]
 
-export const ofLinks: readonly Scenario[] = [
+export const linkScenarios: readonly Scenario[] = [
   {
     ...proxiedSetup,
     name: 'link-delayed',
@@ -123,12 +125,12 @@ const writers = {
   limits: { duplicates: 4_000, bySender: 4_000, recoveryMs: 30_000, latestMs: 90_000 },
 } as const
 /**
- * Responses are lost for longer than a client waits for one, but too short for a collector to
- * become not ready.
+ * Responses are lost for longer than a client waits for one, but the outage is too short for a
+ * collector to become not ready.
  */
 const { readiness: _, ...shortOutage } = kafkaOutageLimits
 
-export const ofAnswers: readonly Scenario[] = [
+export const answerScenarios: readonly Scenario[] = [
   {
     ...writers,
     name: 'answers-lost',

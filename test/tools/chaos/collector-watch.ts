@@ -3,7 +3,7 @@ import { peakMb } from '../bench/process-figures.ts'
 import type { Fleet, Member } from './fleet.ts'
 
 /** Readiness of a collector at one moment. */
-export interface ConfigSnapshot {
+export interface ReadinessPoll {
   readonly collector: string
   readonly at: number
   readonly isReady: boolean
@@ -11,7 +11,7 @@ export interface ConfigSnapshot {
 
 /** Observations of the collectors from outside, while no fault was stopping them. */
 export interface CollectorsSeen {
-  readonly looks: readonly ConfigSnapshot[]
+  readonly looks: readonly ReadinessPoll[]
   /** Maximum resident memory of each process, in MB. */
   readonly peakMb: ReadonlyMap<string, number>
 }
@@ -32,7 +32,7 @@ const lookEveryMs = 250
  * includes peaks between two polls.
  */
 export function watchCollectors(collectors: Fleet): CollectorWatch {
-  const looks: ConfigSnapshot[] = []
+  const looks: ReadinessPoll[] = []
   const peaks = new Map<string, number>()
   const unready = new Set<Member>()
   let isEnded = false

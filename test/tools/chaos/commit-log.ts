@@ -37,9 +37,10 @@ export function isWhole(commits: readonly Commit[], committed: ReadonlyMap<numbe
 }
 
 /**
- * Describes the commits that went back, in the order in which they were made. A member that has
- * lost its session could cause one. The commits are read from the topic, because a coordinator that
- * has just taken over reports older ones until its replicas have caught up.
+ * Describes the commits whose offset is lower than an earlier one, in the order in which they were
+ * made. A member that has lost its session could make one of these. The commits come from the
+ * topic, because a coordinator that has just taken over reports older ones until its replicas have
+ * caught up.
  */
 export function stepsBack(commits: readonly Commit[]): readonly string[] {
   if (commits.length === 0) return ['nothing was ever committed']

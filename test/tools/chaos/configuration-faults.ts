@@ -4,8 +4,8 @@ import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { markOf, parseMark } from './configuration-verdict.ts'
-import { allPartitions, onPartitions } from './faults.ts'
 import type { Delivery } from './ledger.ts'
+import { allPartitions, onPartitions } from './process-and-link-faults.ts'
 import type { Inspection, Script } from './receiver.ts'
 import type { ConfigurationOf, Fault, Hit } from './scenario.ts'
 import type { World } from './world.ts'
@@ -15,7 +15,10 @@ const now = (): number => performance.now()
 const secretFile = (directory: string): string => join(directory, 'destination.secret')
 const secretOf = (number: number): string => `the-secret-number-${number}`
 const editionHeader = 'x-edition'
-/** Requests with the old signature may still be in progress beside those with the new one. */
+/**
+ * How long requests with the old signature may be in progress after the first one with the new
+ * signature.
+ */
 const underWayMs = 500
 /** Limit of the search for the secret of a signature. */
 const mostSecrets = 20
@@ -40,15 +43,16 @@ export const takesOnly =
   (_id, _call, mark) =>
     secrets.map(String).includes(parseMark(mark).secret) ? 200 : 401
 
-/** Recovered when each running process has sent a request that shows the change. */
+/** The recovery ends when each running process has sent a request that shows the change. */
 function everywhere({ fleet }: World, from: number, isNew: (delivery: Delivery) => boolean): Hit['recovery'] {
   const keys = new Set(fleet.members().map(({ name }) => name))
   return { keys, from, keyOf: delivery => (isNew(delivery) ? delivery.process : undefined) }
 }
 
 /**
- * Replaces the file of the secret by rename, as a mounted folder does. The endpoint accepts the old
- * and the new secret until each process has used the new one, and then only the new one.
+ * Replaces the file of the secret by rename, as Kubernetes does for a mounted secret. The endpoint
+ * accepts the old and the new secret until each process has used the new one, and then only the new
+ * one.
  */
 export const rotateSecret = (destination: string): Fault => ({
   name: 'secret',
@@ -74,16 +78,16 @@ export const rotateSecret = (destination: string): Fault => ({
 })
 
 /**
- * Rewrites the configuration file in place: another header, one more or one less destination,
- * another log level.
+ * Rewrites the configuration file in place: another header, one destination more or less, another
+ * log level.
  */
 export const editConfiguration: Fault = {
   name: 'edit',
   async inject(world) {
-    const { pipeline, configuration, directory } = world
-    const edition = editionIn(await readFile(pipeline.configFile, 'utf8')) + 1
+    const { installation, configuration, directory } = world
+    const edition = editionIn(await readFile(installation.configFile, 'utf8')) + 1
     const at = now()
-    await pipeline.configure(edited(configuration, edition, secretFile(directory)))
+    await installation.configure(edited(configuration, edition, secretFile(directory)))
     return {
       what: `edition ${edition}`,
       at,
@@ -93,13 +97,13 @@ export const editConfiguration: Fault = {
 }
 
 /**
- * Truncates the configuration file for some seconds, then restores it. No process may load it, and
- * none may exit.
+ * Truncates the configuration file for some seconds, then restores it. No process may load the
+ * truncated file, and none may exit.
  */
 export const breakConfiguration = (seconds: number): Fault => ({
   name: 'broken file',
   async inject(world) {
-    const { configFile } = world.pipeline
+    const { configFile } = world.installation
     const whole = await readFile(configFile, 'utf8')
     const at = now()
     await writeFile(configFile, whole.slice(0, whole.length / 2))

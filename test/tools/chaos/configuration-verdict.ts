@@ -19,7 +19,7 @@ export function parseMark(mark: string | undefined): Mark {
 export interface ConfigurationEvidence {
   readonly destination: string
   readonly calls: readonly Call[]
-  /** How many secrets and editions were in use. */
+  /** How many secrets, and how many editions, were in use. */
   readonly secrets: number
   readonly editions: number
 }

@@ -1,16 +1,16 @@
 import { type Delivery, targetOf } from './ledger.ts'
-import type { RetryRecords } from './order.ts'
+import type { RetryRecords } from './order-verdict.ts'
 import type { Injected } from './verdict.ts'
 
 /**
- * Limit of repeated deliveries per victim, as the average of a scenario: some hundred requests in
- * progress, and the deliveries of the quarter of a second between two commits. A process that has
- * just taken over a backlog delivers more than a thousand a second.
+ * Limit of repeated deliveries per victim, as the average of a scenario. It covers some hundred
+ * requests in progress, and the deliveries of a quarter of a second, the time between two commits.
+ * A process that has just taken over a backlog delivers more than a thousand per second.
  */
 export const inProgressOfOne = 300
 /**
- * How long before the end of a process a delivery may be that is repeated: its last commit may be
- * that old.
+ * Maximum age of a process's last commit when the process ends. Its deliveries since this commit
+ * may be repeated.
  */
 const uncommittedMs = 1_000
 /** Tolerance for the delay of a signal on a busy machine. */
@@ -89,13 +89,13 @@ export function attributed(evidence: DuplicatesEvidence): Duplicates {
   return { bySender, inProgress, ours }
 }
 
-/** Whether a victim made the delivery, of a message that was sent before the fault. */
+/** Whether a victim made the delivery, and its message was sent before the fault. */
 const isOfVictim = ({ victims, at }: Injected, { process, sent }: Delivery, patience: number): boolean =>
   victims.includes(process) && sent.at <= at + signalMs * patience
 
 /**
- * Whether the victim had no time to commit the delivery. A request that arrives after its process
- * is dead or frozen was sent before, even if a busy endpoint reads it later.
+ * Whether the victim had no time to commit the delivery. A request may arrive after its process
+ * died or froze: it was sent earlier, and a busy endpoint read it late.
  */
 const isUncommitted = (hit: Injected, delivery: Delivery, patience: number): boolean =>
   isOfVictim(hit, delivery, patience) &&
@@ -103,15 +103,15 @@ const isUncommitted = (hit: Injected, delivery: Delivery, patience: number): boo
   delivery.at < (hit.healedAt ?? Number.POSITIVE_INFINITY)
 
 /**
- * Whether a victim wrote the record to a retry topic without the time to commit that. The next
- * owner then delivers or defers the record again.
+ * Whether a victim wrote the record to a retry topic, but had no time for the commit that follows.
+ * The next owner then delivers or defers the record again.
  */
 const isWrittenUncommitted = ({ victims, at }: Injected, written: number, patience: number): boolean =>
   victims.length > 0 && written >= at - uncommittedMs * patience && written <= at + signalMs * patience
 
 /**
- * Whether a frozen process had begun the request, which is sent when the process is thawed. Nothing
- * can prevent that.
+ * Whether a frozen process had begun the request, so that it is sent when the process is thawed.
+ * Hookline cannot prevent that.
  */
 const isBegunBefore = (hit: Injected, delivery: Delivery, patience: number): boolean =>
   isOfVictim(hit, delivery, patience) &&

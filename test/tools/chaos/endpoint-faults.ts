@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { allPartitions, onPartitions } from './faults.ts'
 import type { Answer, Delivery } from './ledger.ts'
 import { numberOf } from './load.ts'
+import { allPartitions, onPartitions } from './process-and-link-faults.ts'
 import type { Fault } from './scenario.ts'
 
 const now = (): number => performance.now()
@@ -13,8 +13,8 @@ const now = (): number => performance.now()
 const oneIn = 10
 
 /**
- * One destination gives `answer` to every request for `seconds`, and another one to a tenth of its
- * messages. Then both recover.
+ * For `seconds`, `destination` gives `answer` to every request, and `partly` gives it to a tenth of
+ * its messages. Then both recover.
  */
 export const failEndpoint = (
   destination: string,
@@ -36,8 +36,8 @@ export const failEndpoint = (
 })
 
 /**
- * Makes endpoints give `answer` to every request from now on. Waits `seconds`; then the other
- * endpoints must deliver.
+ * Makes endpoints give `answer` to every request from now on. Waits `seconds`; then `well`, one of
+ * the other endpoints, must get a delivery from each partition.
  */
 export const failEndpoints = (ids: readonly string[], answer: Answer, seconds: number, well: string): Fault => ({
   name: `${ids.length} endpoints fail`,
@@ -50,7 +50,10 @@ export const failEndpoints = (ids: readonly string[], answer: Answer, seconds: n
   },
 })
 
-/** Heals these endpoints. Recovered when each delivers. */
+/**
+ * Makes these endpoints respond 200 again. The recovery ends when each has got a message that was
+ * sent since then.
+ */
 export const recoverEndpoints = (ids: readonly string[]): Fault => ({
   name: 'healed',
   async inject({ receiver }) {
@@ -58,15 +61,5 @@ export const recoverEndpoints = (ids: readonly string[]): Fault => ({
     for (const id of ids) receiver.follow(id, () => 200)
     const keyOf = ({ sent, destination }: Delivery): string | undefined => (sent.at >= at ? destination : undefined)
     return { what: `${ids.length} endpoints`, at, recovery: { keys: new Set(ids), from: at, keyOf } }
-  },
-})
-
-/** Does nothing for `seconds`, to observe the set-up alone. Then these partitions must deliver. */
-export const watch = (seconds: number, partitions: Iterable<number> = allPartitions): Fault => ({
-  name: 'watched',
-  async inject() {
-    const at = now()
-    await delay(seconds * 1_000)
-    return { what: `for ${seconds} s`, at, recovery: onPartitions(partitions, now()) }
   },
 })

@@ -1,10 +1,11 @@
 import { parseDuration } from '../../../src/core/units.ts'
-import { type AttemptLimits, judgeAttempts } from './attempts.ts'
+import { type AttemptLimits, judgeAttempts } from './attempts-verdict.ts'
 import { type CheckResult, combineResults } from './check-result.ts'
-import { judgePromptness, type Watched } from './delivery-latency.ts'
-import { failEndpoint, failEndpoints, recoverEndpoints, watch } from './endpoint-faults.ts'
+import { failEndpoint, failEndpoints, recoverEndpoints } from './endpoint-faults.ts'
 import type { Answer } from './ledger.ts'
 import { minutes } from './outage-minutes.ts'
+import { noFault } from './process-and-link-faults.ts'
+import { judgePromptness, type Watched } from './promptness-verdict.ts'
 import type { Scenario } from './scenario.ts'
 import { crm, perWebhook, standardSetup } from './setups.ts'
 import type { Injected } from './verdict.ts'
@@ -21,14 +22,14 @@ const ill = {
   ...standardSetup,
   processes,
   destinations: [crm, { id: 'ill' }, { id: 'partly' }],
-  // All endpoints are on one host.
+  // All endpoints are on one host, so the limit per host must not apply before the other limits.
   delivery: { schedule, perHost: 1_000 },
   load: { perSecond: 50, seconds: 10 },
 } as const
 
 /**
- * Neither a circuit breaker nor a lack of permits defers what goes to `partly`, so its attempts are
- * on time.
+ * Neither a circuit breaker nor a lack of permits defers deliveries to `partly`, so its attempts
+ * are on time.
  */
 const onSchedule: AttemptLimits = { maxDelayMs: 2_000, maxConcurrent: processes * perWebhook }
 /**
@@ -83,7 +84,7 @@ const laneAllows = {
 const longestTierMs = minutes <= 2 ? 60_000 : 300_000
 const arrivedMs = minutes * 60_000 * (ill.load.perSecond / (laneAllows.perSecond - ill.load.perSecond))
 const backMs = 30_000 + longestTierMs + arrivedMs
-/** A record that is due at the start of the outage waits for all of it. */
+/** A record that is due when the outage begins waits for the whole outage and the recovery. */
 const putOffMs = minutes * 60_000 + backMs
 
 const outage: Scenario = {
@@ -116,11 +117,11 @@ const ofCrowd = (name: string, shows: string, answer: Answer): Scenario => ({
   delivery: { schedule, perHost: 1_000 },
   load: { perSecond: 10, seconds: 10 },
   faults: [
-    watch(stepSeconds),
+    noFault(stepSeconds),
     ...illCounts.slice(1).map(count => failEndpoints(ids.slice(0, count), answer, stepSeconds, ids.at(-1) as string)),
     recoverEndpoints(ids.slice(0, Math.max(...illCounts))),
   ],
-  // A response after 4.9 s may come too late for its caller.
+  // Some endpoints respond after 4.9 s, which may be too late for the caller.
   limits: { duplicates: 500, recoveryMs: 90_000, latestMs: 150_000 },
   examine: async ({ ledger, patience }, injected) => {
     const watched = illCounts.flatMap((count, index): Watched[] => {
@@ -133,7 +134,7 @@ const ofCrowd = (name: string, shows: string, answer: Answer): Scenario => ({
   },
 })
 
-export const ofEndpoints: readonly Scenario[] = [
+export const endpointScenarios: readonly Scenario[] = [
   spoilt('fails', 'answers 503', 'answers 503', 503),
   spoilt('hangs', 'accepts requests and never responds', 'hangs', 'hang'),
   spoilt('resets', 'resets every connection', 'resets', 'reset'),

@@ -7,7 +7,7 @@ const libraries = ['x86_64', 'aarch64'].map(machine => `/usr/lib/${machine}-linu
 const offsetFile = (directory: string): string => join(directory, 'clock-offset')
 
 /**
- * Environment of processes whose wall clock follows a file. Their monotonic clock stays right, so
+ * Environment of processes whose wall clock follows a file. Their monotonic clock stays correct, so
  * timers continue, as when the clock of a real machine is set. @throws when libfaketime is not
  * installed
  */
@@ -33,8 +33,8 @@ export const clockOffBy = async (seconds: number): Promise<NodeJS.ProcessEnv> =>
 })
 
 /**
- * Sets the wall clock of the processes off by `seconds`. Replaces the file by rename, so no process
- * reads half of it.
+ * Sets the wall clock of the processes off by `seconds`. Replaces the file by rename, so that no
+ * process reads half of the new text.
  */
 export async function setClock(directory: string, seconds: number): Promise<void> {
   const file = offsetFile(directory)

@@ -1,8 +1,11 @@
 import { join } from 'node:path'
 import { type RunningService, startService } from '../../../deploy/tools/local/service-process.ts'
-import type { ServiceName } from '../../../src/core/settings/service-names.ts'
+import type { ServiceName } from '../../../src/core/settings/services.ts'
 
-/** Several times the time that a process needs for its requests in progress and its last commit. */
+/**
+ * Time limit for a stop: several times the time that a process needs for its requests in progress
+ * and its last commit.
+ */
 const stopLimitMs = 60_000
 
 /** One service process. The process that replaces it has another name. */
@@ -24,11 +27,11 @@ export interface Fleet {
    * minute and was killed.
    */
   stop(member: Member): Promise<number | null>
-  /** SIGKILL. */
+  /** Sends SIGKILL. */
   kill(member: Member): Promise<void>
-  /** SIGSTOP. */
+  /** Sends SIGSTOP. */
   freeze(member: Member): void
-  /** SIGCONT. */
+  /** Sends SIGCONT. */
   thaw(member: Member): void
   /** Processes that ended by themselves, each with its exit code. */
   crashes(): readonly string[]
@@ -48,15 +51,15 @@ export interface FleetOptions {
   /** Environment variables for every process. */
   readonly env?: NodeJS.ProcessEnv | undefined
   /**
-   * How long a process that ends before it is ready is started again, as an orchestrator does.
-   * Default: 0.
+   * How long the start of a process is repeated when it ends before it is ready, as an orchestrator
+   * does. Default: 0.
    */
   readonly triesForMs?: number
   /** Starts one process. Default: a real child process. */
   readonly launch?: typeof startService
 }
 
-/** Creates a fleet. `CHAOS_PROCESS` has the name of each process. */
+/** Creates a fleet. Each process has its name in the environment variable `CHAOS_PROCESS`. */
 export function createFleet(options: FleetOptions): Fleet {
   const { configFile, brokers, directory, prefix, service, env: ofAll, triesForMs = 0 } = options
   const { launch: launchOne = startService } = options

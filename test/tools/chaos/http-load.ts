@@ -9,7 +9,10 @@ import type { Ledger, Posted, Sent } from './ledger.ts'
 import { type Load, messageIdOf, userIdOf } from './load.ts'
 
 export interface HttpLoadOptions {
-  /** Collectors that get requests now. The load discovers a closed listener as any sender does. */
+  /**
+   * Collectors that get requests now. The load notices a closed listener by a refused connection,
+   * as any sender does.
+   */
   readonly collectors: () => readonly Member[]
   readonly writeKey: string
   readonly partitions: number
@@ -48,7 +51,8 @@ export function startHttpLoad(options: HttpLoadOptions): Load {
   })
 
   /**
-   * Posts to the next collector that listens. One that refuses the connection is not tried again.
+   * Posts to the next collector that listens. A collector that refuses the connection is not tried
+   * again.
    */
   async function postNext(numbers: readonly number[]): Promise<void> {
     const at = performance.now()

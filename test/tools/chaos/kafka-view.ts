@@ -23,8 +23,8 @@ export interface KafkaView {
   /** Committed offset by partition, without partitions that have none. */
   committed(group: string, topic: string): Promise<ReadonlyMap<number, number>>
   /**
-   * All commits of the group for this topic, in the order in which they were made. Rejects when the
-   * log has less than the coordinator reports.
+   * All commits of the group for this topic, in the order in which they were made. Rejects when
+   * `__consumer_offsets` has fewer commits than the coordinator reports.
    */
   commits(group: string, topic: string): Promise<readonly Commit[]>
   /** Offset of the first record, by partition. */

@@ -30,8 +30,8 @@ export interface Kubelet {
 }
 
 /**
- * Polls `/livez` and `/readyz` of every process as a kubelet does. When the liveness probe fails as
- * often as the threshold says, ends the process with SIGTERM and starts another one.
+ * Polls `/livez` and `/readyz` of every process as a kubelet does. When the liveness probe has
+ * failed `failureThreshold` times in a row, ends the process with SIGTERM and starts another one.
  */
 export function startKubelet(fleets: readonly Fleet[], probes: Probes = livenessProbe): Kubelet {
   const restarts: string[] = []
@@ -78,7 +78,7 @@ export function startKubelet(fleets: readonly Fleet[], probes: Probes = liveness
     }
   }
 
-  /** Whether the process fails its readiness probe as many times in a row as the threshold says. */
+  /** Whether the process fails its readiness probe `failureThreshold` times in a row. */
   async function isNotReady(member: Member): Promise<boolean> {
     for (let left = probes.failureThreshold; left > 0; left--) {
       if ((await probe(member, '/readyz')) === undefined) return false

@@ -9,9 +9,12 @@ export interface Sent {
   readonly id: string
   readonly partition: number
   readonly at: number
-  /** When all in-sync replicas, or a collector, acknowledged it; undefined when nothing did. */
+  /**
+   * When all in-sync replicas or a collector acknowledged the message; undefined when it was not
+   * acknowledged.
+   */
   acknowledgedAt: number | undefined
-  /** Name of the collector process to which it was posted. */
+  /** Name of the collector process to which the message was posted. */
   through?: string
 }
 
@@ -36,9 +39,10 @@ export interface Posted {
 }
 
 /**
- * How an endpoint responds: a status, or a fault. `half`: a 200 and half of its body, then a reset,
- * which is a success, because only the status counts. `trickle`: a response of which one byte is
- * sent now and then.
+ * How an endpoint responds: a status, or a fault.
+ * - `half`: a 200 and half of its body, then a reset. It is a success, because only the status
+ *   counts.
+ * - `trickle`: a response that is sent byte by byte, with a pause after each.
  */
 export type Answer = number | 'reset' | 'hang' | 'half' | 'trickle' | DetailedAnswer
 
@@ -46,7 +50,7 @@ export interface DetailedAnswer {
   readonly status: number
   /** `Retry-After` header, in seconds. */
   readonly retryAfter?: number
-  /** Milliseconds before the response. Absent: as for other requests of the endpoint. */
+  /** Milliseconds before the response. Absent: the usual latency of the endpoint. */
   readonly afterMs?: number
 }
 
@@ -61,14 +65,14 @@ export function statusOf(answer: Answer): number | undefined {
 export interface Call {
   readonly id: string
   readonly destination: string
-  /** Name of the process that made it. */
+  /** Name of the process that made the request. */
   readonly process: string
   /** When the request was complete. */
   readonly at: number
   readonly answer: Answer
   /** When the response was sent or the connection closed; undefined while in progress. */
   endedAt?: number
-  /** Note of the endpoint's inspection about the request. */
+  /** The result of `inspection` for this request; undefined when the endpoint has no inspection. */
   readonly mark?: string | undefined
 }
 
@@ -87,7 +91,9 @@ function isRefusal({ answer }: Pick<Call, 'answer'>): boolean {
   return status >= 400 && status < 500 && status !== 408 && status !== 429
 }
 
-/** Sent messages and their results by message id, observed from outside at both ends. */
+/**
+ * Sent messages and their results by message id, as the senders and the endpoints observed them.
+ */
 export class Ledger {
   readonly sent = new Map<string, Sent>()
   readonly posted: Posted[] = []
@@ -126,14 +132,17 @@ export class Ledger {
    * Resolves with the moment at which each of `keys` has occurred among the deliveries since
    * `from`; undefined when that did not happen within `patienceMs`.
    */
-  seen(keys: ReadonlySet<string>, awaited: Awaited & { readonly patienceMs: number }): Promise<number | undefined> {
+  seen(
+    keys: ReadonlySet<string>,
+    awaited: AwaitedDeliveries & { readonly patienceMs: number },
+  ): Promise<number | undefined> {
     return this.#seen(new Set(keys), awaited)
   }
 
   /** Removes the keys of new deliveries from `missing`. */
   async #seen(
     missing: Set<string>,
-    { from, patienceMs, keyOf }: Awaited & { readonly patienceMs: number },
+    { from, patienceMs, keyOf }: AwaitedDeliveries & { readonly patienceMs: number },
   ): Promise<number | undefined> {
     let last = from
     if (missing.size === 0) return last
@@ -184,7 +193,7 @@ export class Ledger {
  */
 const stepItems = 10_000
 
-export interface Awaited {
+export interface AwaitedDeliveries {
   readonly from: number
   /** Key of a delivery; undefined when the delivery does not count. */
   readonly keyOf: (delivery: Delivery) => string | undefined

@@ -14,7 +14,7 @@ const repository = join(import.meta.dirname, '../../..')
 
 const soakMinutes = 120
 
-/** An error of the user. The message is printed without a stack. */
+/** An invalid request of the user. The message is printed without a stack. */
 class BadRequest extends Error {}
 
 function run(scenario: AnyScenario, minutes: number, options: RunOptions): Promise<Row> {
@@ -29,11 +29,11 @@ interface Request {
   readonly patience: number
   readonly selection: readonly AnyScenario[]
   /**
-   * Duration of a soak or an outage; undefined for the default of each. A soak runs only when it is
-   * named.
+   * Duration of a soak or an outage; undefined for the default of each. A soak runs only when ONLY
+   * names it.
    */
   readonly minutes: number | undefined
-  /** File for the rows as JSON. */
+  /** Path of the file for the rows as JSON; empty for none. */
   readonly file: string
   /** Whether the rows replace the published ones. */
   readonly isPublic: boolean

@@ -2,7 +2,7 @@
 export interface MatrixRow {
   readonly fault: string
   readonly holds: string
-  /** Names. Each scenario belongs to one row. */
+  /** Names of the scenarios. Each scenario belongs to one row. */
   readonly scenarios: readonly string[]
 }
 

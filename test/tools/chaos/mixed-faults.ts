@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Delivery } from './ledger.ts'
 import {
   allPartitions,
   freezeProcess,
@@ -7,8 +8,7 @@ import {
   killLeader,
   killProcess,
   restartOldest,
-} from './faults.ts'
-import type { Delivery } from './ledger.ts'
+} from './process-and-link-faults.ts'
 import type { Script } from './receiver.ts'
 import type { Fault, Hit } from './scenario.ts'
 
@@ -65,7 +65,8 @@ export function pairOfFaults(destinations: readonly { readonly id: string; reado
 }
 
 /**
- * Recovered when each destination has got, from each partition, a message sent after both faults.
+ * The recovery ends when each destination has got, from each partition, a message sent after both
+ * faults.
  */
 function both(names: readonly string[], hits: readonly Hit[], destinations: readonly string[]): Hit {
   const from = Math.max(...hits.map(({ recovery }) => recovery.from))

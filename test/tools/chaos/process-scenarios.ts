@@ -1,9 +1,16 @@
-import { freezeProcess, joinProcess, killProcess, killProcesses, restartOldest, suspendProcess } from './faults.ts'
 import { pairOfFaults } from './mixed-faults.ts'
+import {
+  freezeProcess,
+  joinProcess,
+  killProcess,
+  killProcesses,
+  restartOldest,
+  suspendProcess,
+} from './process-and-link-faults.ts'
 import type { Scenario } from './scenario.ts'
 import { replicatedSetup, standardSetup, takeoverLimits, times, withRetries } from './setups.ts'
 
-export const ofProcesses: readonly Scenario[] = [
+export const processScenarios: readonly Scenario[] = [
   {
     ...standardSetup,
     name: 'rolling-restart',
@@ -28,7 +35,7 @@ export const ofProcesses: readonly Scenario[] = [
     // A join waits for each dead member until its session ends, and more members die during that
     // time. The slow destination then gets more records than it accepts, so its backlog is deferred
     // up to four times, each time for longer. Up to three processes start at the same time on the
-    // cores of the remaining one, so its pause may be longer.
+    // cores that the remaining process uses, so its pause may be longer.
     limits: { duplicates: 0, ...takeoverLimits, recoveryMs: 25_000, pauseMs: 2_000, latestMs: 300_000 },
   },
   {
@@ -54,19 +61,19 @@ export const ofProcesses: readonly Scenario[] = [
   },
 ]
 
-export const ofMixtures: readonly Scenario[] = [
+export const mixtureScenarios: readonly Scenario[] = [
   {
     ...replicatedSetup,
     name: 'mixed',
     shows: 'two concurrent faults of a process, a broker, the links or an endpoint, six times; retries in progress',
     behindProxy: true,
     faults: times(6, pairOfFaults(withRetries)),
-    // An endpoint that fails twice within seconds fails four attempts. The fifth must begin after
-    // all pairs of faults.
+    // An endpoint that fails in two pairs of faults within seconds fails four attempts of a
+    // message. The fifth attempt must begin after all pairs of faults.
     delivery: { schedule: ['2s', '5s', '10s', '3m'] },
     settleMs: 300_000,
-    // An open circuit breaker allows one probe each 30 s, and its deferred records wait up to as
-    // long again.
+    // An open circuit breaker allows one probe each 30 s, and its deferred records may wait up to
+    // 30 s more.
     limits: { duplicates: 2_000, bySender: 2_000, recoveryMs: 60_000, latestMs: 300_000 },
   },
 ]

@@ -1,13 +1,12 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { jsonText } from '../../../deploy/tools/layout.ts'
+import { compactJson } from '../../../deploy/tools/format.ts'
 import { code, table, withBlock } from '../../../deploy/tools/reference/markdown.ts'
 import { matrix } from './matrix.ts'
 import { readmeText } from './readme-figures.ts'
 import { columns, matrixColumns } from './report.ts'
 import type { Row } from './run.ts'
 
-/** Circumstances of a run. */
 export interface Circumstances {
   /** Factor on time limits. */
   readonly patience: number
@@ -28,7 +27,7 @@ export interface PublishedRow extends Row, Circumstances {
 /** Scenarios in the order of the table. */
 type Runnable = readonly { readonly name: string; readonly shows: string }[]
 
-/** Files of the repository. */
+/** Files that contain or show published rows. */
 const places = {
   results: 'docs/reliability/results.json',
   page: 'docs/reliability/README.md',
@@ -55,8 +54,8 @@ export function merged(
 }
 
 /**
- * Replaces the rows of the same names in `results.json` and renders both tables. `root` is the
- * repository.
+ * Replaces the rows of the same names in `results.json` and renders the pages that show them.
+ * `root` is the repository.
  */
 export async function publish(root: string, fresh: readonly PublishedRow[], scenarios: Runnable): Promise<void> {
   for (const [path, text] of await publishedFiles(root, scenarios, fresh)) await writeFile(join(root, path), text)
@@ -76,7 +75,7 @@ export async function publishedFiles(
   const rows = merged(await readRows(root), fresh, scenarios)
   const page = withBlock(await read(places.page), 'summary', matrixTable(rows))
   return new Map([
-    [places.results, jsonText(rows)],
+    [places.results, compactJson(rows, 1)],
     [places.page, withBlock(page, 'chaos', fullText(rows, scenarios))],
     [places.front, withBlock(await read(places.front), 'chaos', readmeText(rows))],
   ])

@@ -3,7 +3,7 @@ import type { Row } from './run.ts'
 /** A published row: the figures of its last run, and the day of that run. */
 type DatedRow = Pick<Row, 'name' | 'faults' | 'sent' | 'lost' | 'recoveryMs'> & { readonly date: string }
 
-/** Kafka deletes unread records in this scenario: it expects losses, and checks their reported number. */
+/** Kafka deletes unread records in this scenario, so the figure excludes its expected losses. */
 const retention = 'retention'
 const killScenarios = ['killed', 'killed-50', 'collector-killed']
 const page = '[reliability](docs/reliability/README.md)'

@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net'
 import type { Answer, Call, Ledger } from './ledger.ts'
 
 /**
- * Decides the response to the n-th request (from 1) of a message. `mark` is the note of the
- * inspection.
+ * Decides the response to the n-th request (from 1) of a message. `mark` is the result of the
+ * endpoint's `Inspection`.
  */
 export type Script = (id: string, call: number, mark: string | undefined) => Answer
 
@@ -16,8 +16,8 @@ export interface Received {
 }
 
 /**
- * Returns a note about a request, for example who signed it or which edition of the configuration
- * it shows.
+ * Returns facts about a request for the ledger, for example which secret signed it and which
+ * edition of the configuration it shows.
  */
 export type Inspection = (request: Received) => string | undefined
 
@@ -27,16 +27,16 @@ export interface Receiver {
   follow(destination: string, script: Script): void
   /** Delays the responses of a destination. */
   slow(destination: string, latencyMs: number): void
-  /** Notes the result of `inspection` for each request from now on, and passes it to the script. */
+  /** Applies `inspection` to each request from now on. The ledger and the script get its result. */
   inspect(destination: string, inspection: Inspection): void
   close(): Promise<void>
 }
 
-/** Header with the name of the process, which its configuration takes from its environment. */
+/** Header with the name of the sending process, which sets it from its environment. */
 export const processHeader = 'x-process'
 /** Response time of a typical fast endpoint. */
 const standardLatencyMs = 10
-/** Time between two bytes of a slow response. Its head alone takes half a minute. */
+/** Time between two bytes of a slow response. The head alone takes 19 s. */
 const trickleMs = 500
 const trickle = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n'
 /** A response that is shorter than its Content-Length. */

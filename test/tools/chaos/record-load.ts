@@ -35,7 +35,10 @@ interface Bad {
 }
 
 const schemaBytes = 5
-/** Smaller than the topic's limit, but too large with the headers of a dead letter. */
+/**
+ * Number of bytes of a record that is smaller than the topic's limit, but too large with the
+ * headers of a dead letter.
+ */
 const nearlyTooLarge = 1_048_000
 
 /** Invalid records as other producers write them. */

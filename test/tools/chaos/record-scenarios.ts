@@ -1,17 +1,18 @@
 import { partitionFor } from '../../../src/core/message/event.ts'
 import { combineResults } from './check-result.ts'
-import { judgeDeadLetters } from './dead-letters.ts'
-import { judgePromptness, type PromptnessLimits, type Watched } from './delivery-latency.ts'
-import { watch } from './endpoint-faults.ts'
-import { killProcess, packedRecords, restartOldest } from './faults.ts'
+import { judgeDeadLetters } from './dead-letters-verdict.ts'
 import { userIdOf } from './load.ts'
+import { killProcess, noFault, packedRecords, restartOldest } from './process-and-link-faults.ts'
+import { judgePromptness, type PromptnessLimits, type Watched } from './promptness-verdict.ts'
 import { type BadKind, badKinds, idHeader, recordLoad } from './record-load.ts'
 import type { Scenario } from './scenario.ts'
 import { crm, standardSetup, takeoverLimits } from './setups.ts'
 import type { Injected } from './verdict.ts'
 import { partitions, type World } from './world.ts'
 
-/** Number of batches that `packedRecords` writes. One may have two dead letters after a kill. */
+/**
+ * Number of batches that `packedRecords` writes. A batch may have two dead letters after a kill.
+ */
 const packedRecordsCount = 2
 const kinds = Object.keys(badKinds) as readonly BadKind[]
 const watchedSeconds = 20
@@ -62,7 +63,7 @@ const users = Map.groupBy(
   user => partitionFor(Buffer.from(user), partitions),
 )
 const heavy = { partition: 5, times: 100 } as const
-/** In each round every other partition gets one record, and this one a hundred. */
+/** Number of records in a round: one for each other partition, and a hundred for the heavy one. */
 const roundLength = heavy.times + partitions - 1
 const skewed = recordLoad(number => {
   const [round, place] = [Math.floor(number / roundLength), number % roundLength]
@@ -74,18 +75,18 @@ const skewed = recordLoad(number => {
   return { userId: own[(other === undefined ? number : round) % own.length] as string }
 })
 
-export const ofRecords: readonly Scenario[] = [
+export const recordScenarios: readonly Scenario[] = [
   {
     ...standardSetup,
     name: 'poison',
     shows:
       'one record in 20 is invalid, in twelve ways; two batches unpack to 5 and 200 MB; then a SIGKILL and a SIGTERM',
     writeLoad: poisoned,
-    faults: [watch(watchedSeconds), packedRecords, killProcess, restartOldest],
+    faults: [noFault(watchedSeconds), packedRecords, killProcess, restartOldest],
     limits: { duplicates: 0, ...takeoverLimits },
     examine: async (world, injected) => {
-      const { pipeline, ledger } = world
-      const records = await pipeline.read(pipeline.topics.deadLetter)
+      const { installation, ledger } = world
+      const records = await installation.read(installation.topics.deadLetter)
       const deadLetters = records.map(({ headers }) => ({ id: headers[idHeader], reason: headers['reason'] ?? 'none' }))
       return combineResults([
         judgeDeadLetters({ bad: ledger.bad, deadLetters, withoutId: packedRecordsCount }),
@@ -99,13 +100,13 @@ export const ofRecords: readonly Scenario[] = [
     shows: 'one user has 40 % of all events, more than sequential requests can deliver',
     writeLoad: hotKey,
     load: { perSecond: hotPerSecond, seconds: 10 },
-    faults: [watch(watchedSeconds, allBut(hotPartition))],
+    faults: [noFault(watchedSeconds, allBut(hotPartition))],
     limits: { duplicates: 0, recoveryMs: 10_000, latestMs: 20_000 },
     examine: async (world, injected) =>
       combineResults([
         moving(world, injected, prompt, [{ what: 'the other partitions', partitions: allBut(hotPartition) }]),
-        // The hot user's backlog waits, and the users behind it too, but the partition must keep
-        // delivering.
+        // The backlog of the hot user waits, and so do users whose records follow it, but the
+        // partition must keep delivering.
         moving(world, injected, { ...prompt, share: 0 }, [
           { what: "the hot user's partition", partitions: new Set([hotPartition]) },
         ]),
@@ -117,7 +118,7 @@ export const ofRecords: readonly Scenario[] = [
     shows: 'one partition has 100 times the load of every other one',
     writeLoad: skewed,
     load: { perSecond: 333, seconds: 10 },
-    faults: [watch(watchedSeconds)],
+    faults: [noFault(watchedSeconds)],
     limits: { duplicates: 0, recoveryMs: 10_000, latestMs: 2_000 },
     examine: async (world, injected) =>
       moving(world, injected, prompt, [

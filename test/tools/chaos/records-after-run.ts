@@ -3,16 +3,17 @@ import type { LogRecord, RecordHeaders } from '../../../src/core/ports.ts'
 import { tiersOf } from '../../../src/core/topics.ts'
 import { parseDuration } from '../../../src/core/units.ts'
 import { targetOf } from './ledger.ts'
-import type { Place, RetryRecords } from './order.ts'
+import type { Place, RetryRecords } from './order-verdict.ts'
 import type { World } from './world.ts'
 
-/* Records that are in Kafka after the end. Targets are `<destination> <message id>`. */
+/* Records that are in Kafka after the end of a run. Targets are `<destination> <message id>`. */
 
 /**
- * Partitions whose commit is below their end. After a normal stop everything is done and committed.
+ * Describes the partitions whose committed offset differs from their end. After a normal stop, all
+ * records are done and committed.
  */
-export async function uncommitted({ view, pipeline }: Pick<World, 'view' | 'pipeline'>): Promise<string[]> {
-  const { dispatcherGroup, events } = pipeline.topics
+export async function uncommitted({ view, installation }: Pick<World, 'view' | 'installation'>): Promise<string[]> {
+  const { dispatcherGroup, events } = installation.topics
   const [committed, ends] = [await view.committed(dispatcherGroup, events), await view.ends(events)]
   return [...ends].flatMap(([partition, end]) => {
     const offset = committed.get(partition) ?? 0
@@ -21,8 +22,8 @@ export async function uncommitted({ view, pipeline }: Pick<World, 'view' | 'pipe
 }
 
 /** Dead-lettered targets and their reasons. */
-export async function deadLetters({ pipeline }: World): Promise<ReadonlyMap<string, string>> {
-  const records = await pipeline.read(pipeline.topics.deadLetter)
+export async function deadLetters({ installation }: World): Promise<ReadonlyMap<string, string>> {
+  const records = await installation.read(installation.topics.deadLetter)
   return new Map(records.map(({ headers }) => [targetIn(headers), headers['reason'] ?? 'none']))
 }
 
@@ -33,20 +34,20 @@ export interface Retries {
    * missing delivery.
    */
   readonly waiting: ReadonlySet<string>
-  /** All records that were ever written. */
+  /** All records that were ever written to the retry topics, by target. */
   readonly retried: ReadonlyMap<string, RetryRecords>
   readonly records: number
 }
 
-export async function retriesOf({ pipeline, view }: World, schedule: readonly string[]): Promise<Retries> {
-  const { topics } = pipeline
+export async function retriesOf({ installation, view }: World, schedule: readonly string[]): Promise<Retries> {
+  const { topics } = installation
   const waiting = new Set<string>()
   const written = new Map<string, LogRecord[]>()
   let records = 0
   for (const tier of tiersOf(schedule.flatMap(text => parseDuration(text) ?? []))) {
     const topic = topics.retry(tier)
     const committed = await view.committed(topics.retriesGroup, topic)
-    for (const record of await pipeline.read(topic)) {
+    for (const record of await installation.read(topic)) {
       const target = targetIn(record.headers)
       records++
       written.set(target, [...(written.get(target) ?? []), record])
@@ -67,10 +68,10 @@ function retryRecords(records: readonly LogRecord[]): RetryRecords {
 }
 
 /** Position of each message on the events topic, by id. Invalid records are left out. */
-export async function placesOf({ pipeline }: Pick<World, 'pipeline'>): Promise<ReadonlyMap<string, Place>> {
+export async function placesOf({ installation }: Pick<World, 'installation'>): Promise<ReadonlyMap<string, Place>> {
   const places = new Map<string, Place>()
-  for (const { partition, offset, key, value, timestamp } of await pipeline.read(pipeline.topics.events)) {
-    const decoded = value === null ? undefined : pipeline.codec.decode(value, timestamp)
+  for (const { partition, offset, key, value, timestamp } of await installation.read(installation.topics.events)) {
+    const decoded = value === null ? undefined : installation.codec.decode(value, timestamp)
     if (decoded?.kind !== 'event') continue
     const id = decoded.event.message.messageId
     const known = places.get(id)

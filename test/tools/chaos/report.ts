@@ -45,7 +45,9 @@ export function table(rows: readonly Row[]): readonly string[] {
   return [...lines, ...rows.flatMap(({ name, failures }) => failures.map(failure => `FAILS  ${name}: ${failure}`))]
 }
 
-/** Cell of a matrix row: computed from the rows that were run, of `of` scenarios. */
+/**
+ * Computes a cell of a matrix row from the rows that were run. `of` is the number of its scenarios.
+ */
 type MatrixCell = (rows: readonly Row[], of: number) => string | number
 
 const ifAny =

@@ -35,11 +35,11 @@ export interface Row extends Findings {
   /** Number of requests that arrived, including those without a success. */
   readonly calls: number
   readonly seconds: number
-  /** Figures of this row only, as texts. */
+  /** Figures that only this row has, as texts. */
   readonly measured?: readonly string[]
 }
 
-/** Range of the wait before a fault. The seed decides. */
+/** Range of the wait before a fault. The seed decides its length. */
 const usualCalmMs = { from: 1_000, to: 3_000 }
 const warmUpMs = 60_000
 /** How long to wait for a recovery, and at the end for deliveries, before they count as missing. */
@@ -99,8 +99,8 @@ export function rejection(signal: AbortSignal | undefined): Promise<never> {
 
 /** Runs load and faults, waits for the remaining deliveries, and stops the processes. */
 async function expose(world: World, scenario: Scenario, say: (line: string) => void) {
-  const { pipeline, fleet, collectors, ledger, view, patience } = world
-  const { dispatcherGroup, events } = pipeline.topics
+  const { installation, fleet, collectors, ledger, view, patience } = world
+  const { dispatcherGroup, events } = installation.topics
   const problems: string[] = []
   await Promise.all([started(fleet, scenario.processes), started(collectors, scenario.intake?.collectors ?? 0)])
   const intake = watchCollectors(collectors)
@@ -163,12 +163,12 @@ async function underLoad(
   return injected
 }
 
-function loadOf({ cluster, pipeline, ledger }: World, scenario: Scenario, watch: CollectorWatch): Load {
+function loadOf({ cluster, installation, ledger }: World, scenario: Scenario, watch: CollectorWatch): Load {
   const { load, intake, writeLoad = startLoad } = scenario
   const { perSecond, fillerBytes = 0 } = load
   if (intake !== undefined)
     return startHttpLoad({ collectors: watch.open, writeKey, partitions, perSecond, fillerBytes, ledger })
-  const { codec, topics } = pipeline
+  const { codec, topics } = installation
   return writeLoad({ brokers: cluster.brokers, topic: topics.events, partitions, perSecond, codec, ledger })
 }
 

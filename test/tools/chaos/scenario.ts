@@ -1,7 +1,7 @@
 import type { LinkState } from '../../support/network/tcp-proxy.ts'
 import type { CheckResult } from './check-result.ts'
-import type { IntakeLimits } from './intake.ts'
-import type { Awaited } from './ledger.ts'
+import type { IntakeLimits } from './collector-verdict.ts'
+import type { AwaitedDeliveries } from './ledger.ts'
 import type { Load, LoadOptions } from './load.ts'
 import type { Inspection, Script } from './receiver.ts'
 import type { Injected, Limits } from './verdict.ts'
@@ -32,11 +32,11 @@ export interface Scenario {
   readonly intake?: { readonly collectors: number; readonly limits: IntakeLimits }
   /** Destinations, each of which gets every event. Without a script every request gets a 200. */
   readonly destinations: readonly Endpoint[]
-  /** `delivery` of the configuration. */
+  /** The `delivery` settings of the configuration. */
   readonly delivery: { readonly schedule: readonly string[]; readonly perHost?: number; readonly perWebhook?: number }
   readonly faults: readonly Fault[]
   readonly limits: Limits
-  /** Writes another load to Kafka than even events of many users. */
+  /** Writes the load to Kafka. Default: events of many users at an even rate. */
   readonly writeLoad?: (options: LoadOptions) => Load
   /**
    * Additional keys of the configuration, which override the default ones. Written once before the
@@ -45,7 +45,7 @@ export interface Scenario {
   readonly configuration?: (of: ConfigurationOf) => Readonly<Record<string, unknown>>
   /** Additional server properties of each broker. */
   readonly brokerProperties?: Readonly<Record<string, string>>
-  /** Size of a separate disk of each broker that can be filled, in MB. */
+  /** MB of a separate disk for each broker, which a fault can fill. Absent: no separate disks. */
   readonly diskMb?: number
   /** Whether a fault can set the wall clock of the processes. */
   readonly ownClock?: boolean
@@ -69,7 +69,7 @@ export interface Endpoint {
   readonly script?: Script
   /** Response time in milliseconds. Default: 10. */
   readonly latencyMs?: number
-  /** Takes a note of each request. */
+  /** Inspects each request. The ledger keeps the result. */
   readonly inspection?: Inspection
 }
 
@@ -86,13 +86,13 @@ export interface SoakScenario extends Omit<Scenario, 'faults' | 'load'> {
 export interface AudienceScenario {
   readonly name: string
   readonly shows: string
-  /** Number of processes that run the audiences service, and of others that deliver. */
+  /** Number of audiences processes. The same number of other processes deliver. */
   readonly processes: number
   /**
    * Number of users in the first list, and the percentage that the second list replaces by others.
    */
   readonly lists: { readonly members: number; readonly changedPercent: number }
-  /** Rate of membership updates per process. */
+  /** Maximum number of membership updates per second and process. */
   readonly emitPerSecond: number
   /**
    * Destinations of the audience, with the percentage of requests that get a 503, and the response
@@ -116,9 +116,12 @@ export interface AudienceScenario {
 }
 
 /**
- * `kill`: SIGKILL of any process, and another one starts. `link`: impairs the link between Kafka
- * and the one audiences process behind a proxy for some seconds, past its session. `restart`:
- * SIGTERM to every audiences process, and as many new ones that restore the topic.
+ * What the fault does.
+ * - `kill`: SIGKILL of any process; another one starts.
+ * - `link`: impairs the link between Kafka and the audiences process behind the proxy for some
+ *   seconds, past its session.
+ * - `restart`: SIGTERM to every audiences process; the new processes restore the memberships from
+ *   the topic.
  */
 export type AudienceFault =
   | { readonly kind: 'kill' | 'restart' }
@@ -130,17 +133,17 @@ export interface Fault {
   inject(world: World): Promise<Hit>
 }
 
-/** What a fault did. */
+/** Effect of an injected fault. */
 export interface Hit {
   /** Name of the victim, for example `p3` or `broker 2`. */
   readonly what: string
   /** When the fault began. */
   readonly at: number
   /**
-   * Recovered when each of `keys` has been delivered. `keyOf` gives the key of a delivery since
-   * `from`.
+   * The recovery ends when each of `keys` has occurred among the deliveries since `from`. `keyOf`
+   * returns the key of a delivery.
    */
-  readonly recovery: Awaited & { readonly keys: ReadonlySet<string> }
+  readonly recovery: AwaitedDeliveries & { readonly keys: ReadonlySet<string> }
   /** Processes that could not commit their work. */
   readonly victims?: readonly string[]
   /** Reverts the fault. Resolves with the problems that occurred. */

@@ -1,14 +1,14 @@
-import { ofAudiences } from './audience-scenarios.ts'
-import { ofAnswers, ofBrokers, ofLinks } from './broker-scenarios.ts'
-import { ofConditions } from './condition-scenarios.ts'
-import { ofEndpoints } from './endpoint-scenarios.ts'
-import { impairLink, killBrokers, killCollector, restartCollector } from './faults.ts'
-import { ofMixtures, ofProcesses } from './process-scenarios.ts'
-import { ofRecords } from './record-scenarios.ts'
+import { audienceScenarios } from './audience-scenarios.ts'
+import { answerScenarios, brokerScenarios, linkScenarios } from './broker-scenarios.ts'
+import { conditionScenarios } from './clock-and-retention-scenarios.ts'
+import { endpointScenarios } from './endpoint-scenarios.ts'
+import { impairLink, killBrokers, killCollector, restartCollector } from './process-and-link-faults.ts'
+import { mixtureScenarios, processScenarios } from './process-scenarios.ts'
+import { recordScenarios } from './record-scenarios.ts'
 import type { AudienceScenario, Scenario, SoakScenario } from './scenario.ts'
 import { httpSetup, kafkaOutageLimits, steady, times } from './setups.ts'
-import { ofSoaks } from './soak-scenarios.ts'
-import { ofTopics } from './topic-scenarios.ts'
+import { soakScenarios } from './soak-scenarios.ts'
+import { topicScenarios } from './topic-scenarios.ts'
 
 const ofCollectors: readonly Scenario[] = [
   {
@@ -52,16 +52,16 @@ export type AnyScenario = Scenario | AudienceScenario | SoakScenario
 
 /** All scenarios in the order of the table. ONLY takes their names. */
 export const scenarios: readonly AnyScenario[] = [
-  ...ofProcesses,
-  ...ofBrokers,
-  ...ofLinks,
-  ...ofAnswers,
-  ...ofTopics,
-  ...ofMixtures,
-  ...ofEndpoints,
-  ...ofRecords,
-  ...ofConditions,
+  ...processScenarios,
+  ...brokerScenarios,
+  ...linkScenarios,
+  ...answerScenarios,
+  ...topicScenarios,
+  ...mixtureScenarios,
+  ...endpointScenarios,
+  ...recordScenarios,
+  ...conditionScenarios,
   ...ofCollectors,
-  ...ofAudiences,
-  ...ofSoaks,
+  ...audienceScenarios,
+  ...soakScenarios,
 ]

@@ -11,13 +11,13 @@ export const perWebhook = 64
 
 export const crm = { id: 'crm' }
 /**
- * So slow that half of the load nearly needs all of its permits. With two processes fewer, or in a
- * burst after a pause, it gets a backlog.
+ * So slow that the permits of one process allow 320 requests per second, less than the load. The
+ * destination gets a backlog when one process must deliver everything, or in a burst after a pause.
  */
 export const slow = { id: 'slow', latencyMs: 200 }
 /**
- * Each 50th message fails at first. That is too rare to open a circuit breaker, but keeps records
- * in the retry topics at any time.
+ * Each 50th message fails at first. That is too rare to open a circuit breaker, but often enough
+ * that there are always records in the retry topics.
  */
 const fiftiethFailsOnce: Script = (id, call) => (call === 1 && Number(id.slice(2)) % 50 === 7 ? 503 : 200)
 export const withRetries = [crm, { id: 'moody', latencyMs: 150, script: fiftiethFailsOnce }] as const

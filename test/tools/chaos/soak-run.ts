@@ -1,20 +1,20 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { stepsBack } from './commit-log.ts'
-import { allPartitions, onPartitions } from './faults.ts'
 import type { Member } from './fleet.ts'
 import { type ProbesSeen, startKubelet } from './kubelet.ts'
 import { type Load, startLoad } from './load.ts'
+import { allPartitions, onPartitions } from './process-and-link-faults.ts'
 import { deadLetters, placesOf, retriesOf, uncommitted } from './records-after-run.ts'
-import { judgeFlatness, type Sample } from './resource-growth.ts'
+import { judgeFlatness, type Sample } from './resource-growth-verdict.ts'
 import { giveUpMs, type Row, type RunOptions, rejection, started, stopAll } from './run.ts'
 import type { SoakScenario } from './scenario.ts'
 import { createChance } from './seeded-random.ts'
 import { type Injected, judge } from './verdict.ts'
 import { openWorld, partitions, type World } from './world.ts'
 
-/** More than can be written, so the load is written as fast as possible. */
+/** More events per second than can be written, so the load is written as fast as possible. */
 const unlimitedPerSecond = 100_000
-/** Events to warm up, which are not measured, and events to measure the capacity. */
+/** Number of events to warm up, which are not measured, and of events to measure the capacity. */
 const bursts = [5_000, 20_000] as const
 /** Distance between the numbers of two loads, so that they never write the same message. */
 const numbersEach = 10_000_000
@@ -74,14 +74,14 @@ async function expose(
   minutes: number,
   say: (line: string) => void,
 ): Promise<Seen> {
-  const { pipeline, fleet, view } = world
+  const { installation, fleet, view } = world
   await started(fleet, scenario.processes)
   const kubelet = startKubelet([fleet])
   const seen = await underLoad(world, scenario, minutes, say).finally(() => kubelet.stop())
   const probes = await kubelet.stop()
   const problems: string[] = []
   for (const [name, code] of await stopAll(fleet)) if (code !== 0) problems.push(`${name} ended with exit code ${code}`)
-  problems.push(...stepsBack(await view.commits(pipeline.topics.dispatcherGroup, pipeline.topics.events)))
+  problems.push(...stepsBack(await view.commits(installation.topics.dispatcherGroup, installation.topics.events)))
   return { ...seen, probes, problems: [...problems, ...fleet.crashes(), ...(await uncommitted(world))] }
 }
 
@@ -110,8 +110,8 @@ async function underLoad(
 
 const seconds = (ms: number): string => (ms / 1_000).toFixed(1)
 
-function loadFrom({ cluster, pipeline, ledger }: World, first: number, perSecond: number): Load {
-  const { codec, topics } = pipeline
+function loadFrom({ cluster, installation, ledger }: World, first: number, perSecond: number): Load {
+  const { codec, topics } = installation
   return startLoad({ brokers: cluster.brokers, topic: topics.events, partitions, perSecond, codec, ledger, first })
 }
 
@@ -134,8 +134,8 @@ async function capacityOf(world: World, destinations: readonly string[]): Promis
 }
 
 /**
- * Multiplies the load for a while. Recovered when every partition delivers an event written after
- * that.
+ * Multiplies the load for a while. The recovery ends when every partition delivers an event that
+ * was written after the spike.
  */
 async function loadSpike(world: World, spike: SoakScenario['soak']['spike'], perSecond: number): Promise<Injected> {
   const { ledger, patience } = world

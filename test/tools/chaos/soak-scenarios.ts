@@ -1,7 +1,7 @@
 import type { SoakScenario } from './scenario.ts'
 import { standardSetup, withRetries } from './setups.ts'
 
-export const ofSoaks: readonly SoakScenario[] = [
+export const soakScenarios: readonly SoakScenario[] = [
   {
     ...standardSetup,
     name: 'soak',
@@ -9,7 +9,8 @@ export const ofSoaks: readonly SoakScenario[] = [
     processes: 2,
     destinations: withRetries,
     soak: { share: 0.7, spike: { times: 10, seconds: 5 } },
-    // The backlog of the spike is 31 seconds of full work, and 30 % of the capacity is left for it.
+    // The backlog of the spike is 30 seconds of full work. With the remaining 30 % of the capacity,
+    // it takes 100 seconds.
     limits: { duplicates: 0, recoveryMs: 180_000, latestMs: 180_000 },
   },
 ]

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import kafkajs from 'kafkajs'
 import { epochMs } from '../../../src/core/units.ts'
-import { allPartitions, onPartitions } from './faults.ts'
 import { isSuccess } from './ledger.ts'
+import { allPartitions, onPartitions } from './process-and-link-faults.ts'
 import type { Fault } from './scenario.ts'
 import type { World } from './world.ts'
 
@@ -16,9 +16,9 @@ interface TopicFault {
 /** Deletes the topic. All records in it are lost, so it must be empty. */
 export const missing: TopicFault = {
   name: 'missing',
-  async obstruct({ view: { admin }, pipeline }, topic) {
+  async obstruct({ view: { admin }, installation }, topic) {
     await admin.deleteTopics({ topics: [topic] })
-    return () => pipeline.command('topics', 'apply')
+    return () => installation.command('topics', 'apply')
   },
 }
 
@@ -49,8 +49,8 @@ export const forbidden: TopicFault = {
 }
 
 /**
- * Topic for records that cannot be delivered, and the response of an endpoint that sends them
- * there.
+ * The topic for records that cannot be delivered, and the response of an endpoint that causes these
+ * records.
  */
 export interface OverflowTopic {
   readonly topicOf: (world: World) => string
@@ -64,9 +64,9 @@ const metricTimeoutMs = 30_000
 const now = (): number => performance.now()
 
 /**
- * Makes a topic reject records while one request in twenty fails, so that the topic is needed. The
- * metric must report it, and for `seconds` no partition may be committed beyond a record that waits
- * for the topic. Then repairs the topic, and the metric must return to 0.
+ * Makes a topic reject records while one request in twenty fails, so that the topic is needed. For
+ * `seconds`, no partition may be committed beyond a record that waits for the topic.
+ * `hookline_unwritable_topics` must report the topic, and return to 0 after the repair.
  */
 export const unwritable = (obstacle: TopicFault, { topicOf, status }: OverflowTopic, seconds: number): Fault => ({
   name: `topic ${obstacle.name}`,
@@ -109,16 +109,16 @@ async function untilMetric(world: World, isSo: (numbers: readonly number[]) => b
   return false
 }
 
-/** Records that had to go to the unwritable topic, but were committed. */
-async function committedWithoutTopic({ ledger, pipeline, view }: World, since: number): Promise<string[]> {
-  const { events, dispatcherGroup } = pipeline.topics
+/** Describes records that had to go to the unwritable topic, but were committed. */
+async function committedWithoutTopic({ ledger, installation, view }: World, since: number): Promise<string[]> {
+  const { events, dispatcherGroup } = installation.topics
   const calls = ledger.calls.filter(({ destination, at }) => destination === failing && at >= since)
   const delivered = new Set(calls.filter(isSuccess).map(({ id }) => id))
   const waiting = new Set(calls.map(({ id }) => id).filter(id => !delivered.has(id)))
   if (waiting.size === 0) return ['no request failed while the topic accepted no records']
   const committed = await view.committed(dispatcherGroup, events)
-  const records = (await pipeline.read(events)).map(({ partition, offset, value }) => {
-    const decoded = pipeline.codec.decode(value ?? Buffer.alloc(0), epochMs(0))
+  const records = (await installation.read(events)).map(({ partition, offset, value }) => {
+    const decoded = installation.codec.decode(value ?? Buffer.alloc(0), epochMs(0))
     return { partition, offset, id: decoded.kind === 'event' ? decoded.event.message.messageId : '' }
   })
   const passed = committedPast(records, waiting, committed)
@@ -132,8 +132,8 @@ interface Placed {
 }
 
 /**
- * Those of `waiting` that are before the committed offset of their partition, so a restart would
- * skip them.
+ * The records of `waiting` that are before the committed offset of their partition, so that a
+ * restart would skip them.
  */
 export const committedPast = (
   records: readonly Placed[],

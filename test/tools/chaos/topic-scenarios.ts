@@ -4,8 +4,11 @@ import { crm, standardSetup } from './setups.ts'
 import { forbidden, missing, type OverflowTopic, unwritable } from './topic-faults.ts'
 
 /** The retry topic of the first wait of the schedule. */
-const retryTopic: OverflowTopic = { topicOf: ({ pipeline }) => pipeline.topics.retry(durationMs(2_000)), status: 503 }
-const deadLetterTopic: OverflowTopic = { topicOf: ({ pipeline }) => pipeline.topics.deadLetter, status: 400 }
+const retryTopic: OverflowTopic = {
+  topicOf: ({ installation }) => installation.topics.retry(durationMs(2_000)),
+  status: 503,
+}
+const deadLetterTopic: OverflowTopic = { topicOf: ({ installation }) => installation.topics.deadLetter, status: 400 }
 
 const withRules = {
   ...standardSetup,
@@ -16,12 +19,12 @@ const withRules = {
     'authorizer.class.name': 'org.apache.kafka.metadata.authorizer.StandardAuthorizer',
     'allow.everyone.if.no.acl.found': 'true',
   },
-  // A record that waits for its topic tries again after ten seconds at most.
+  // Hookline repeats the write of a record that waits for its topic after ten seconds at most.
   limits: { duplicates: 0, recoveryMs: 30_000, latestMs: 30_000 },
 } as const
 const inTurn = (refuge: OverflowTopic) => [missing, forbidden].map(obstacle => unwritable(obstacle, refuge, 5))
 
-export const ofTopics: readonly Scenario[] = [
+export const topicScenarios: readonly Scenario[] = [
   {
     ...withRules,
     name: 'retry-topic-unwritable',

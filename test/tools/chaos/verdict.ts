@@ -1,9 +1,9 @@
 import { some } from './check-result.ts'
+import { type IntakeEvidence, type IntakeFindings, judgeIntake } from './collector-verdict.ts'
 import { attributed, inProgressOfOne, relativeTo } from './duplicates.ts'
-import { type IntakeEvidence, type IntakeFindings, judgeIntake } from './intake.ts'
 import { failuresOfProbes, type ProbesSeen } from './kubelet.ts'
 import { type Delivery, type Sent, targetOf } from './ledger.ts'
-import { judgeOrder, type OrderEvidence, type RetryRecords } from './order.ts'
+import { judgeOrder, type OrderEvidence, type RetryRecords } from './order-verdict.ts'
 
 /** Limits of a scenario. Times are for an otherwise idle machine. */
 export interface Limits {
@@ -15,15 +15,15 @@ export interface Limits {
   /** Maximum number of duplicates because the sender wrote a message again. Default: 0. */
   readonly bySender?: number
   /**
-   * Maximum time from a fault, or from the end of an outage, to the next delivery on everything
-   * that it affected.
+   * Maximum time from a fault, or from the end of an outage, to the next delivery on each partition
+   * or process that it affected.
    */
   readonly recoveryMs: number
   /** Maximum time from the acknowledgement of an event to its delivery. */
   readonly latestMs: number
   /**
-   * Maximum time between two deliveries on a partition that stays with its process while others
-   * come and go. Absent: not judged.
+   * Maximum time between two deliveries on a partition that stays with its process while other
+   * processes come and go. Absent: not judged.
    */
   readonly pauseMs?: number
   /**
@@ -78,7 +78,7 @@ export interface Findings {
   /** Number of acknowledged events times their destinations. */
   readonly sent: number
   readonly delivered: number
-  /** Not delivered at the end of the wait, but still in a retry topic. */
+  /** Number of undelivered targets that wait in a retry topic at the end. */
   readonly waiting: number
   readonly deadLettered: number
   readonly lost: number
@@ -89,13 +89,15 @@ export interface Findings {
   /** Number of pairs of messages of one user whose order was judged. */
   readonly orderedPairs: number
   readonly reversed: number
-  /** Longest recovery of all faults; null when one did not recover. */
+  /** Longest recovery time of all faults; null when one did not recover. */
   readonly recoveryMs: number | null
-  /** Null when the load was a list of an audience. */
+  /**
+   * Longest time from acknowledgement to delivery. Null when the load was a list of an audience.
+   */
   readonly latestMs: number | null
-  /** Null when it was not judged. */
+  /** Longest pause of a partition that stayed with its process. Null when it was not judged. */
   readonly pauseMs: number | null
-  /** Null when the load was written to Kafka. */
+  /** Figures of the collectors. Null when the load was written to Kafka. */
   readonly intake: Omit<IntakeFindings, 'failures'> | null
   /** Reasons of the failure; empty when everything holds. */
   readonly failures: readonly string[]

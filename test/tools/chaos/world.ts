@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Cluster, startCluster } from '../../../deploy/tools/local/cluster.ts'
 import { startTcpProxy, type TcpProxy } from '../../support/network/tcp-proxy.ts'
-import { type Pipeline, startPipeline } from '../../support/process/pipeline.ts'
+import { startInstallation, type TestInstallation } from '../../support/process/test-installation.ts'
 import { type Disk, mountDisk } from './disk.ts'
 import { ownClock } from './faked-clock.ts'
 import { createFleet, type Fleet } from './fleet.ts'
@@ -21,7 +21,7 @@ export interface World {
   readonly proxies: readonly TcpProxy[]
   /** Disks with the data of each broker; empty when no disk is to be filled. */
   readonly disks: readonly Disk[]
-  readonly pipeline: Pipeline
+  readonly installation: TestInstallation
   /** Processes that deliver. They run nothing else when messages arrive over HTTP. */
   readonly fleet: Fleet
   /** Processes that accept messages; empty when the load is written to Kafka. */
@@ -39,7 +39,7 @@ export interface World {
   close(): Promise<void>
 }
 
-/** Write key of the source of all messages, which `startPipeline` configures. */
+/** Write key of the source of all messages, which `startInstallation` configures. */
 export const writeKey = 'web-key'
 /** Number of partitions of every topic. */
 export const partitions = 12
@@ -83,17 +83,17 @@ export async function openWorld(scenario: SetUp, chance: Chance, patience: numbe
       if (inspection !== undefined) receiver.inspect(id, inspection)
     }
     const configuration = configurationOf(scenario, receiver, directory)
-    const pipeline = opened(await startPipeline(configuration, cluster.proxiedBrokers.join(',')))
+    const installation = opened(await startInstallation(configuration, cluster.proxiedBrokers.join(',')))
     const env = scenario.ownClock ? await ownClock(directory) : undefined
-    // A process that finds no broker at its start exits with an error.
+    // A process that finds no broker at its start exits with an error, so its start is repeated.
     const triesForMs = behindProxy ? 60_000 : 0
-    const ofAll = { configFile: pipeline.configFile, brokers: cluster.proxiedBrokers, directory, env, triesForMs }
+    const ofAll = { configFile: installation.configFile, brokers: cluster.proxiedBrokers, directory, env, triesForMs }
     const service = intake === undefined ? undefined : 'dispatcher'
     const fleet = opened(createFleet({ ...ofAll, prefix: 'p', service }))
     const collectors = opened(createFleet({ ...ofAll, prefix: 'c', service: 'collector' }))
     const view = opened(await createKafkaView(cluster.brokers))
     return {
-      ...{ chance, cluster, proxies, pipeline, fleet, collectors, receiver, ledger, view, patience, close },
+      ...{ chance, cluster, proxies, installation, fleet, collectors, receiver, ledger, view, patience, close },
       ...{ directory, configuration, disks },
     }
   } catch (error) {

@@ -34,7 +34,7 @@ describe('records of foreign producers', () => {
     ],
   }
 
-  it('needs source and type only; times are the time received, the message id is left open', async () => {
+  it('need only a source and a type; the times are the record time, and the message id is empty', async () => {
     expect(await decodeWritten(minimal, { type: 'Trick', sourceId: 'web', userId: 'u-1' })).toStrictEqual({
       kind: 'event',
       event: {
@@ -53,13 +53,13 @@ describe('records of foreign producers', () => {
     })
   })
 
-  it('a missing timestamp is the time received that the record has itself', async () => {
+  it('get the receivedAt of the record as a missing timestamp', async () => {
     const schema = { ...minimal, fields: [...minimal.fields, { name: 'receivedAt', type: 'long' }] }
     const decoded = await decodeWritten(schema, { type: 'track', sourceId: 'web', userId: 'u', receivedAt: 5 })
     expect(decoded).toMatchObject({ event: { receivedAt: 5, message: { timestamp: 5 } } })
   })
 
-  it('fields of its own are passed over, ambiguous unions and collections too', async () => {
+  it('may have unknown fields, which are ignored, also ambiguous unions and collections', async () => {
     const own = [
       { name: 'amount', type: ['int', 'long', 'string'] },
       { name: 'tags', type: { type: 'array', items: 'string' } },
@@ -77,7 +77,7 @@ describe('records of foreign producers', () => {
     expect(await decodeWritten(schema, value)).toMatchObject({ event: { sourceId: 'web', message: { userId: 'u' } } })
   })
 
-  it('may not speak of an origin', async () => {
+  it('lose their origin, which only Hookline may set', async () => {
     const schema = schemaWith(fields => fields.filter(field => field.name !== 'canonical'))
     const decoded = await decodeWritten(schema, {
       sourceId: 'web',
@@ -89,8 +89,8 @@ describe('records of foreign producers', () => {
   })
 })
 
-describe('other versions of our schema', () => {
-  it('an older writer: fields that came later have their defaults', async () => {
+describe('other versions of the schema of Hookline', () => {
+  it('an older writer: fields that were added later have their defaults', async () => {
     const older = schemaWith(fields => fields.filter(({ name }) => name !== 'origin' && name !== 'integrations'))
     const decoded = await decodeWritten(older, {
       sourceId: 'web',
@@ -104,7 +104,7 @@ describe('other versions of our schema', () => {
     })
   })
 
-  it('a newer writer: fields that we do not know are passed over', async () => {
+  it('a newer writer: unknown fields are ignored', async () => {
     const added = { name: 'sentAt', type: ['null', 'long'], default: null }
     const newer = schemaWith(fields => [added, ...fields, { ...added, name: 'last' }])
     const decoded = await decodeWritten(newer, {

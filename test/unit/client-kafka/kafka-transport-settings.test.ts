@@ -93,7 +93,7 @@ describe('invalid options are rejected by name, without their value', () => {
       'an unknown nested setting',
       { ...minimal, tls: { caFile: 'x' } },
       'tls.caFile',
-      "unknown setting 'tls.caFile' (one of ca, cert, key)",
+      "unknown setting 'tls.caFile' (possible: ca, cert, key)",
     ],
   ])('%s', (_, given, field, message) => {
     let error: unknown

@@ -3,14 +3,14 @@ import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { describe, expect, it } from '@jest/globals'
-import { hostScript } from '../../support/client/host-application.ts'
+import { hostScript } from '../../support/client/kafkajs-unchanged-script.ts'
 
 /* These tests run in child processes, because jest has its own module registry. */
 
 const root = resolve(import.meta.dirname, '../../..')
 const library = pathToFileURL(resolve(root, 'src/adapters/kafka/kafkajs/kafkajs.ts')).href
 const internals = pathToFileURL(resolve(root, 'src/adapters/kafka/kafkajs/private-api.ts')).href
-/** kafkajs loads the code of a request lazily. Our instance loads its own copy, once. */
+/** kafkajs loads the code of a request lazily. Hookline's kafkajs must load its own copy once. */
 const use = `
   const { CompressionCodecs, CompressionTypes } = hookline.loadKafkajs()
   if (CompressionCodecs[CompressionTypes.ZSTD]().compress === undefined) throw new Error('no codecs')

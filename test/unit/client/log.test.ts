@@ -21,7 +21,7 @@ describe('failures without a listener', () => {
     const { log, lines } = logging()
     log.failure(failure('http_401', 20))
     expect(lines).toEqual([
-      "hookline analytics: 20 messages not delivered: refused (http_401). The endpoint answered. Set 'onFailure' to handle them.\n",
+      "hookline analytics: 20 messages not delivered: refused (http_401). The endpoint answered. Set 'onFailure' to handle these messages.\n",
     ])
   })
 
@@ -35,7 +35,9 @@ describe('failures without a listener', () => {
     expect(lines).toHaveLength(2)
     await clock.advance(1)
     log.failure(failure('http_401'))
-    expect(lines[2]).toContain('1 message not delivered: refused (http_401). The endpoint answered. 7 more before that')
+    expect(lines[2]).toContain(
+      '1 message not delivered: refused (http_401). The endpoint answered. Not delivered earlier for the same reason: 7.',
+    )
   })
 })
 

@@ -98,7 +98,7 @@ describe('invalid settings are rejected by name', () => {
     ['an unknown policy', 'key', { endpoint, onFull: 'drop' }, 'onFull', /error, drop-oldest, wait/],
     ['a listener that is not a function', 'key', { endpoint, onFailure: 'log' }, 'onFailure', /must be a function/],
     ['wrong capitals', 'key', { endpoint, FlushAt: 1 }, 'FlushAt', /did you mean 'flushAt'\?/],
-    ['an unknown setting', 'key', { endpoint, batchSize: 1 }, 'batchSize', /one of endpoint, timeoutMs, size/],
+    ['an unknown setting', 'key', { endpoint, batchSize: 1 }, 'batchSize', /possible: endpoint, timeoutMs, size/],
   ])('%s', (_, writeKey, options, field, message) => {
     const error = errorOf(writeKey, options)
     expect(error).toBeInstanceOf(ConfigError)
@@ -118,7 +118,7 @@ describe('a custom transport', () => {
     ['that has no methods', { transport: {} }, 'transport', /kafkaTransport/],
     ['that is undefined', { transport: undefined }, 'transport', /kafkaTransport/],
     ['that is a number', { transport: 5 }, 'transport', /kafkaTransport/],
-    ['with an endpoint', { transport, endpoint }, 'endpoint', /^unknown setting 'endpoint' \(one of transport,/],
+    ['with an endpoint', { transport, endpoint }, 'endpoint', /^unknown setting 'endpoint' \(possible: transport,/],
     ['with a queue shorter than a batch', { transport, maxQueueMessages: 1 }, 'maxQueueMessages', /from 20/],
   ])('%s is rejected', (_, given, field, message) => {
     expect(() => transportSettingsOf(given as TransportOptions)).toThrow(

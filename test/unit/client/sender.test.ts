@@ -142,7 +142,7 @@ describe('flush and close', () => {
     harness.add(3)
     await harness.sender.flush()
     expect(harness.sent.length).toBeGreaterThanOrEqual(4)
-    // From here on the calls in the endpoint throw, so nothing is added and the batch is retried.
+    // After `close`, `add` throws in the endpoint: nothing is added, and the batch is retried.
     const closed = harness.sender.close(1_000)
     await harness.advance(1_000)
     await closed

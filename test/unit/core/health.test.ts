@@ -4,12 +4,12 @@ import {
   allHealth,
   audiencesHealth,
   type CollectorVitals,
-  type ConfigurationFile,
   collectorHealth,
   configurationHealth,
   type DispatcherVitals,
   dispatcherHealth,
   type Health,
+  type ReloadState,
 } from '../../../src/core/health.ts'
 import { epochMs } from '../../../src/core/units.ts'
 
@@ -39,28 +39,28 @@ describe('dispatcherHealth', () => {
     ['all well', {}, { live: [], ready: [] }],
     ['still joining', { phase: 'joining' }, { live: [], ready: ['groups'] }],
     ['stopping', { phase: 'stopping' }, { live: [], ready: ['groups'] }],
-    ['a consumer that neither hears nor tries', { inactivityMs: 60_000 }, { live: ['consumers'], ready: [] }],
-    ['a consumer about to be late', { inactivityMs: 59_999, silenceMs: 59_999 }, { live: [], ready: [] }],
+    ['a consumer without contact or attempts', { inactivityMs: 60_000 }, { live: ['consumers'], ready: [] }],
+    ['a consumer just below the limit', { inactivityMs: 59_999, silenceMs: 59_999 }, { live: [], ready: [] }],
     [
-      'Kafka away for a day',
+      'Kafka unreachable for a day',
       { ...dayLong, silenceMs: 86_400_000, inactivityMs: 10_000, holdsLease: false },
       { live: [], ready: ['groups'] },
     ],
-    ['only the group coordinator away', { ...dayLong, holdsLease: false }, { live: [], ready: [] }],
+    ['only the group coordinator unreachable', { ...dayLong, holdsLease: false }, { live: [], ready: [] }],
     [
-      'a record lost track of',
+      'a record in progress for 15 minutes, and no request has ended',
       { oldestOpenMs: 15 * 60_000, sinceCallEndMs: 15 * 60_000 },
       { live: ['progress'], ready: [] },
     ],
     [
-      'one user with many events at a slow endpoint: calls end',
+      'one user with many events at a slow endpoint: requests end',
       { oldestOpenMs: 60 * 60_000, sinceCallEndMs: 4_900 },
       { live: [], ready: [] },
     ],
     ['nothing to do for an hour', { sinceCallEndMs: 60 * 60_000 }, { live: [], ready: [] }],
     ['a record that waits for the schema registry', { ...dayLong, isSchemaMissing: true }, { live: [], ready: [] }],
     [
-      'records that wait for the deletions',
+      'records that wait for the suppression list',
       { ...dayLong, suppressionList: { isCurrent: false, ageMs: 3_600_000 } },
       { live: [], ready: ['deletions'] },
     ],
@@ -70,7 +70,7 @@ describe('dispatcherHealth', () => {
       { live: [], ready: ['topics'] },
     ],
     [
-      'who was deleted is not known',
+      'the suppression list is not current',
       { suppressionList: { isCurrent: false, ageMs: 5_000 } },
       { live: [], ready: ['deletions'] },
     ],
@@ -86,8 +86,8 @@ describe('audiencesHealth', () => {
   }
   it.each<[string, Partial<AudiencesVitals>, { live: string[]; ready: string[] }]>([
     ['all well', {}, { live: [], ready: [] }],
-    ['Kafka away for a day', { silenceMs: 86_400_000, inactivityMs: 10_000 }, { live: [], ready: ['audience group'] }],
-    ['a consumer that neither hears nor tries', { inactivityMs: 60_000 }, { live: ['audience consumer'], ready: [] }],
+    ['Kafka unreachable', { silenceMs: 86_400_000, inactivityMs: 10_000 }, { live: [], ready: ['audience group'] }],
+    ['a consumer without contact or attempts', { inactivityMs: 60_000 }, { live: ['audience consumer'], ready: [] }],
   ])('%s', (_name, vitals, expected) => {
     expect(failing(audiencesHealth({ ...restored, ...vitals }))).toEqual(expected)
   })
@@ -101,8 +101,8 @@ describe('collectorHealth', () => {
     ['stopping', { phase: 'stopping' }, ['collector']],
     ['Kafka has just failed', { outage: { lastedMs: 14_999, seenMsAgo: 0 } }, []],
     ['Kafka fails for a while', { outage: { lastedMs: 15_000, seenMsAgo: 1_000 } }, ['kafka']],
-    ['nothing has tried it since', { outage: { lastedMs: 60_000, seenMsAgo: 29_999 } }, ['kafka']],
-    ['not for long', { outage: { lastedMs: 60_000, seenMsAgo: 30_000 } }, []],
+    ['the last failure is almost 30 s old', { outage: { lastedMs: 60_000, seenMsAgo: 29_999 } }, ['kafka']],
+    ['the last failure is 30 s old', { outage: { lastedMs: 60_000, seenMsAgo: 30_000 } }, []],
   ])('%s', (_name, vitals, ready) => {
     expect(failing(collectorHealth({ phase: 'listening', outage: undefined, ...vitals }))).toEqual({ live: [], ready })
   })
@@ -110,15 +110,15 @@ describe('collectorHealth', () => {
 
 describe('configurationHealth', () => {
   const since = 'in use since 2026-03-01T00:00:00.000Z'
-  it.each<[string, ConfigurationFile, string]>([
-    ['all in use', { kind: 'accepted', needRestart: [] }, since],
+  it.each<[string, ReloadState, string]>([
+    ['all settings in use', { kind: 'accepted', needRestart: [] }, since],
     [
-      'not all of it yet',
+      'some settings need a restart',
       { kind: 'accepted', needRestart: ['kafka', 'delivery'] },
       `${since}; changes that need a restart: kafka, delivery`,
     ],
-    ['refused', { kind: 'refused' }, `${since}; the changed file is refused, see the log`],
-  ])('%s: ready all the same', (_, file, detail) => {
+    ['refused', { kind: 'refused' }, `${since}; Hookline refused the changed file, see the log`],
+  ])('%s: ready', (_, file, detail) => {
     const ready = [{ name: 'configuration', ok: true, detail }]
     expect(configurationHealth(file, epochMs(Date.UTC(2026, 2, 1)))).toEqual({ live: [], ready })
   })

@@ -6,7 +6,7 @@ import { billOfMaterials, type LockedPackage, type Lockfile } from '../../../dep
 const checkout = resolve(import.meta.dirname, '../../..')
 const json = (file: string) => JSON.parse(readFileSync(resolve(checkout, file), 'utf8'))
 
-describe('of the lockfile of Hookline', () => {
+describe('the bill of materials of Hookline', () => {
   const lockfile = json('package-lock.json') as Lockfile
   const { metadata, components, dependencies } = billOfMaterials(lockfile)
 
@@ -22,7 +22,7 @@ describe('of the lockfile of Hookline', () => {
     const { dependencies: direct } = json('package.json')
     const names = components.map(({ name }) => name)
     expect(names).toEqual(expect.arrayContaining(Object.keys(direct)))
-    // Some development packages are also used at runtime.
+    // These names only, because some development packages are also used at runtime.
     expect(
       names.filter(name => ['jest', 'typescript', 'testcontainers', '@biomejs/biome', 'node'].includes(name)),
     ).toEqual([])
@@ -32,7 +32,7 @@ describe('of the lockfile of Hookline', () => {
     expect(
       components.filter(({ hashes }) => !/^[0-9a-f]{128}$/.test(hashes?.[0]?.content ?? '')).map(({ name }) => name),
     ).toEqual([])
-    // Its licence is in a LICENSE file (MIT), not in this field.
+    // This package names its licence (MIT) only in a LICENSE file.
     expect(components.filter(({ licenses }) => licenses === undefined).map(({ name }) => name)).toEqual([
       '@kafkajs/confluent-schema-registry',
     ])
@@ -55,7 +55,7 @@ describe('of the lockfile of Hookline', () => {
   })
 })
 
-describe('of a lockfile', () => {
+describe('the bill of materials of a lockfile', () => {
   const of = (packages: Record<string, Partial<LockedPackage>>) =>
     billOfMaterials({ packages: { '': { name: 'p', version: '1.0.0' }, ...packages } } as unknown as Lockfile)
   const versions = (bom: ReturnType<typeof of>) => bom.components.map(({ name, version }) => `${name}@${version}`)

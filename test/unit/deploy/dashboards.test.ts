@@ -41,7 +41,7 @@ describe('dashboards', () => {
   })
 
   it.each(dashboards.map(dashboard => [dashboard.uid, dashboard] as const))(
-    'in %s no panel lies on another',
+    'in %s no panel overlaps another',
     (_, { panels }) => {
       const taken = new Set<string>()
       for (const { gridPos, title } of panels) {

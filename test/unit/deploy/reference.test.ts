@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
 import { loadedCommands, variables } from '../../../deploy/tools/reference/commands.ts'
+import { configurationRules } from '../../../deploy/tools/reference/configuration-rules.ts'
 import { table } from '../../../deploy/tools/reference/markdown.ts'
-import { configurationRules } from '../../../deploy/tools/reference/rules.ts'
 import { liveKeys } from '../../../src/core/settings/differences.ts'
 import { configurationJsonSchema } from '../../../src/core/settings/json-schema.ts'
 import { checkout, pageAt } from '../../support/docs/pages.ts'
@@ -60,7 +60,7 @@ describe('configuration.md', () => {
 
   it('has every configuration rule', () => {
     const [, names = ''] =
-      /^const rules: readonly Rule\[\] = \[(.*?)\]/ms.exec(source('src/core/settings/draft.ts')) ?? []
+      /^const rules: readonly Rule\[\] = \[(.*?)\]/ms.exec(source('src/core/settings/validate.ts')) ?? []
     const held = [...names.matchAll(/\w+/g)].map(([name]) => name)
     expect(held.length).toBeGreaterThan(10)
     expect([...held, 'secretsGivenOnce'].sort()).toEqual(Object.keys(configurationRules).sort())

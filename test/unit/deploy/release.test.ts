@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { parseChangesetFile } from '@changesets/parse'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { parse } from 'yaml'
-import { NotReleasable, released } from '../../../deploy/tools/release/release.ts'
+import { NotReleasable, released } from '../../../deploy/tools/release/versioned-files.ts'
 import { checkout } from '../../support/docs/pages.ts'
 
 const execute = promisify(execFile)

@@ -106,7 +106,7 @@ describe('YAML', () => {
     if (kind === 'destination') expect(await problemsOf({ destinations: [value] })).toEqual([])
   })
 
-  it('is on some pages, and mistakes are seen', async () => {
+  it('is on some pages, and the test finds mistakes', async () => {
     expect(examples.length).toBeGreaterThan(5)
     expect(kindOf(parse('destination: []'))).toBe('unknown')
     expect(await problemsOf({ destinations: [{ id: 'crm', sources: ['web'], webhook: [] }] })).toEqual([

@@ -89,7 +89,7 @@ describe('commands', () => {
     expect(typed.map(safely).filter(Boolean)).toEqual([])
   })
 
-  it('stand on many pages, and mistakes are seen', () => {
+  it('are on many pages, and the test finds mistakes', () => {
     const all = pages.flatMap(typedIn).filter(words => wordsAfter('hookline', words) !== undefined)
     expect(all.length).toBeGreaterThan(60)
     expect(
@@ -161,7 +161,7 @@ describe('configuration keys', () => {
 
   it.each(cases)('$path', ({ page }) => expect(keysIn(page).filter(key => !isKey(key))).toEqual([]))
 
-  it('stand on many pages, and mistakes are seen', () => {
+  it('are on many pages, and the test finds mistakes', () => {
     expect(pages.flatMap(keysIn).length).toBeGreaterThan(100)
     expect(['delivery.timeouts', 'destinations[].webhooks[].uri'].map(isKey)).toEqual([false, false])
   })
@@ -191,7 +191,7 @@ describe('metrics and alerts', () => {
     expect(spans.filter(span => !alerts.includes(span))).toEqual([])
   })
 
-  it('mistakes are seen', () => {
+  it('the test finds mistakes', () => {
     expect(faultOfMetric('hookline_nothing_total')).toBe('hookline_nothing_total')
     expect(faultOfMetric('hookline_deliveries_total', 'destination="crm",reslt="x"')).toBe(
       'hookline_deliveries_total{reslt}',

@@ -74,7 +74,7 @@ function reachable(): ReadonlySet<string> {
   return found
 }
 
-describe('this test', () => {
+describe('the test itself', () => {
   const page = { path: 'docs/README.md', text: '# One `a.b` & two\n\n## Twice\n\n## Twice\n' }
 
   it('names headings as GitHub does', () => {
@@ -82,8 +82,8 @@ describe('this test', () => {
   })
 
   it.each([
-    ['no such file', 'nowhere.md', true],
-    ['no such heading', 'explanation/duplicates.md#nowhere', true],
+    ['a missing file', 'nowhere.md', true],
+    ['a missing heading', 'explanation/duplicates.md#nowhere', true],
     ['a heading', 'explanation/duplicates.md#what-a-receiver-does', false],
     ['a folder', 'how-to/', false],
   ])('%s', (_, link, broken) => expect(isBroken(page, link)).toBe(broken))

@@ -122,7 +122,7 @@ it('the page has the examples that are run here, and no others', () => {
 })
 
 describe.each(languages)('$name', ({ command }) => {
-  it('accept exactly the genuine requests', () =>
+  it('accepts exactly the genuine requests', () =>
     check(command, cases(), ({ signature, secrets }) => [signature, ...secrets]))
 })
 
@@ -133,7 +133,7 @@ describe('the whole receiver', () => {
     await once(receiver, 'exit')
   })
 
-  it('takes what is genuine once, answers duplicates with success, and refuses the rest', async () => {
+  it('acts once on a genuine request, answers duplicates with success, and refuses the rest', async () => {
     await writeFile(join(folder, 'receiver.mjs'), nodeReceiver)
     const port = await freePorts(1)
     const env = { ...process.env, PORT: String(port), WEBHOOK_SECRET: goldenSecret.reveal() }

@@ -12,7 +12,10 @@ import { goldenPayloads } from '../../support/dispatcher/golden-payloads.ts'
 import { blocksOf, pageAt } from '../../support/docs/pages.ts'
 import { type Case as AnyCase, installExamples } from '../../support/docs/signature-examples.ts'
 
-/* docs/how-to/verify-standard-webhooks.md: every receiver runs, in its own language, against requests that the service's own code has made. */
+/*
+ * docs/how-to/verify-standard-webhooks.md: every receiver runs, in its own language, against
+ * requests that the service's own code has made.
+ */
 
 const page = pageAt('docs/how-to/verify-standard-webhooks.md')
 const examples = blocksOf(page).filter(({ language }) => language !== '' && language !== 'yaml')
@@ -90,7 +93,7 @@ it('the page has the examples that are run here, and no others', () => expect(ot
 
 describe.each(languages)('$name', ({ command }) => {
   it(
-    'takes genuine requests, and refuses changed ids, other times and what is sent again later',
+    'accepts genuine requests, and refuses changed ids, other times and later repetitions',
     () =>
       check(command, cases(), ({ id, timestamp, signature, now: at, secrets }) => [
         id,
@@ -103,7 +106,7 @@ describe.each(languages)('$name', ({ command }) => {
   )
 })
 
-it('the whole receiver acts once on a request that is repeated, and refuses it with a changed id', async () => {
+it('the whole receiver acts once on a repeated request, and refuses it with a changed id', async () => {
   await writeFile(join(folder, 'receiver.mjs'), nodeReceiver)
   const port = await freePorts(1)
   const env = { ...process.env, PORT: String(port), WEBHOOK_SECRET: plain }

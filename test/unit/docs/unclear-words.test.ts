@@ -5,14 +5,17 @@ import { allPages, checkout } from '../../support/docs/pages.ts'
 import { proseOfPage, proseOfTypeScript, proseOfYaml } from '../../support/docs/prose.ts'
 import { explain, unclearWords, unclearWordsIn } from '../../support/docs/unclear-words.ts'
 
-/* No page, comment or user-facing string has a word of the list in test/support/docs/unclear-words.ts. */
+/*
+ * No page, comment or user-facing string has a word of the list in
+ * test/support/docs/unclear-words.ts.
+ */
 
 const textAt = (path: string): string => readFileSync(join(checkout, path), 'utf8')
 
 /** The strings of these folders reach users; those of `test/tools` are in the published tables. */
 const isUserFacing = (path: string): boolean => /^(src|packages|deploy\/tools|test\/tools(?!.*\/test\/))\//.test(path)
 
-/** Their values are user-facing too: the texts of alerts. */
+/** The values of these YAML files reach users too: they are the texts of alerts. */
 const rules = 'deploy/helm/hookline/files/rules/'
 
 function proseAt(path: string): string {
@@ -67,7 +70,7 @@ describe('the list', () => {
   })
 })
 
-/** The words that are left of a text, without what replaces code. */
+/** The words of a text, without the mark that replaces code. */
 const wordsOf = (prose: string): string => prose.replaceAll(/[¦\s]+/g, ' ').trim()
 
 describe('the prose', () => {

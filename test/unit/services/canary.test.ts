@@ -28,7 +28,7 @@ describe('canary messages', () => {
     expect(new Set(harness.calls.map(({ call }) => call.url))).toEqual(new Set(['https://heart.example.com/']))
     const bodies = harness.calls.map(({ call }) => JSON.parse(call.body.toString()))
     expect(bodies[0]).toMatchObject({ type: 'track', event: 'Hookline Heartbeat' })
-    // Each has another user, so that all partitions get canary messages.
+    // Each canary message has another user, so that all partitions get some.
     expect(new Set(bodies.map(({ anonymousId }) => anonymousId)).size).toBe(3)
     expect(harness.calls.every(({ call }) => call.headers['X-Message-Id']?.startsWith('canary-'))).toBe(true)
   })
@@ -55,7 +55,7 @@ describe('canary messages', () => {
     const { harness, seen } = await started()
     harness.destinations = [destination('crm')]
     await harness.advance(5 * second)
-    // The heartbeat is deferred first, until the configuration may have changed.
+    // The canary message is deferred first, because the configuration may still change.
     harness.canary = undefined
     await harness.advance(100 * second)
     expect(seen().lost).toEqual([['canaryLost{dead_lettered}', 1]])

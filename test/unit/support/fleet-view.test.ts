@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { doneAheadText } from '../../../src/core/progress/commit-state.ts'
+import { doneAheadText } from '../../../src/core/progress/commit-metadata.ts'
 import type { CommittedPosition } from '../../support/kafka/admin.ts'
 import {
   findingsOf,
@@ -10,7 +10,7 @@ import {
   patience,
   progressFaults,
   suffered,
-} from '../../support/process/fleet-view.ts'
+} from '../../support/process/fleet-findings.ts'
 import type { Seen } from '../../support/webhook/recorded-deliveries.ts'
 import type { Findings } from '../../tools/chaos/verdict.ts'
 
@@ -40,12 +40,12 @@ describe('between two checks of the commits', () => {
   it.each<[string, CommittedPosition[], CommittedPosition[], string[]]>([
     ['nothing new', [at(2, 3)], [at(2, 3)], []],
     ['nothing committed at all', [], [at(-1)], []],
-    ['forward, with what was done ahead', [at(-1), at(-1)], [at(4, 5), at(1)], []],
-    ['forward over what was ahead before', [at(2, 3, 5)], [at(4, 5)], []],
+    ['forward, with offsets done ahead', [at(-1), at(-1)], [at(4, 5), at(1)], []],
+    ['forward over offsets that were ahead before', [at(2, 3, 5)], [at(4, 5)], []],
     ['back', [at(2)], [at(1)], ['0-12 was committed as done and is no longer']],
     ['to nothing', [at(1)], [at(-1)], ['0-0 was committed as done and is no longer']],
     ['back, but done ahead', [at(2)], [at(1, 1)], []],
-    ['the same, without what was ahead', [at(2, 3)], [at(2)], ['0-36 was committed as done and is no longer']],
+    ['the same, without the offsets ahead', [at(2, 3)], [at(2)], ['0-36 was committed as done and is no longer']],
     ['over an undelivered message', [at(4)], [at(6)], ['0-48 is committed as done and was not delivered']],
     ['ahead of an undelivered message', [at(4)], [at(4, 6)], ['0-72 is committed as done and was not delivered']],
     ['of another partition', [at(1), at(1)], [at(1), at(2)], ['1-13 is committed as done and was not delivered']],
@@ -78,18 +78,18 @@ describe('the findings of a fleet', () => {
   })
 
   it.each<[string, Seen[], RegExp]>([
-    ['what came and was never sent', [by('b', '7-7', 1)], /^7-7 came and was never sent$/],
+    ['a message that was never sent', [by('b', '7-7', 1)], /^7-7 came and was never sent$/],
     [
-      'a repeat of what another has done',
+      'a repetition of a message that another process delivered',
       [by('b', '1-1', 54_000)],
       /^duplicated without a known cause, limit 0: 1 \(crm 1-1 by b .* later by b\)$/,
     ],
     [
-      'a repeat of what was done long before',
+      'a repetition of a message that was delivered long before',
       [by('b', '0-0', 54_000)],
       /^duplicated without a known cause, limit 0: 1 \(crm 0-0 by a .* later by b\)$/,
     ],
-  ])('say %s', (_name, more, failures) => {
+  ])('report %s', (_name, more, failures) => {
     expect(found([...once, ...more]).failures).toEqual([expect.stringMatching(failures)])
   })
 
@@ -97,7 +97,7 @@ describe('the findings of a fleet', () => {
     ['within its last second', kill.at - 1_000 * patience, 0],
     ['before that', kill.at - 1_000 * patience - 1, 1],
     ['when it was killed', kill.at, 0],
-  ])('what comes twice came first %s', (_name, moment, failures) => {
+  ])('a duplicate that was first delivered %s', (_name, moment, failures) => {
     const seen = [by('a', '0-0', moment), ...once.slice(1), by('b', '0-0', 54_000)]
     expect(found(seen).failures).toHaveLength(failures)
   })

@@ -45,7 +45,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end -}}
 {{- end -}}
 
-{{/* The parts that run in pods, each with its own Secret and Kafka user: the services and the Job. */}}
+{{/* The parts that run in pods: the services and the Job. Each has its own Kafka user, and may have its own Secret. */}}
 {{- define "hookline.parts" -}}
 {{- $parts := list -}}
 {{- range $name, $service := .Values.services -}}
@@ -93,7 +93,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- toYaml $config -}}
 {{- end -}}
 
-{{/* Whether the operator API listens. It does in the pods of the collector if it has a key. */}}
+{{/* Whether the operator API listens. It listens in the pods of the collector if a key is configured. */}}
 {{- define "hookline.hasOperator" -}}
 {{- if and .Values.services.collector.enabled (dig "operator" "keys" list .Values.config) -}}yes{{- end -}}
 {{- end -}}

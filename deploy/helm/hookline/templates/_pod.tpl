@@ -33,7 +33,7 @@ priorityClassName: {{ . }}
 image: {{ include "hookline.image" . }}
 imagePullPolicy: {{ .Values.image.pullPolicy }}
 {{- if eq (dig "delivery" "transport" "got" .Values.config) "undici" }}
-# The entrypoint of the image with a larger young space, which saves CPU time with undici.
+# The entrypoint of the image, with a heap that may grow more. This saves CPU time with undici.
 command:
   - /app/bin/node
   - --max-semi-space-size=16

@@ -1,13 +1,13 @@
 import type { Row } from '../panel.ts'
-import { rateBy, series } from '../queries.ts'
+import { rateBy, selector } from '../queries.ts'
 
-/** Panels of audience syncs and membership updates. */
 export const audiences: Row = {
   title: 'Audiences',
   panels: [
     {
       title: 'Audience inputs',
-      description: 'Processed audience inputs by kind and result.',
+      description:
+        'Records of the audience input topic (syncs, delivery results, resets and deletions) processed, by kind and result.',
       unit: 'cps',
       as: 'lines',
       width: 8,
@@ -24,22 +24,22 @@ export const audiences: Row = {
     {
       title: 'Waiting updates and inputs',
       description:
-        'Membership updates that wait because of audiences.emitPerSecond, and inputs that are not processed.',
+        'Membership updates that wait because of audiences.emitPerSecond, and records of the audience input topic that are not processed.',
       unit: 'short',
       as: 'lines',
       width: 8,
       queries: [
-        { expr: `sum(${series('hookline_audience_identifies_waiting')})`, legend: 'updates' },
-        { expr: `sum(${series('hookline_audience_input_lag_records')})`, legend: 'inputs' },
+        { expr: `sum(${selector('hookline_audience_identifies_waiting')})`, legend: 'updates' },
+        { expr: `sum(${selector('hookline_audience_input_lag_records')})`, legend: 'inputs' },
       ],
     },
     {
       title: 'Memberships',
-      description: 'One for each audience, user and destination.',
+      description: 'Memberships in memory: one for each audience, user and destination.',
       unit: 'short',
       as: 'lines',
       width: 8,
-      queries: [{ expr: `sum(${series('hookline_audience_memberships')})`, legend: 'memberships' }],
+      queries: [{ expr: `sum(${selector('hookline_audience_memberships')})`, legend: 'memberships' }],
     },
     {
       title: 'Memory of memberships',
@@ -47,16 +47,16 @@ export const audiences: Row = {
       unit: 'bytes',
       as: 'lines',
       width: 8,
-      queries: [{ expr: series('hookline_audience_memberships_bytes'), legend: '{{instance}}' }],
+      queries: [{ expr: selector('hookline_audience_memberships_bytes'), legend: '{{instance}}' }],
     },
     {
       title: 'Partitions of audience inputs',
       description:
-        'Partitions by state. A partition that is being restored processes no inputs; two million memberships take about ten seconds.',
+        'Partitions by state. A partition that is being restored processes no records; two million memberships take about ten seconds.',
       unit: 'short',
       as: 'lines',
       width: 8,
-      queries: [{ expr: `sum by (state) (${series('hookline_audience_partitions')})`, legend: '{{state}}' }],
+      queries: [{ expr: `sum by (state) (${selector('hookline_audience_partitions')})`, legend: '{{state}}' }],
     },
   ],
 }

@@ -8,7 +8,6 @@ export interface Subscriber {
   readonly owned: readonly TopicPartition[]
 }
 
-/** The assignment of one member. */
 export interface SubscriberAssignment {
   readonly memberId: string
   /** All partitions that the member owns after the rebalance, including the excess ones. */
@@ -25,9 +24,9 @@ export interface SubscriberAssignment {
  * - A partition that must move stays with its owner and is listed in `excess`. The owner revokes
  *   it, and the next rebalance assigns it to another member.
  *
- * After these rebalances the partition counts of the members differ by at most one. The counts
- * within each topic are as equal as that allows. The result does not depend on the order of the
- * input.
+ * After these rebalances the partition counts of members with the same topics differ by at most
+ * one. The moves also balance the counts within each topic. The result does not depend on the order
+ * of the input.
  */
 export function assignPartitions(
   subscribers: readonly Subscriber[],
@@ -60,7 +59,7 @@ class MemberTally {
   readonly owned: readonly TopicPartition[]
   readonly #partitions: TopicPartition[] = []
   readonly #excess = new Set<TopicPartition>()
-  /** Owned partitions that are not marked as excess. */
+  /** The kept partitions that are not marked as excess. */
   readonly movable = new Set<TopicPartition>()
   readonly #totalOfTopic = new Map<string, number>()
   /** The number of partitions that the member has after all excess partitions have moved. */

@@ -27,7 +27,7 @@ const unreadable = { topics: [], userData: null }
 
 /**
  * An assignor for cooperative rebalancing, as in KIP-429. kafkajs supports only the eager protocol,
- * so user data carries the additional fields: a subscription lists the owned partitions, an
+ * so user data carries the fields that KIP-429 adds: a subscription lists the owned partitions, an
  * assignment lists the excess partitions. `assignPartitions` computes the assignment.
  */
 export function cooperativeAssignor(memberState: MemberState): (config: Parameters<PartitionAssigner>[0]) => Assigner {
@@ -73,9 +73,9 @@ export function excessPartitionsIn(assignment: Buffer | undefined): readonly Top
 }
 
 /**
- * The owned partitions that a member may keep: all that its user data lists, if their generation is
- * the previous one. Otherwise another member may have owned them in between, and the result is
- * empty.
+ * The owned partitions that a member may keep: all that its user data lists, if the user data is of
+ * the previous generation. Otherwise another member may have owned them in between, and the result
+ * is empty.
  */
 function ownedIn(userData: Buffer | null, generation: number): readonly TopicPartition[] {
   const data = parse(userData)
@@ -84,7 +84,7 @@ function ownedIn(userData: Buffer | null, generation: number): readonly TopicPar
 
 /**
  * All partitions of all topics that any member subscribes to. During a rolling upgrade a newer
- * member may subscribe to topics that the leader itself does not use.
+ * member may subscribe to topics that the group leader itself does not use.
  */
 async function partitionsOf(
   subscribers: readonly Subscriber[],

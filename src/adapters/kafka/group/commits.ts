@@ -4,7 +4,7 @@ import { errorCodeOf } from '../kafkajs/errors.ts'
 import type { ConsumerGroup } from '../kafkajs/private-api.ts'
 import { type Committed, groupByTopic, type OwnedPartition, type OwnedPartitions } from './owned-partitions.ts'
 
-/** After a crash the next owner repeats at most a quarter of a second of work. */
+/** The interval of commits. After a crash the next owner repeats the work of about one interval. */
 const commitEvery = durationMs(250)
 
 export type CommitResult = 'accepted' | 'refused'
@@ -13,8 +13,8 @@ interface Deps {
   readonly owned: OwnedPartitions
   readonly positions: () => readonly Position[]
   /**
-   * The group while it may commit; `undefined` from the response to JoinGroup until the assignment
-   * is applied (`GroupMembership.committable`).
+   * The group while this member may commit; `undefined` from the response to JoinGroup until the
+   * assignment is applied (`GroupMembership.committable`).
    */
   readonly group: () => ConsumerGroup | undefined
   /** Called after each OffsetCommit request, with its result. */

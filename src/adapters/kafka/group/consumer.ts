@@ -6,13 +6,13 @@ import { consumerRetry, type KafkaClient, metadataMaxAgeMs } from '../kafkajs/cl
 import { consumerStopped, errorCodeOf, KafkaError, toKafkaError, topicMissing } from '../kafkajs/errors.ts'
 import { setGroupHooks } from '../kafkajs/patches/consumer-group.ts'
 import type { Cluster, FetchedBatch } from '../kafkajs/private-api.ts'
+import type { LostPosition } from './assignment-change.ts'
 import { cooperativeAssignor } from './assignor.ts'
+import { BrokerContact } from './broker-contact.ts'
 import { type CommitResult, type Commits, createCommits } from './commits.ts'
 import { defaultFetchSize, deliverBatch, type FetchSize } from './deliver-batch.ts'
-import { GroupMembership } from './membership.ts'
+import { GroupMembership } from './group-membership.ts'
 import { OwnedPartitions } from './owned-partitions.ts'
-import type { LostPosition } from './rebalance.ts'
-import { BrokerContact } from './session.ts'
 
 export interface ConsumerDeps {
   readonly kafka: KafkaClient
@@ -30,7 +30,7 @@ export interface ConsumerDeps {
   readonly metadataMaxAgeMs?: number
   /**
    * Kafka's `fetch.max.wait.ms`: how long a broker may hold a fetch for which it has no records. A
-   * shorter time costs more CPU, for each fetch names all partitions. The consumer notices a
+   * shorter time costs more CPU, because each fetch names all partitions. The consumer notices a
    * rebalance after this time at the latest.
    */
   readonly maxWait: DurationMs
@@ -50,7 +50,7 @@ const lastCommitLimitMs = 10_000
 const lastCommitRetryAfter = durationMs(50)
 
 /**
- * Creates a member of a consumer group. `membership.ts` describes its states.
+ * Creates a member of a consumer group. `group-membership.ts` describes its states.
  *
  * `start` rejects with a KafkaError (`TOPIC_MISSING`, `ECONNREFUSED`, …).
  */
@@ -200,8 +200,8 @@ class GroupConsumer implements LogConsumer {
   }
 
   /**
-   * Delivers one batch. It never throws, for kafkajs would retry the batch forever. When a handler
-   * throws, that is a bug in Hookline: `onFatal` is called and the process exits.
+   * Delivers one batch. It never throws, because kafkajs would retry the batch forever. When a
+   * handler throws, Hookline has a bug: this method calls `onFatal`, and the process exits.
    */
   async #deliver(batch: FetchedBatch, resolve: (offset: string) => void, handlers: LogConsumerHandlers): Promise<void> {
     const partition = this.#owned.get(batch)
@@ -256,7 +256,7 @@ function createKafkajsConsumer(deps: ConsumerDeps, membership: GroupMembership, 
     retry: consumerRetry,
     partitionAssigners: [
       config => {
-        // Only here does kafkajs expose the consumer's cluster, which is the key of its hooks.
+        // kafkajs exposes the cluster client, to which the hooks belong, only here.
         setGroupHooks(config.cluster as unknown as Cluster, membership)
         return cooperativeAssignor(membership)(config)
       },

@@ -36,18 +36,19 @@ export const smallFetchSize: FetchSize = flowLimits.fetch.retries
 const maxRecordsPerTurn = 1_000
 /**
  * The maximum bytes that one iteration of the event loop delivers: as many as an uncompressed fetch
- * returns. A compressed fetch may decompress to 64 MiB, and delivered records stay in memory until
- * they are processed. Between two parts the service can pause the partition.
+ * returns for a partition. A compressed fetch may decompress to 64 MiB, and delivered records stay
+ * in memory until they are processed. So a batch is delivered in parts, between which the service
+ * can pause the partition.
  */
 const maxBytesPerTurn = defaultFetchSize.perPartition
 
 /**
  * Delivers the records of a fetched batch to `handlers` in parts, and advances the partition's
- * position. It starts at the position and skips the records below it. It ignores a batch that was
- * fetched from above the position: the records in between would be lost.
+ * position. It skips the records below the position. It ignores a batch that was fetched from above
+ * the position: the records in between would be lost.
  *
- * It stops early when the partition is paused, revoked or sought between two parts. The consumer
- * fetches the other records again later.
+ * It stops early when the service pauses or seeks the partition between two parts, or the partition
+ * is revoked. The consumer fetches the other records again later.
  */
 export async function deliverBatch(
   batch: FetchedBatch,

@@ -17,7 +17,7 @@ export interface OwnedPartition extends TopicPartition {
    * the revocation is complete.
    */
   isRevoking: boolean
-  /** The last commit; `undefined` when there is none, or when a truncation of the log voided it. */
+  /** The last commit; `undefined` when there is none, or when the log was truncated since. */
   committed: Committed | undefined
 }
 

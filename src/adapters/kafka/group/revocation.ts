@@ -6,7 +6,7 @@ import { groupByTopic, type OwnedPartitions, toTopicPartition } from './owned-pa
 
 /**
  * The time limit for draining revoked partitions. A webhook request takes up to 5 s, and then a
- * retry record may have to be written. The next owner repeats work that is unfinished by then.
+ * retry record may have to be written. The next owner repeats unfinished work.
  */
 const drainLimit = durationMs(8_000)
 /** The time limit of one commit. */
@@ -24,7 +24,7 @@ interface Deps {
  * Revokes the excess partitions of an assignment while all other partitions continue. The steps:
  * 1. Pause the fetches of the excess partitions.
  * 2. Drain their work in progress, for up to 8 s.
- * 3. Commit their offsets and drop them.
+ * 3. Commit their offsets and release them.
  * 4. Request a rejoin (`needsRejoin`), in which their next owners get them.
  *
  * Any join cancels a revocation that is not complete. The new assignment names the partitions that

@@ -16,11 +16,11 @@ import { loadKafkajs } from './kafkajs.ts'
 import { readHeadersAsText } from './patches/record-decoder.ts'
 import { internal } from './private-api.ts'
 
-/** Set explicitly, because kafkajs has other defaults when NODE_ENV is `test`. */
+/** Growth and jitter of retry delays. kafkajs has other defaults when NODE_ENV is `test`. */
 const retryShape = { factor: 0.2, multiplier: 2 }
 /**
  * Retries of a consumer's request. They are few, because kafkajs sends all of them to the same
- * broker. `group/session.ts` handles a failover: it refreshes the metadata and retries for longer.
+ * broker. `group/broker-failover.ts` handles a failover: it refreshes the metadata and retries for longer.
  */
 export const consumerRetry = { ...retryShape, initialRetryTime: 100, maxRetryTime: 500, retries: 5 }
 /** Retries of a produce request, about 8 s in total. A leader election takes 3 to 5 s. */
@@ -47,9 +47,9 @@ export interface KafkaClient {
 }
 
 export interface KafkaClientOptions {
-  /** Whether open connections keep the process alive; true by default. */
+  /** Whether connections of producers and admin clients keep the process alive; true by default. */
   readonly keepsAlive?: boolean
-  /** The number of retries of a consumer's or admin client's request; 5 by default. */
+  /** The number of retries when a client connects or reads metadata; 5 by default. */
   readonly retries?: number
 }
 
@@ -75,7 +75,7 @@ export function createKafka(
   }
   return {
     consumer: (consumerConfig, onDial) => {
-      // This setting is global. It affects no application, for the client library has no consumers.
+      // This setting is global. It affects no application: the client library has no consumers.
       readHeadersAsText()
       return new Kafka({ ...config, socketFactory: notifyingSockets(onDial) }).consumer(consumerConfig)
     },
@@ -127,13 +127,13 @@ export function connectionOf({ brokers, clientId, tls, sasl }: Settings['kafka']
 
 /** kafkajs's `logLevel.ERROR`, copied so that this file does not have to load kafkajs for it. */
 const errorLevel = 1
-/** The interval at which a repeated warning is logged. kafkajs repeats some many times a second. */
+/** How often a repeated warning is logged. kafkajs repeats some warnings many times a second. */
 const repeatAfterMs = 10_000
 
 /**
  * Writes kafkajs's log lines to Hookline's log. Lines of level ERROR become warnings, because
- * kafkajs retries after them; it throws the errors that it does not retry. Each warning is written
- * at most every 10 s. All other lines (joins, rebalances, partitioners) get level debug.
+ * kafkajs retries after them; it throws the errors that it does not retry. All other lines get
+ * level debug, as do error responses of brokers and repetitions of a warning within 10 s.
  */
 export function kafkajsLogCreator(logger: Logger, monotonic: () => number = () => performance.now()): logCreator {
   const lastWarned = new Map<string, number>()
@@ -159,7 +159,7 @@ export function kafkajsLogCreator(logger: Logger, monotonic: () => number = () =
  */
 const isResponse = ({ log }: LogEntry): boolean => log.message.startsWith('Response ')
 
-/** The fields of the line. Objects are omitted, because one may be a whole request. */
+/** The fields of the log line without objects, because an object may be a whole request. */
 function factsOf({ namespace, log }: LogEntry): Record<string, string | number | boolean> {
   const facts: Record<string, string | number | boolean> = { part: namespace }
   for (const [name, value] of Object.entries(log)) {

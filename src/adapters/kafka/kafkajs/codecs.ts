@@ -103,7 +103,7 @@ function readLz4Header(bytes: Buffer): {
   }
 }
 
-/** Encodes a block: its length field and its bytes, uncompressed when that is shorter. */
+/** Encodes a block: its length field and its bytes, compressed only when that is shorter. */
 function lz4Block(bytes: Uint8Array): readonly [Buffer, Uint8Array] {
   const packed = new Uint8Array(lz4.compressBound(bytes.length))
   const size = lz4.compressBlock(bytes, packed, 0, bytes.length, lz4Matches.fill(0))
@@ -167,7 +167,7 @@ function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength)
 }
 
-/** The codecs by the compression type in a batch's attributes. */
+/** The codecs by compression type, as a batch's attributes contain it. */
 const byNumber: Readonly<Record<number, Codec>> = { 1: gzipCodec, 2: snappyCodec, 3: lz4Codec, 4: zstdCodec }
 
 /**
@@ -181,8 +181,8 @@ export async function decompress(compression: number, bytes: Buffer): Promise<Bu
 }
 
 /**
- * Registers the codecs that kafkajs lacks; it has gzip only. Only producers use them: fetched
- * batches are decompressed by `decompress`.
+ * Registers the codecs that kafkajs lacks: it has gzip only. Only producers use them, because
+ * `decompress` decompresses fetched batches.
  */
 export function registerCodecs({
   CompressionCodecs,

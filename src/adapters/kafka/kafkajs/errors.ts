@@ -25,9 +25,9 @@ export function consumerStopped(groupId: string): KafkaError {
   return new KafkaError(`consumer of group ${groupId} is stopped`, { code: 'CLOSED', retriable: false })
 }
 
-/** The error that a broker would return for a too large record, made without a request. */
+/** The error that a broker would return for a record that is too large. */
 export function recordTooLarge(topic: string, bytes: number, maxBytes: number): KafkaError {
-  const line = `record for topic ${topic} has ${bytes} bytes, more than the maximum of ${maxBytes}`
+  const line = `record for topic ${topic} has ${bytes} bytes; Hookline writes at most ${maxBytes} bytes per record`
   return new KafkaError(line, { code: 'MESSAGE_TOO_LARGE', retriable: false })
 }
 
@@ -91,7 +91,7 @@ const outOfReach: ReadonlySet<string> = new Set([
   'GROUP_LOAD_IN_PROGRESS',
 ])
 
-/** Whether no broker was able to handle the request. A retry with fresh metadata may succeed. */
+/** Whether the request failed because of its broker. A retry with fresh metadata may succeed. */
 export function isBrokerUnavailable(thrown: unknown): boolean {
   const { type, name = '' } = rootOf(thrown)
   return outOfReach.has(type ?? name)

@@ -22,7 +22,7 @@ const patches = [
   patchConsumerGroup,
 ]
 
-/** The used exports of kafkajs. Its main file is never loaded, see `privateModule`. */
+/** The exports of kafkajs that Hookline uses. It never loads the main file: see `privateModule`. */
 type Library = Pick<
   typeof Kafkajs,
   | 'AssignerProtocol'

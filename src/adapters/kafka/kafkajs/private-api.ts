@@ -89,7 +89,7 @@ export interface FetchedBatch {
   readonly highWatermark: string
   /** The records, without those of aborted transactions and without control records. */
   readonly messages: readonly FetchedMessage[]
-  /** All records of the response. */
+  /** All records of the response, including those that `messages` omits. */
   readonly rawMessages: readonly FetchedMessage[]
   lastOffset(): string
   isEmpty(): boolean
@@ -99,7 +99,7 @@ export interface ConsumerGroup {
   readonly cluster: Cluster
   readonly groupId: string
   coordinator: Broker
-  /** It sends the commits to a coordinator of its own field. */
+  /** Sends the commits to the coordinator in this field, not to that of the group. */
   readonly offsetManager: { coordinator: Broker }
   readonly generationId: number
   readonly memberId: string | null
@@ -162,8 +162,8 @@ export function privateModule(id: string): NodeModule {
 
 /**
  * Loads a file into the private instance. Node keeps one instance of each file in `require.cache`.
- * During a load this function replaces all entries of kafkajs there by the private modules, and
- * restores them afterwards. A load is synchronous, so no other code sees the replaced entries.
+ * During a load this function replaces kafkajs's entries there by the private modules, and then
+ * restores the entries. A load is synchronous, so no other code sees the replaced entries.
  */
 function load(file: string): NodeModule | undefined {
   const { cache } = require
@@ -198,8 +198,8 @@ function removeFromCache(): readonly (readonly [string, NodeModule])[] {
 }
 
 /**
- * Replaces a module's `require`, so that it loads from the private instance later, too. kafkajs
- * calls `require` for the code of a request each time it sends one.
+ * Replaces a module's `require`, so that its later loads come from the private instance, too.
+ * kafkajs calls `require` for the code of a request each time it sends one.
  */
 function keepPrivate(module: NodeModule): void {
   const local = createRequire(module.filename)

@@ -5,7 +5,7 @@ import type { KafkaClient } from '../kafkajs/client.ts'
 import { errorCodeOf, toKafkaError, topicMissing } from '../kafkajs/errors.ts'
 import { loadKafkajs } from '../kafkajs/kafkajs.ts'
 
-/** Together with `retryAfterMs`: retries for about ten seconds. */
+/** Maximum number of requests for a new topic. With `retryAfterMs` they last about ten seconds. */
 const maxTries = 100
 const retryAfterMs = 100
 const propagationErrors: ReadonlySet<string> = new Set(['UNKNOWN_TOPIC_OR_PARTITION', 'LEADER_NOT_AVAILABLE'])
@@ -135,6 +135,6 @@ export function createLogPositions(kafka: KafkaClient): LogPositions {
   }
 }
 
-/** Sorts by partition, because kafkajs returns the partitions in no particular order. */
+/** Returns the offsets in the order of their partitions; kafkajs returns them in no fixed order. */
 const byPartition = (offsets: readonly { readonly partition: number; readonly offset: string }[]): readonly number[] =>
   offsets.toSorted((a, b) => a.partition - b.partition).map(({ offset }) => Number(offset))

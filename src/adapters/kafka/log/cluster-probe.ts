@@ -7,11 +7,10 @@ import { errorCodeOf, toKafkaError } from '../kafkajs/errors.ts'
 import { type Broker, type Cluster, internal } from '../kafkajs/private-api.ts'
 import { createClusterClient } from './fetch.ts'
 
-/** The result of connecting to a broker. */
 export interface BrokerCapabilities {
   /**
-   * Kafka's names of the requests that Hookline needs and that this broker supports in no version
-   * that kafkajs supports.
+   * The requests that Hookline needs but cannot send to this broker, because the broker and kafkajs
+   * support no common version. The names are Kafka's.
    */
   readonly unsupported: readonly string[]
 }
@@ -21,18 +20,18 @@ export interface BrokerCapabilities {
  * methods reject with KafkaErrors, without retries.
  */
 export interface ClusterProbe {
-  /** Connects to one address, with TLS and authentication, and compares the request versions. */
+  /** Connects to one address, with TLS and authentication, and compares request versions. */
   connect(address: string): Promise<BrokerCapabilities>
   /** Returns the advertised listeners of all brokers, as the broker at `address` lists them. */
   advertisedListeners(address: string): Promise<readonly string[]>
   /**
-   * Returns those of the `needed` operations for which the client lacks permission. It reads and
-   * writes no record, and joins no group.
+   * Returns those of the `needed` operations for which the client lacks permission. The check reads
+   * and writes no record, and joins no group.
    */
   deniedAccess(address: string, needed: readonly Access[]): Promise<ReadonlySet<Access>>
   /**
-   * Reads a broker's clock: it writes a record to `topic` and returns the broker's append time. The
-   * record is a tombstone with an otherwise unused key, for a compacted topic.
+   * Reads a broker's clock: it writes tombstones to `topic`, which must be compacted, and returns
+   * the broker's append time. The key of the tombstones has no other use.
    */
   readClock(topic: string): Promise<ClockReading>
 }
@@ -109,7 +108,7 @@ export function createClusterProbe(
   }
 }
 
-/** Sends a request that must fail. Its error code shows whether the client has the permission. */
+/** Sends a request that always fails. Its error code shows whether the client has permission. */
 async function isRefused(broker: Broker, { to, name }: Access): Promise<boolean> {
   try {
     await ask(broker, to, name)
@@ -122,7 +121,9 @@ async function isRefused(broker: Broker, { to, name }: Access): Promise<boolean>
   }
 }
 
-/** The errors of a permitted request: its partition or its member does not exist. */
+/**
+ * The errors of a permitted request, whose partition, member or coordinator is not on the broker.
+ */
 const expected: ReadonlySet<string> = new Set([
   'UNKNOWN_TOPIC_OR_PARTITION',
   'UNKNOWN_MEMBER_ID',

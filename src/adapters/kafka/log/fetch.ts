@@ -13,11 +13,11 @@ import {
   internal,
 } from '../kafkajs/private-api.ts'
 
-/** Default size limit of one fetch, which is held in memory as a whole. */
+/** Default maximum bytes of one fetch. The whole response is held in memory. */
 const defaultFetchBytes = 2 * 1024 * 1024
 const readCommitted = 1
 
-/** Maximum retries without progress: about ten seconds in total, enough to elect a leader. */
+/** Maximum retries without progress. They take about nine seconds, enough to elect a leader. */
 export const maxRetries = 12
 export const retryDelay = (attempt: number): DurationMs => durationMs(Math.min(50 * 2 ** attempt, 1_000))
 
@@ -129,14 +129,13 @@ export async function fetchOffsetSince(
 export const leaderOf = (cluster: Cluster, topic: string, partition: number): number =>
   cluster.findTopicPartitionMetadata(topic).find(({ partitionId }) => partitionId === partition)?.leader ?? -1
 
-/** A fetch from one broker. */
 export interface FetchRequest {
   readonly node: number
   readonly topic: string
   readonly wanted: readonly { readonly partition: number; readonly position: number }[]
   /** How long the broker may hold the fetch while it has no records. */
   readonly maxWaitMs: number
-  /** Size limit of the response. Decoded, it takes several times as much memory. */
+  /** Maximum bytes of the response. Its decoded records take several times as much memory. */
   readonly maxBytes?: number | undefined
 }
 
@@ -145,9 +144,9 @@ export interface Fetched {
   readonly partition: number
   /** The records, without those of aborted transactions and without control records. */
   readonly records: FetchedBatch['messages']
-  /** The offset of the next fetch; unchanged when this fetch returned no records. */
+  /** The offset of the next fetch; unchanged when the response was empty. */
   readonly next: number
-  /** The last stable offset: the end of what a `read_committed` consumer can read. */
+  /** The last stable offset: a `read_committed` consumer reads only the records before it. */
   readonly end: number
 }
 
@@ -191,7 +190,7 @@ const noHeaders: RecordHeaders = Object.freeze({})
 
 /**
  * Converts a fetched message to a record and copies its key and value. The originals are views of
- * the whole response, so one slow delivery would otherwise keep a mebibyte in memory.
+ * the whole response, which one slow delivery would otherwise keep in memory.
  */
 export function toLogRecord(topic: string, partition: number, message: FetchedMessage): LogRecord {
   return {
@@ -223,7 +222,7 @@ export function toLogRecordView(
   }
 }
 
-/** Converts headers to text, unless they are text. Of a repeated name the last value counts. */
+/** Converts header values to text. If a name is repeated, the last value counts. */
 export function toHeaderTexts(headers: FetchedMessage['headers'] = noHeaders): RecordHeaders {
   if (isText(headers)) return headers
   const texts: Record<string, string> = {}

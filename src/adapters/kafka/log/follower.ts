@@ -31,15 +31,15 @@ export interface FollowerDeps {
 }
 
 /**
- * How long a broker may hold a fetch for which it has no records. It is also the longest interval
- * between two calls of `onCurrent` while no fetch fails.
+ * How long a broker may hold a fetch for which it has no records. While the follower is up to date
+ * and no fetch fails, it calls `onCurrent` at least this often.
  */
 const maxWaitMs = 500
-/** A follower that is behind by more than this sends fetches for which brokers do not wait. */
+/** If the follower is behind by more than this, it asks brokers to respond without a wait. */
 const behindMs = 2 * maxWaitMs
 /**
- * The time of failed fetches after which the follower logs an error. A leader election and the
- * restart of a broker take less.
+ * How long fetches must fail before the follower logs an error. A leader election and the restart
+ * of a broker take less time.
  */
 const logErrorAfterMs = 5_000
 /** How long `stop` waits for the fetch in progress. */
@@ -105,7 +105,7 @@ class Follower implements TopicFollower {
 
   /**
    * Runs until `stop`.
-   * @throws after the last retry, when it has not yet reached the end of the topic once
+   * @throws after the last retry, when it has never reached the end of the topic
    */
   async #follow(handlers: TopicFollowerHandlers, onFirst: () => void): Promise<void> {
     let attempt = 0
@@ -151,7 +151,7 @@ class Follower implements TopicFollower {
     return failed && { error: (failed as PromiseRejectedResult).reason }
   }
 
-  /** Adds the partitions of the topic. Those created later are read from their beginning. */
+  /** Adds new partitions. Those that the first call does not find are read from their beginning. */
   async #findPartitions(): Promise<void> {
     const { clock, topic } = this.#deps
     const now = clock.monotonic()
@@ -179,7 +179,7 @@ class Follower implements TopicFollower {
 
   /**
    * Calls `onCurrent` when the time up to which all partitions are read has advanced. Returns
-   * whether it has.
+   * whether this time has advanced.
    */
   #reportProgress(handlers: TopicFollowerHandlers): boolean {
     const asOf = Math.min(...[...this.#partitions.values()].map(partition => partition.asOf))
@@ -216,8 +216,8 @@ class Follower implements TopicFollower {
   }
 
   /**
-   * Moves positions that are out of range to the beginning of the log. They occur when retention
-   * has deleted records before they were read, or when the log was truncated.
+   * Moves positions that are out of range to the beginning of the log. The cause is that retention
+   * has deleted unread records, or that the log was truncated.
    */
   async #findPositions(): Promise<void> {
     const { topic, logger } = this.#deps
@@ -245,7 +245,7 @@ export class FollowedPartition {
   asOf = Number.NEGATIVE_INFINITY
   /**
    * The end of the log at the time of an earlier fetch. `asOf` advances when the position reaches
-   * it. The current end might never be reached while producers append faster than the follower
+   * this end. The follower might never reach the current end while producers append faster than it
    * reads.
    */
   #goal: { readonly end: number; readonly at: number } | undefined

@@ -29,8 +29,8 @@ export interface ReaderDeps {
 
 const maxWaitMs = 250
 /**
- * Size of one fetch in `readPartition`. The response ends in the middle of a batch, and the next
- * fetch returns that batch again, so larger fetches waste less.
+ * Maximum bytes of one fetch in `readPartition`. A response may end in the middle of a batch, which
+ * the next fetch returns again, so larger fetches waste less.
  */
 const partitionBytes = 4 * 1024 * 1024
 
@@ -48,7 +48,7 @@ type OnMessage = (message: FetchedMessage) => void | Promise<void>
  * errors that `onRecord` throws.
  */
 export function createReader(deps: ReaderDeps): TopicReader & PartitionReader {
-  /** Connects for one call of `ask`, which gets the partitions of the topic, and disconnects. */
+  /** Connects, calls `ask` with the partitions of the topic, and disconnects. */
   async function connected<T>(
     topic: string,
     ask: (cluster: Cluster, all: readonly number[]) => Promise<T>,
@@ -89,7 +89,7 @@ export function createReader(deps: ReaderDeps): TopicReader & PartitionReader {
 }
 
 /**
- * Finds the offsets to read in a partition, with retries: there is no leader during an election.
+ * Finds the offsets to read in a partition, with retries: during an election it has no leader.
  * @throws KafkaError after the last retry
  */
 async function rangeFound(
@@ -129,7 +129,7 @@ async function readPartition(
     for (const message of records) {
       if (Number(message.offset) >= end || isEnough()) break
       const handled = onMessage(message)
-      // Most handlers return `undefined`. Awaiting it for each record would double the CPU time.
+      // Most handlers return `undefined`. Awaiting that for each record would double the CPU time.
       if (handled !== undefined) await handled
       count++
     }

@@ -14,7 +14,7 @@ export class FlushBarrier {
     return this.#epoch
   }
 
-  /** Removes a record: it is acknowledged, or it failed. */
+  /** Removes a record that is acknowledged or has failed. */
   done(epoch: number): void {
     const remaining = (this.#inProgress.get(epoch) ?? 0) - 1
     if (remaining > 0) this.#inProgress.set(epoch, remaining)

@@ -19,7 +19,7 @@ import {
   type StoredBatch,
   shouldSplitBatch,
   storedBatchOf,
-} from './produce-request.ts'
+} from './produce-batch.ts'
 
 export type Compression = 'GZIP' | 'Snappy' | 'LZ4' | 'ZSTD'
 
@@ -30,14 +30,14 @@ export interface ProducerDeps {
   readonly compression?: Compression
   /**
    * Selects the topics that trade latency for fewer requests: their records linger longer, and go
-   * to any partition whatever their key. The default selects none.
+   * to any partition regardless of their key. The default selects none.
    */
   readonly prefersLargeBatches?: (topic: string) => boolean
   /** Called after each produce response that contains the broker's append time. */
   readonly onAppended?: (reading: BrokerClockReading) => void
 }
 
-/** How long a record waits for others to share its batch, as Kafka's `linger.ms`. */
+/** How long a record waits for other records to share its batch, as Kafka's `linger.ms`. */
 const { linger } = flowLimits.append
 /**
  * How long the leader may wait for its followers to replicate a batch. It is below the request
@@ -53,7 +53,7 @@ interface Queued {
   readonly onAck: OnAck
 }
 
-/** The queued records of one partition. It has one request at a time, so they stay in order. */
+/** The queued records of one partition. One request at a time keeps the records in order. */
 interface PartitionQueue {
   waiting: Queued[]
   bytes: number
@@ -81,8 +81,8 @@ interface Topic {
  * partition. It connects with the first record. Its errors are KafkaErrors: `TOPIC_MISSING`,
  * `MESSAGE_TOO_LARGE`, `UNANSWERED`, ….
  *
- * Each request contains records of one partition only. With several, kafkajs may omit records and
- * still report success (tulios/kafkajs#1798).
+ * Each request contains records of one partition only. With several partitions, kafkajs may omit
+ * records and still report success (tulios/kafkajs#1798).
  */
 export function createProducer(deps: ProducerDeps): LogProducer {
   return new BatchingProducer(deps)
@@ -103,7 +103,7 @@ class BatchingProducer implements LogProducer {
       metadataMaxAge: metadataMaxAgeMs,
       retry: producerRetry,
       // Each record already has its partition. kafkajs calls the partitioner before each attempt,
-      // which is a chance to update the partition count and to withdraw records.
+      // so the partitioner can also update the partition count and withdraw records.
       createPartitioner:
         () =>
         ({ topic, partitionMetadata, message }) => {
@@ -214,8 +214,8 @@ class BatchingProducer implements LogProducer {
   }
 
   /**
-   * Removes the records whose `maySend` returns false, and fails them. They occur after a process
-   * was frozen: another process may then own its partitions and have written the same records.
+   * Removes and fails the records whose `maySend` returns false. This happens after the process was
+   * frozen: another process may then own its partitions and have written the same records.
    */
   #withoutWithdrawn(taken: readonly Queued[]): readonly Queued[] {
     const withdrawn = taken.filter(({ record }) => record.maySend?.() === false)
@@ -283,8 +283,8 @@ class BatchingProducer implements LogProducer {
 }
 
 /**
- * The next partition, in order, that has no request in progress. Records without a key thereby
- * avoid a leader that does not respond.
+ * The next partition, in order, that has no request in progress. So records without a key avoid a
+ * leader that does not respond.
  */
 function nextStickyPartition({ stickyPartition, partitions = 1, queues }: Topic): number {
   const next = (stickyPartition + 1) % partitions

@@ -10,7 +10,7 @@ import {
   withJsonOption,
 } from '../../command.ts'
 import { choice } from '../../options.ts'
-import { driftOf, listAudiences, showAudience } from './inspect.ts'
+import { listAudiences, showAudience, showDrift } from './list-show-drift.ts'
 import { syncAudience } from './sync.ts'
 import {
   type AudienceOptions,
@@ -26,7 +26,7 @@ const nameOption = ['--name <name>', 'name of the audience or computed trait, as
 const syncDescription = [
   'Uploads the members of an audience, or the users and values of a computed trait. Without --partial the list is complete: users who are not in it are removed. With --partial the list only changes the users in it; the value false (trait: null) removes a user.',
   'Each destination then gets only the changes since its last acknowledged state. Each line of the list is a user id, a JSON object {"userId", "value"}, or a JSON string or number with the id. The list is CSV if its first line has a column userId. Gzip is detected. Memory use does not depend on the length of the list.',
-  'An interrupted or invalid list removes no users. If a program pipes the list to stdin and fails, Hookline cannot detect that the list is incomplete; write the list to a file first. With --wait the command waits until all changes are delivered or failed, which may take as long as the retries. Then the exit code is 1 if a change was not delivered.',
+  'An interrupted or invalid list removes no users. If a program pipes the list to stdin and fails, Hookline cannot detect that the list is incomplete; write the list to a file first. With --wait the command waits until all changes are delivered or failed, which may take as long as the retries; its exit code is 1 if a change was not delivered.',
 ].join('\n\n')
 
 /** `hookline audience sync|list|show|drift|reset` */
@@ -54,13 +54,13 @@ export function audienceCommand(io: CommandIo, open: OpenAdminClients = openAdmi
     .action(doing(showAudience))
   const drift = subcommand('drift', 'find members whose current value a destination has not acknowledged')
     .description(
-      'Counts, for each destination, the users whose current value it has not acknowledged. In flight: a change is being delivered, which is normal. Unknown: a delivery failed, so the value at the destination is unknown; the next sync sends it again. Different: the destination has another value, because it is or was not connected to the audience or is disabled. With --json each user is one JSON line. Exit code 1 if any status is unknown or different.',
+      'Counts, for each destination, the users whose current value it has not acknowledged. In flight: a change is being delivered, which is normal. Unknown: a delivery failed, so the value at the destination is unknown; the next sync sends it again. Different: the destination has another value, because it is disabled, or is not (or was not) connected to the audience; connect and enable it, then sync again. With --json each user is one JSON line. Exit code 1 if any status is unknown or different.',
     )
     .requiredOption(...nameOption)
-    .action(doing(driftOf))
+    .action(doing(showDrift))
   const reset = subcommand('reset', 'make the next sync send all members, not only changes')
     .description(
-      'Use this when a destination has lost its data. The command sends nothing. The next sync sends every user in its list, and every user that it removes, to the destination.',
+      'Use this when a destination has lost its data. The command itself sends nothing. The next sync sends every user in its list, and every user that the sync removes, to the destination.',
     )
     .requiredOption(...nameOption)
     .option('--destination <id>', 'only this destination (default: all destinations of the audience)')

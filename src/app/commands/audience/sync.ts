@@ -2,9 +2,10 @@ import { open } from 'node:fs/promises'
 import { addAbortSignal, type Readable } from 'node:stream'
 import { linesOf } from '../../../adapters/streams/lines.ts'
 import type { Audience } from '../../../core/audience/directory.ts'
-import { newSyncId, type SyncMode, syncBegan } from '../../../core/audience/sync.ts'
+import { newSyncId, type SyncMode, syncBegan } from '../../../core/audience/sync-watermark.ts'
 import { maxMessageBytes } from '../../../core/message/message-parts.ts'
 import { toIsoTimestamp } from '../../../core/message/timestamp.ts'
+import { countWithNoun } from '../../../core/units.ts'
 import { type WaitReport, waitForSync } from '../../../services/operator/sync-wait.ts'
 import { type SyncReport, writeSync } from '../../../services/operator/write-sync.ts'
 import { CommandFailed, type CommandIo, printData, UsageError } from '../../command.ts'
@@ -113,7 +114,7 @@ function printResult(
   const data = { audience: audience.name, mode, syncId, received, end: end.kind, seconds, ...counts }
   if (end.kind === 'ended')
     printData(task.io, options, data, [
-      `${mode} sync ${syncId} of ${audience.name}: ${received} members in ${seconds.toFixed(1)} s`,
+      `${mode} sync ${syncId} of ${audience.name}: ${countWithNoun(received, 'member')} in ${seconds.toFixed(1)} s`,
       ...(delivery === undefined ? [] : [countsOf(delivery)]),
     ])
   switch (end.kind) {
@@ -130,17 +131,17 @@ function printResult(
         throw new CommandFailed('interrupted; the upload is complete, and delivery continues')
       if (delivery?.ahead !== undefined)
         throw new CommandFailed(
-          `this sync had no effect: an earlier sync has the later time ${toIsoTimestamp(syncBegan(delivery.ahead))}; the clock of its machine was ahead: run hookline audience reset, then sync again`,
+          `this sync had no effect, because an earlier sync has the later time ${toIsoTimestamp(syncBegan(delivery.ahead))}: the clock of the machine that sent it was ahead; run hookline audience reset, then sync again`,
         )
       if (delivery !== undefined && delivery.undelivered > 0)
         throw new CommandFailed(
-          `${delivery.undelivered} changes were not delivered; the next sync sends them again; see: hookline audience drift`,
+          `${countWithNoun(delivery.undelivered, 'change')} not delivered; the next sync sends undelivered changes again; see: hookline audience drift`,
         )
   }
 }
 
 const incompleteSync = (received: number): string =>
-  `${received} members before that were applied and none were removed; sync the complete list again`
+  `the sync applied ${countWithNoun(received, 'member')} and removed no others; sync the complete list again`
 
 const countsOf = ({ delivered, waiting, undelivered }: WaitReport): string =>
   [
@@ -151,7 +152,7 @@ const countsOf = ({ delivered, waiting, undelivered }: WaitReport): string =>
 
 /** A list of members that is read as a stream. */
 export interface MemberList {
-  /** `members.csv`, `stdin` */
+  /** The name of the list in messages: the path of the file, or `stdin`. */
   readonly name: string
   /** Size in bytes. `undefined` when it is unknown, as for stdin. */
   readonly size: number | undefined

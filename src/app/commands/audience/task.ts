@@ -4,7 +4,7 @@ import {
   absentValue,
   audienceDirectory,
 } from '../../../core/audience/directory.ts'
-import { changeExpiry } from '../../../core/audience/sync-status.ts'
+import { changeExpiry } from '../../../core/audience/membership-status.ts'
 import { type TopicNames, topicNames } from '../../../core/topics.ts'
 import type { DurationMs, JsonText } from '../../../core/units.ts'
 import type { MembershipSource } from '../../../services/operator/read-memberships.ts'
@@ -59,7 +59,7 @@ export function audienceNamed({ directory }: AudienceTask, name: string): Audien
   return directory.get(choice('--name', name, [...directory.keys()])) as Audience
 }
 
-/** The memberships topic. @throws SchemaNotRegistered, RegistryUnavailable */
+/** The topic, reader and codec of memberships. @throws SchemaNotRegistered, RegistryUnavailable */
 export async function membershipsOf({ access, topics }: AudienceTask): Promise<MembershipSource> {
   return { reader: access.reader, topic: topics.memberships, codec: await access.memberships() }
 }

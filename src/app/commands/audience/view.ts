@@ -1,7 +1,7 @@
 import type { Audience } from '../../../core/audience/directory.ts'
 import type { Membership } from '../../../core/audience/membership.ts'
-import { type SyncId, syncBegan } from '../../../core/audience/sync.ts'
-import { type SyncStatus, syncStatuses } from '../../../core/audience/sync-status.ts'
+import { type MembershipStatus, syncStatuses } from '../../../core/audience/membership-status.ts'
+import { type SyncId, syncBegan } from '../../../core/audience/sync-watermark.ts'
 import type { EpochMs } from '../../../core/units.ts'
 import type { AudienceFigures, DestinationFigures } from '../../../services/operator/audience-figures.ts'
 import { tableOf } from '../../terminal.ts'
@@ -19,7 +19,7 @@ const none: DestinationFigures = {
   syncStatuses: { acknowledged: 0, in_flight: 0, unknown: 0, different: 0 },
 }
 
-/** All connected destinations, followed by the others that still have memberships. */
+/** The destinations connected to the audience, followed by others that have memberships of it. */
 function destinationsOf({ configured, figures }: AudienceView): readonly DestinationFigures[] {
   const known = figures?.destinations ?? []
   const connected = [...(configured?.destinations ?? [])].map(
@@ -47,16 +47,16 @@ export function audienceDocument(view: AudienceView): object {
 }
 
 const syncDocument = (id: SyncId): object => ({ syncId: id, beganAt: isoOf(syncBegan(id)) })
-const camelOf = (standing: SyncStatus): string => (standing === 'in_flight' ? 'inFlight' : standing)
+const camelOf = (standing: MembershipStatus): string => (standing === 'in_flight' ? 'inFlight' : standing)
 const isoOf = (time: EpochMs): string => new Date(time).toISOString()
 
 const listTitles = ['NAME', 'KIND', 'PROPERTY', 'LAST SYNC', 'DESTINATION', 'MEMBERS', ...syncStatuses.map(titleOf)]
 
-function titleOf(standing: SyncStatus): string {
+function titleOf(standing: MembershipStatus): string {
   return standing.replace('_', ' ').toUpperCase()
 }
 
-/** A row for each audience and destination. */
+/** A table with a row for each audience and destination. */
 export function audienceLines(views: readonly AudienceView[]): readonly string[] {
   if (views.length === 0) return ['no audiences: audiences.list in the configuration is empty']
   return tableOf(listTitles, views.flatMap(rowsOf))
@@ -80,7 +80,7 @@ function rowsOf(view: AudienceView): readonly (readonly string[])[] {
 
 /** The JSON document of one membership. */
 export function membershipDocument(
-  about: { readonly userId: string; readonly destination: string; readonly standing: SyncStatus },
+  about: { readonly userId: string; readonly destination: string; readonly standing: MembershipStatus },
   { desired, acknowledged, inFlight, version, syncId }: Membership,
 ): object {
   return {
@@ -97,9 +97,9 @@ export function membershipDocument(
 
 const memberTitles = ['DESTINATION', 'STATUS', 'DESIRED', 'ACKNOWLEDGED', 'IN FLIGHT', 'SINCE', 'LAST SYNC']
 
-/** A row for each destination. */
+/** A table with a row for each destination. */
 export const memberLines = (
-  rows: readonly { readonly destination: string; readonly standing: SyncStatus; readonly state: Membership }[],
+  rows: readonly { readonly destination: string; readonly standing: MembershipStatus; readonly state: Membership }[],
 ): readonly string[] =>
   tableOf(
     memberTitles,
@@ -114,8 +114,10 @@ export const memberLines = (
     ]),
   )
 
-/** `crm: 3 in flight, 1 unknown` */
-export const driftLines = (counts: ReadonlyMap<string, Readonly<Record<SyncStatus, number>>>): readonly string[] =>
+/** One line for each destination: `crm: 3 in flight, 1 unknown` */
+export const driftLines = (
+  counts: ReadonlyMap<string, Readonly<Record<MembershipStatus, number>>>,
+): readonly string[] =>
   [...counts].map(([destination, count]) => {
     const parts = syncStatuses.flatMap(standing =>
       standing === 'acknowledged' || count[standing] === 0 ? [] : [`${count[standing]} ${standing.replace('_', ' ')}`],

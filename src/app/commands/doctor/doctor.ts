@@ -6,7 +6,7 @@ import { createAdmin } from '../../../adapters/kafka/log/admin.ts'
 import { createClusterProbe } from '../../../adapters/kafka/log/cluster-probe.ts'
 import { createEndpointExaminer } from '../../../adapters/webhook/endpoint-probe.ts'
 import { type Finding, formatFinding } from '../../../core/doctor/finding.ts'
-import { everyService, type ServiceName } from '../../../core/settings/service-names.ts'
+import { everyService, type ServiceName } from '../../../core/settings/services.ts'
 import type { Settings } from '../../../core/settings/settings.ts'
 import { durationMs } from '../../../core/units.ts'
 import {
@@ -32,7 +32,7 @@ interface Options {
 
 type OpenInstruments = (settings: Settings, io: CommandIo) => Instruments & { close(): void }
 
-/** The time limit of all checks. It is above twice the default request timeout. */
+/** The time limit for all checks together. It is more than twice the default request timeout. */
 const limit = durationMs(15_000)
 
 const description = [
@@ -58,8 +58,7 @@ async function run(options: Options, io: CommandIo, open: OpenInstruments): Prom
   const { services = everyService } = options
   const settings = await loadSettings(options, io, services)
   const instruments = open(settings, io)
-  const findings = await examine({ settings, services }, instruments, limit)
-  instruments.close()
+  const findings = await examine({ settings, services }, instruments, limit).finally(() => instruments.close())
   const count = (level: Finding['level']): number => findings.filter(finding => finding.level === level).length
   const failed = count('fail')
   printData(
@@ -84,7 +83,7 @@ const openInstruments: OpenInstruments = (settings, io) => {
     clock,
     close() {
       endpoints.close()
-      // Do not wait: the connection to Kafka may be what hangs.
+      // The end is not awaited, because the connection to Kafka may be blocked.
       admin.close().catch(() => undefined)
     },
   }

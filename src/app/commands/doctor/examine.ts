@@ -2,13 +2,13 @@ import type { Registry } from '../../../adapters/avro/schema-registry.ts'
 import type { ClusterProbe } from '../../../adapters/kafka/log/cluster-probe.ts'
 import type { EndpointExaminer } from '../../../adapters/webhook/endpoint-probe.ts'
 import { accessNeeded, judgeAccess } from '../../../core/doctor/access.ts'
-import { judgeClock, judgeCluster, type Reached } from '../../../core/doctor/cluster.ts'
+import { type ConnectionResult, judgeClock, judgeCluster } from '../../../core/doctor/cluster.ts'
 import { describeTransport, judgeEndpoint } from '../../../core/doctor/endpoint.ts'
 import { type CheckKind, type Finding, inOrder, type Judgement } from '../../../core/doctor/finding.ts'
 import { judgeSchemas } from '../../../core/doctor/schemas.ts'
 import { judgeTopics, topicDrift } from '../../../core/doctor/topic-drift.ts'
 import type { Clock, TopicAdmin } from '../../../core/ports.ts'
-import type { ServiceName } from '../../../core/settings/service-names.ts'
+import type { ServiceName } from '../../../core/settings/services.ts'
 import type { Destination, Settings } from '../../../core/settings/settings.ts'
 import { warningsOf } from '../../../core/settings/warnings.ts'
 import { tiersOf, topicNames, topicSpecs } from '../../../core/topics.ts'
@@ -26,7 +26,7 @@ export interface Instruments {
 
 export interface ExaminationInput {
   readonly settings: Settings
-  /** Only what these services use is checked. */
+  /** The checks cover only what these services use. */
   readonly services: ReadonlySet<ServiceName>
 }
 
@@ -89,7 +89,7 @@ interface KafkaSeen {
 }
 
 async function examineKafka({ settings }: ExaminationInput, { cluster }: Instruments): Promise<KafkaSeen> {
-  const reach = (addresses: readonly string[]): Promise<readonly Reached[]> =>
+  const reach = (addresses: readonly string[]): Promise<readonly ConnectionResult[]> =>
     Promise.all(
       addresses.map(address =>
         cluster.connect(address).then(
@@ -107,7 +107,7 @@ async function examineKafka({ settings }: ExaminationInput, { cluster }: Instrum
   return { address, judgements: judgeCluster({ configured, advertised, brokers: brokers.length }) }
 }
 
-/** Runs a check after the Kafka check. Without a reachable broker it has no results. */
+/** Runs a check if a broker is reachable. If none is, the Kafka check reports it. */
 async function afterKafka(
   kafka: Promise<KafkaSeen>,
   check: (address: string) => Promise<readonly Judgement[]>,
@@ -191,7 +191,7 @@ function judgeConfiguration(settings: Settings): readonly Judgement[] {
 export interface Endpoint {
   /** The origin of the URL. The path is left out, because it may hold a secret. */
   readonly url: URL
-  /** `crm/0, erp/0 https://hooks.example.com` */
+  /** The webhooks and the origin, for the report: `crm/0, erp/0 https://hooks.example.com` */
   readonly which: string
 }
 

@@ -16,14 +16,14 @@ export interface EventWriter {
   /** Appends a message. Resolves when fewer than the maximum of records wait for Kafka. */
   put(message: Message): Promise<void>
   /**
-   * The error of the first record that Kafka rejected. The caller stops, since later ones fail too.
+   * The error of the first record that Kafka rejected. Later records fail too, so the caller stops.
    */
   failure(): Error | undefined
   /** Resolves when Kafka has acknowledged or rejected all records. */
   finish(): Promise<{ readonly produced: number; readonly failed: number }>
 }
 
-/** Maximum records that wait for Kafka: enough for full batches, and little memory. */
+/** Maximum number of records that wait for Kafka: enough for full batches, with little memory. */
 const maxWaiting = 5_000
 
 export function createEventWriter({ codec, producer, clock, topic, sourceId, onProduced }: Deps): EventWriter {

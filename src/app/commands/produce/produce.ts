@@ -11,6 +11,7 @@ import { type Normalised, normalise } from '../../../core/message/normalise.ts'
 import type { Clock, EventCodec, LogProducer } from '../../../core/ports.ts'
 import type { Settings } from '../../../core/settings/settings.ts'
 import { topicNames } from '../../../core/topics.ts'
+import { countWithNoun } from '../../../core/units.ts'
 import { paced } from '../../../services/pacer.ts'
 import {
   CommandFailed,
@@ -41,7 +42,7 @@ interface Options {
   readonly stdin?: boolean
 }
 
-/** The codec, producer and clock of one run. Tests pass their own. */
+/** The codec, producer and clock of one run. Tests replace them. */
 export interface ProduceClients {
   readonly codec: EventCodec
   readonly producer: LogProducer
@@ -97,7 +98,7 @@ export function produceCommand(io: CommandIo, open: OpenOutlet = openOutlet): Co
 function parseTypes(text: string): readonly CallType[] {
   return text.split(',').map(name => {
     const type = callTypes.find(known => known === name.trim())
-    if (type === undefined) throw new UsageError(`--type: unknown value '${name}' (one of ${callTypes.join(', ')})`)
+    if (type === undefined) throw new UsageError(`--type: unknown value '${name}' (possible: ${callTypes.join(', ')})`)
     return type
   })
 }
@@ -117,12 +118,14 @@ async function produce(options: Options, settings: Settings, io: CommandIo, open
     bar?.stop()
     const seconds = (outlet.clock.monotonic() - start) / 1_000
     const perSecond = Math.round(produced / Math.max(seconds, 0.001))
-    const line = `produced ${produced} messages to ${topic} in ${seconds.toFixed(1)} s (${perSecond} per second)`
+    const line = `produced ${countWithNoun(produced, 'message')} to ${topic} in ${seconds.toFixed(1)} s (${perSecond} per second)`
     printData(io, options, { topic, source: sourceId, produced, failed, rejected, seconds, perSecond }, [line])
     const failure = feed.failure()
-    if (failure !== undefined) throw new CommandFailed(`Kafka rejected ${failed} messages: ${withRemedyText(failure)}`)
-    if (rejected > 0) throw new CommandFailed(`${rejected} lines are not valid messages`)
-    if (isInterrupted) throw new CommandFailed(`interrupted after ${produced} messages`)
+    if (failure !== undefined)
+      throw new CommandFailed(`Kafka rejected ${countWithNoun(failed, 'message')}: ${withRemedyText(failure)}`)
+    if (rejected > 0)
+      throw new CommandFailed(`skipped ${countWithNoun(rejected, 'line')} of stdin without a valid message`)
+    if (isInterrupted) throw new CommandFailed(`interrupted after ${countWithNoun(produced, 'message')}`)
   } finally {
     bar?.stop()
     await outlet.producer.stop()
@@ -132,13 +135,13 @@ async function produce(options: Options, settings: Settings, io: CommandIo, open
 function sourceOf({ sources }: Settings, typed: string | undefined): string {
   const ids = sources.map(({ id }) => id)
   const source = ids.find(id => typed === undefined || id === typed)
-  if (source === undefined) throw new UsageError(`--source: unknown value '${typed}' (one of ${ids.join(', ')})`)
+  if (source === undefined) throw new UsageError(`--source: unknown value '${typed}' (possible: ${ids.join(', ')})`)
   return source
 }
 
 interface Fed {
   readonly rejected: number
-  /** A signal stopped the command before it had written all requested messages. */
+  /** Whether a signal stopped the command before it had written all requested messages. */
   readonly isInterrupted: boolean
 }
 

@@ -72,10 +72,10 @@ describe('the event codec', () => {
     })
   it.each([
     ['any bytes', bytes.map(each => Buffer.from(each))],
-    ['any bytes under our schema', bytes.map(frame(1))],
-    ['any bytes under a foreign schema', bytes.map(frame(withCollections))],
+    ['any bytes with the id of the schema of Hookline', bytes.map(frame(1))],
+    ['any bytes with the id of a foreign schema', bytes.map(frame(withCollections))],
     ['one byte changed', damaged],
-  ])('%s: an answer in one line, never an exception', (_name, values) => {
+  ])('%s: a result in one line, never an exception', (_name, values) => {
     fc.assert(
       fc.property(values, value => {
         const decoded = codec.decode(value, received)

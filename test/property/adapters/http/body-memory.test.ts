@@ -1,19 +1,19 @@
 import { describe, expect, it, jest } from '@jest/globals'
 import fc from 'fast-check'
-import { ByteStore, createReservation } from '../../../../src/adapters/http/body-memory.ts'
+import { BodyBuffer, createReservation } from '../../../../src/adapters/http/body-memory.ts'
 import { ScriptedTrackingApi } from '../../../support/collector/scripted-tracking-api.ts'
 
 const pieces = fc.array(fc.uint8Array({ maxLength: 40_000 }), { maxLength: 8 })
 const bytesOf = (list: readonly Uint8Array[]): Buffer => Buffer.concat(list.map(piece => Buffer.from(piece)))
 
-describe('ByteStore', () => {
+describe('BodyBuffer', () => {
   it('keeps all bytes, reserves at least their size and at most the limit, and releases all', () => {
     fc.assert(
       fc.property(pieces, fc.boolean(), fc.integer({ min: 1, max: 200_000 }), (list, isKnown, limit) => {
         const api = new ScriptedTrackingApi()
         const memory = createReservation(api)
         const whole = bytesOf(list)
-        const store = new ByteStore({ limit, memory, expected: isKnown ? whole.length : undefined })
+        const store = new BodyBuffer({ limit, memory, expected: isKnown ? whole.length : undefined })
         const kept = list.map(piece => store.add(Buffer.from(piece)))
         const fits = kept.every(each => each === 'kept')
         expect(fits).toBe(whole.length <= limit)
@@ -33,7 +33,7 @@ describe('ByteStore', () => {
 
   it('grows without copies, and allocates at most a quarter more than it stores', () => {
     const allocate = jest.spyOn(Buffer, 'allocUnsafeSlow')
-    const store = new ByteStore({ limit: 4_000_000, memory: createReservation(new ScriptedTrackingApi()) })
+    const store = new BodyBuffer({ limit: 4_000_000, memory: createReservation(new ScriptedTrackingApi()) })
     for (let sent = 0; sent < 50; sent += 1) store.add(Buffer.alloc(65_536, 'x'))
     const allocated = allocate.mock.calls.reduce((sum, [size]) => sum + size, 0)
     allocate.mockRestore()
@@ -43,7 +43,7 @@ describe('ByteStore', () => {
 
   it('frees the memory of an aborted body immediately', () => {
     const piece = Buffer.alloc(65_536, 'x')
-    const store = new ByteStore({ limit: 8_000_000, memory: createReservation(new ScriptedTrackingApi()) })
+    const store = new BodyBuffer({ limit: 8_000_000, memory: createReservation(new ScriptedTrackingApi()) })
     const before = process.memoryUsage().arrayBuffers
     for (let sent = 0; sent < 100; sent += 1) store.add(piece)
     const held = process.memoryUsage().arrayBuffers - before
@@ -59,7 +59,7 @@ describe('ByteStore', () => {
         const api = new ScriptedTrackingApi()
         api.budget = budget
         const memory = createReservation(api)
-        const store = new ByteStore({ limit: 1_000_000, memory })
+        const store = new BodyBuffer({ limit: 1_000_000, memory })
         for (const piece of list) if (store.add(Buffer.from(piece)) === 'no_memory') break
         expect(store.bytes().length).toBeLessThanOrEqual(budget)
         expect(api.reserved).toBeLessThanOrEqual(budget)

@@ -5,7 +5,7 @@ import { durationMs } from '../../../../src/core/units.ts'
 import { expectHealthy, startCollector } from '../../../support/collector/cases.ts'
 import { ScriptedTrackingApi } from '../../../support/collector/scripted-tracking-api.ts'
 import { basic, chunk, post, request } from '../../../support/network/http-bytes.ts'
-import { connect } from '../../../support/network/wire.ts'
+import { connect } from '../../../support/network/raw-http-client.ts'
 
 const api = new ScriptedTrackingApi()
 let collector: Awaited<ReturnType<typeof startCollector>>

@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import type { Membership } from '../../../../src/core/audience/membership.ts'
 import { PackedMemberships } from '../../../../src/core/audience/packed-memberships.ts'
-import { syncId } from '../../../../src/core/audience/sync.ts'
+import { syncId } from '../../../../src/core/audience/sync-watermark.ts'
 import { epochMs, type JsonText } from '../../../../src/core/units.ts'
 
 const value = fc.oneof(fc.constantFrom('true', 'false', 'null', '"gold"'), fc.json()) as fc.Arbitrary<JsonText>
@@ -24,7 +24,7 @@ const state: fc.Arbitrary<Membership> = fc.record(
   },
   plain,
 )
-/** Few users with any characters, so that the same one occurs again. */
+/** Ids with any characters. There are few ids, so that the same one occurs again. */
 const user = fc.oneof(
   fc.constantFrom('', 'ann', 'bob', 'é', '🙂'),
   fc.nat(40).map(number => `user-${number}`),

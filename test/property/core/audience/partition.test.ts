@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { type CommandName, commandWeights } from '../../../support/audience/cases.ts'
 import { AudienceModel } from '../../../support/audience/model.ts'
+import { type CommandName, commandWeights } from '../../../support/audience/model-vocabulary.ts'
 
 const names = Object.keys(commandWeights) as CommandName[]
 const command = fc.tuple(
@@ -12,7 +12,7 @@ const command = fc.tuple(
 
 const kind = fc.record({ users: fc.integer({ min: 1, max: 4 }), isCalm: fc.boolean() })
 
-it('after any failures each destination has the expected value, without a message without cause or a reused id', () => {
+it('after any failures each destination has the expected value, and no message was unneeded or reused an id', () => {
   fc.assert(
     fc.property(kind, fc.array(command, { minLength: 200, maxLength: 320, size: 'max' }), (kindOfModel, commands) => {
       const model = new AudienceModel(kindOfModel)
@@ -21,7 +21,7 @@ it('after any failures each destination has the expected value, without a messag
       model.settle()
       expect(model.wrong({ beforeSync: true })).toEqual([])
 
-      // After this time unconfirmed changes have expired, so the next sync sends them again.
+      // After this time changes in flight count as undelivered, so the next sync sends them again.
       model.pass(6 * 3_600_000)
       model.syncAll()
       expect(model.wrong()).toEqual([])
@@ -30,7 +30,7 @@ it('after any failures each destination has the expected value, without a messag
       model.syncAll()
       expect(model.changes - changes).toBe(0)
 
-      // After this time no membership is kept without a reason.
+      // After this time a sync forgets each membership that is no longer needed.
       model.pass(8 * 24 * 3_600_000)
       model.syncAll()
       model.syncAll()

@@ -16,7 +16,7 @@ const situation = fc.record({
 })
 type Situation = typeof situation extends fc.Arbitrary<infer T> ? T : never
 
-/** The decision table of decisions.md, row by row, for a delivery without earlier rejections. */
+/** The rules in their order, for a delivery that no webhook has rejected before. */
 function oracle({ calls, leftOut, isForOthers, number, leftMs }: Situation): string {
   const outcomes = calls.map(({ outcome }) => outcome)
   if (outcomes.includes('delivered')) return 'delivered'
@@ -35,7 +35,7 @@ function oracle({ calls, leftOut, isForOthers, number, leftMs }: Situation): str
   return `retried after ${waitMs}ms in ${tier?.[0]}`
 }
 
-it('decide agrees with the decision table', () => {
+it('decide agrees with a plain list of its rules', () => {
   fc.assert(
     fc.property(situation, given => {
       const attempt: Attempt = {

@@ -3,10 +3,10 @@ import { expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import {
   type Attempt,
-  beforeAttempt,
   type CallOutcome,
   type Decision,
   decide,
+  decideBeforeAttempt,
   defer,
   isInconclusive,
   mustBeAttempted,
@@ -19,8 +19,8 @@ import {
   retryRecord,
 } from '../../../../src/core/delivery/delivery-state.ts'
 import { type Outcome, refusedOutcomes, retryableOutcomes } from '../../../../src/core/delivery/outcome.ts'
-import type { RetryPolicy } from '../../../../src/core/delivery/schedule.ts'
-import { refuseSchedule } from '../../../../src/core/settings/check-limits.ts'
+import type { RetryPolicy } from '../../../../src/core/delivery/retry-tier.ts'
+import { refuseSchedule } from '../../../../src/core/settings/check-schedule-and-listeners.ts'
 import { type DurationMs, durationMs, epochMs } from '../../../../src/core/units.ts'
 import {
   destinationOf,
@@ -111,11 +111,11 @@ function live(policy: RetryPolicy, webhookCount: number, script: readonly Step[]
   throw new Error('a life without end')
 
   function comeUp({ obstacle, calls, isForOthers, tookMs }: Step): Decision {
-    let verdict = beforeAttempt(carried, obstacle === 'paused', policy, now)
+    let verdict = decideBeforeAttempt(carried, obstacle === 'paused', policy, now)
     if (verdict.kind === 'wait') {
       if (verdict.until - now > 10_000) throw new Error('held too long')
       now = verdict.until
-      verdict = beforeAttempt(carried, obstacle === 'paused', policy, now)
+      verdict = decideBeforeAttempt(carried, obstacle === 'paused', policy, now)
     }
     if (verdict.kind === 'wait') throw new Error('waited in vain')
     if (verdict.kind !== 'attempt') return verdict

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import {
   ConcurrencyLimiter,
   type DestinationCalls,
-  type Permits,
+  type PermitShares,
 } from '../../../../src/core/flow/concurrency-limiter.ts'
 
 const perHost = fc.integer({ min: 1, max: 64 })
@@ -21,10 +21,10 @@ describe('ConcurrencyLimiter of one host', () => {
             limiter.permitsOf({ url: `https://one.example.com/${id}/${path}` }, `destination-${id}`),
           ),
         )
-        const held: Permits[][] = rooms.map(() => [])
+        const held: PermitShares[][] = rooms.map(() => [])
         for (const [who, path, isStart] of given) {
           const id = who % count
-          const permits = rooms[id]?.[path] as Permits
+          const permits = rooms[id]?.[path] as PermitShares
           if (!isStart) {
             const ended = held[id]?.shift()
             if (ended !== undefined) limiter.release(share, ended)
@@ -34,13 +34,14 @@ describe('ConcurrencyLimiter of one host', () => {
           }
           expect(limiter.inFlight).toBeLessThanOrEqual(limit)
           for (const [other, [first]] of rooms.entries())
-            if (held[other]?.length === 0) expect(limiter.hasPermit(first as Permits)).toBe(limiter.inFlight < limit)
+            if (held[other]?.length === 0)
+              expect(limiter.hasPermit(first as PermitShares)).toBe(limiter.inFlight < limit)
         }
       }),
     )
   })
 
-  it('give each destination that always has work an equal share, when earlier requests have ended', () => {
+  it('gives each destination that always has work an equal share when earlier requests have ended', () => {
     fc.assert(
       fc.property(perHost, destinations, steps, (limit, count, given) => {
         const limiter = new ConcurrencyLimiter({ maxInFlight: 100_000, perWebhook: 100_000, perHost: limit })
@@ -50,7 +51,7 @@ describe('ConcurrencyLimiter of one host', () => {
         )
         const held = rooms.map(() => 0)
         const start = (id: number): void => {
-          const permits = rooms[id] as Permits
+          const permits = rooms[id] as PermitShares
           if (!limiter.hasPermit(permits)) return
           limiter.acquire(share, permits)
           held[id] = (held[id] ?? 0) + 1
@@ -62,7 +63,7 @@ describe('ConcurrencyLimiter of one host', () => {
         // request permits in turn.
         for (const [id, calls] of before.entries())
           for (let call = 0; call < calls; call++) {
-            limiter.release(share, rooms[id] as Permits)
+            limiter.release(share, rooms[id] as PermitShares)
             held[id] = (held[id] ?? 0) - 1
             for (const other of rooms.keys()) start(other)
           }

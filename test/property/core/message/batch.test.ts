@@ -6,7 +6,7 @@ import { type Message, rejectionCodes } from '../../../../src/core/message/messa
 import { normalise } from '../../../../src/core/message/normalise.ts'
 import { refusalStatus } from '../../../../src/core/message/request-refusal.ts'
 import { splitJson } from '../../../../src/core/message/split-json.ts'
-import { normaliseAll, receivedAt } from '../../../support/collector/batches.ts'
+import { normaliseAll, receivedAt } from '../../../support/collector/normalise-body.ts'
 import { jsonText } from './json-text.ts'
 
 const newId = (): string => 'new'
@@ -94,7 +94,7 @@ describe('splitJson', () => {
         const text = around(`[${texts}]`)
         const parsed = texts.map((_, index) => text.slice(cut.elements[2 * index], cut.elements[2 * index + 1]))
         expect(parsed.map(part => JSON.parse(part))).toEqual(texts.map(part => JSON.parse(part)))
-        // A value that is a list itself, or none.
+        // `list` alone: any JSON value, which may be a list or not.
         const other = splitJson(list, { list: 'batch', members: [], maxElements: 1_000 })
         const value: unknown = JSON.parse(list)
         expect(other.kind === 'list' && other.elements.length / 2).toBe(Array.isArray(value) && value.length)

@@ -57,7 +57,7 @@ it('for any headers of a record, its event is delivered and the endpoint gets on
       const harness = await DispatcherHarness.started({
         ...(traced && { tracer }),
         destinations: [{ ...crm, webhooks: webhooks.map(webhook => ({ ...webhook, traceHeaders })) }],
-        // Two requests, so that the event goes through a retry topic.
+        // The first request fails, so that the event goes through a retry topic.
         answer: () => ({ kind: 'answered', status: harness.calls.length < 2 ? 503 : 200, retryAfter: undefined }),
       })
       harness.write({ message: trackMessage('m1') }, headers)

@@ -7,7 +7,7 @@ import type { JsonText } from '../../../../src/core/units.ts'
 import { trackMessage } from '../../../support/collector/messages.ts'
 import { answered, DispatcherHarness, defaultSchedule, destination, ok } from '../../../support/dispatcher/harness.ts'
 
-/* Every consumed record has exactly one result per destination, and all metrics of results agree. */
+/* Each consumed record has exactly one result per destination, and all metrics of results agree. */
 
 const hour = 3_600_000
 const destinations = [
@@ -95,7 +95,7 @@ describe('results', () => {
           for (const [index, { sort, waitMs, rebalances, looks }] of each.entries()) {
             write(harness, sort, index)
             await harness.advance(waitMs)
-            // Every done record is committed at each step, so that none is repeated.
+            // `advance` has committed every done record, so the rebalance repeats none of them.
             if (rebalances) harness.retries.rebalance()
             if (looks) harness.service.refreshGauges()
           }

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { type DeadLetterFilter, matches, parseDeadLetter } from '../../../../src/core/delivery/dead-letter.ts'
 import { originalOf } from '../../../../src/core/delivery/dead-letter-record.ts'
 import { parseDeliveryState } from '../../../../src/core/delivery/delivery-state.ts'
-import { firstOrigin, replayedTombstone } from '../../../../src/core/delivery/replay-target.ts'
+import { type DeadLetterFilter, matches, parseDeadLetter } from '../../../../src/core/delivery/read-dead-letter.ts'
+import { firstOrigin, replayedTombstone } from '../../../../src/core/delivery/replay-decision.ts'
 import type { LogRecord } from '../../../../src/core/ports.ts'
 import { killedAfter } from '../../../support/kafka/memory-topics.ts'
 import { firstTier, givenUp, ReplayHarness, refusedEvent, topics } from '../../../support/operator/replays.ts'
@@ -107,7 +107,7 @@ describe('a replay that is killed and run again', () => {
   })
 })
 
-/** One at a time, so that there is exactly one point between every two writes. */
+/** They are replayed one at a time, so that there is exactly one point between two writes. */
 const three = [givenUp(1), refusedEvent(2), givenUp(3, 'shop')]
 
 it.each([0, 1, 2, 3, 4, 5, 6])(

@@ -75,7 +75,7 @@ class Both {
   readonly #consumer: ScriptedConsumer
   readonly #partitions: ReturnType<typeof createPartitions>
   readonly #open = new Map<number, { record: LogRecord; processor: PartitionProcessor }>()
-  /** Records of earlier assignments that were not done when those ended. */
+  /** Records that were not done when their earlier assignment ended. */
   readonly #stale: { record: LogRecord; processor: PartitionProcessor }[] = []
   #taken: number[] = []
   /** Processors that wait for a schema, also of earlier assignments. */

@@ -1,7 +1,7 @@
 import { flowLimits } from '../../../../src/core/flow/limits.ts'
 import { prefetchLimits } from '../../../../src/core/flow/prefetch-limits.ts'
 import type { LogRecord } from '../../../../src/core/ports.ts'
-import { parseCommit } from '../../../../src/core/progress/commit-state.ts'
+import { parseCommit } from '../../../../src/core/progress/commit-metadata.ts'
 import type { Fetch } from '../../../support/kafka/scripted-consumer.ts'
 
 /** What happens to a record when it is admitted. */

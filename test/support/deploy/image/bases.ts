@@ -11,8 +11,8 @@ import {
 } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
-import type { Enclosure } from './name-spaces.ts'
-import { librariesOf } from './name-spaces.ts'
+import type { Enclosure } from './linux-namespaces.ts'
+import { librariesOf } from './linux-namespaces.ts'
 
 /* Replacements for the two base images, built from the files of this machine. */
 

@@ -13,13 +13,12 @@ import {
   type PropertyInstruction,
 } from 'dockerfile-ast'
 import { type Base, buildBase, runtimeBase } from './bases.ts'
-import { enclosed } from './name-spaces.ts'
+import { enclosed } from './linux-namespaces.ts'
 
 /** A built image: a file system, and how to start it. */
 export interface Image extends Base {
   readonly workdir: string
   readonly user: string
-  /** Entry point and command. */
   readonly entrypoint: readonly string[]
   readonly command: readonly string[]
   readonly labels: ReadonlyMap<string, string>
@@ -29,7 +28,7 @@ export interface Image extends Base {
 
 const context = resolve(import.meta.dirname, '../../../..')
 const read = (file: string): string => readFileSync(join(context, file), 'utf8')
-/** The base images, built from this machine. */
+/** The base images by name. Each one is built from the files of this machine. */
 const bases = new Map<string, (root: string) => Base>([
   ['scratch/build', buildBase],
   ['scratch/runtime', runtimeBase],
@@ -144,8 +143,8 @@ async function run(enclosure: Parameters<typeof enclosed>[0], command: string): 
 }
 
 /**
- * Copies like COPY: the content of a directory, or files into a directory. From the build context
- * only files that `.dockerignore` permits.
+ * Copies like COPY: the content of a directory, or files into a directory. From the build context,
+ * it copies only files that `.dockerignore` permits.
  */
 function copy(from: string | undefined, words: readonly string[], { root, workdir }: Stage): void {
   const [sources, target] = [words.slice(0, -1), words.at(-1) ?? '']

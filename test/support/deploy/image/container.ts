@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import type { Image } from './build.ts'
-import { enclosed, innermost, statusOf } from './name-spaces.ts'
+import { enclosed, innermost, statusOf } from './linux-namespaces.ts'
 
 export interface Container {
   /** The first line on stdout. */

@@ -157,7 +157,9 @@ const installationPolicies: readonly Policy[] = [
   },
 ]
 
-/** Policies for every rendering of the chart: the relevant checks of kube-linter and our own. */
+/**
+ * Policies for every rendering of the chart: the relevant checks of kube-linter, and further ones.
+ */
 export const policies: readonly Policy[] = [...podPolicies, ...installationPolicies]
 
 interface Budget {

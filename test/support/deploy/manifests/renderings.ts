@@ -1,7 +1,10 @@
 import { findOrBuildHelm } from '../../../../deploy/tools/chart/helm.ts'
 import { type Manifest, render } from '../../../../deploy/tools/chart/render.ts'
 
-/* Helm, found or built. Building takes longer than a test may, so only the build is logged. */
+/*
+ * Path of Helm, which is found or built. Only a build is logged, because it takes longer than a
+ * test may.
+ */
 export const helm = await findOrBuildHelm(
   process.env,
   line => line.startsWith('building') && process.stderr.write(`${line}\n`),
@@ -9,7 +12,7 @@ export const helm = await findOrBuildHelm(
 
 const known = new Map<string, Promise<readonly Manifest[]>>()
 
-/** The manifests that the chart renders for these values, cached. Each call returns a copy. */
+/** The manifests that the chart renders for these values, cached: do not change them. */
 export function rendered(values: object = {}): Promise<readonly Manifest[]> {
   const key = JSON.stringify(values)
   const rendering = known.get(key) ?? render(helm, values)
@@ -22,7 +25,7 @@ const kafkaNamespace = { namespaceSelector: { matchLabels: { 'kubernetes.io/meta
 /** The peers that network policies require. */
 export const networkPeers = { kafka: { to: [kafkaNamespace] }, registry: { to: [kafkaNamespace] } }
 
-/** Each switch of the chart alone. */
+/** The values of each switch of the chart alone. */
 export const switches: Readonly<Record<string, object>> = {
   'nothing but defaults': {},
   'only the dispatcher': { services: { collector: { enabled: false }, audiences: { enabled: false } } },

@@ -1,6 +1,6 @@
 import type { Manifest } from '../../../../deploy/tools/chart/render.ts'
 
-/* Valid manifests with one error each. */
+/* Functions that put one error into valid manifests. */
 
 export type Spoil = (manifests: readonly Manifest[]) => readonly Manifest[]
 

@@ -57,7 +57,7 @@ interface Looked {
   readonly path: string
   readonly object: object
   readonly asked: Set<string>
-  /** Whether its schema visits every member, as for a map. */
+  /** Whether the schema visits every member of the object, as for a map. */
   whole: boolean
 }
 

@@ -4,7 +4,8 @@
 export type ClientName = 'hookline' | 'hookline to Kafka' | 'segment'
 
 /**
- * Number and rate of calls. The program then waits until all are sent, unless there is no endpoint.
+ * Number and rate of the calls. After them the program waits until all messages are sent, unless
+ * there is no endpoint.
  */
 export interface Work {
   readonly calls: number
@@ -18,7 +19,7 @@ export interface Order {
   readonly work: Work
   /** URL of the collector. */
   readonly url: string
-  /** For the transport to Kafka. */
+  /** Settings of the client that writes directly to Kafka. */
   readonly kafka: { readonly brokers: readonly string[]; readonly registry: string; readonly topicPrefix: string }
   readonly sourceId: string
 }

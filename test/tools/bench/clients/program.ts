@@ -12,7 +12,7 @@ import { call } from './sample-message.ts'
 
 /** Common interface of all clients. */
 interface Client {
-  /** Whether the call was accepted, or a promise of that when the queue is full. */
+  /** Returns whether the message was accepted. When the queue is full, it returns a promise. */
   track(message: ReturnType<typeof call>): boolean | Promise<boolean>
   close(): Promise<unknown>
 }
@@ -59,7 +59,7 @@ async function makeCalls(client: Client, count: number, perSecond: number | unde
     for (const message of messages) last = client.track(message)
     inside += performance.now() - before
     made += chunk
-    // Wait for a client that reports a full queue. Others only get a tick of the event loop.
+    // Wait when the client returned a promise, because its queue is full.
     await last
     const ahead = perSecond === undefined ? 0 : start + (made / perSecond) * 1_000 - performance.now()
     await (ahead > 1 ? delay(ahead) : nextTurn())

@@ -2,14 +2,14 @@ import fastify from 'fastify'
 import kafkajs from 'kafkajs'
 
 /*
- * Minimal server for batches: parses the body and responds. With a topic, it first writes each
- * message to it unchanged.
+ * Minimal server for batches: parses the body and responds. If it has a topic, it first writes each
+ * message unchanged to that topic.
  */
 
 export interface BareSettings {
   readonly port: number
   readonly brokers: readonly string[]
-  /** Undefined means that nothing is written. */
+  /** Undefined means that no message is written. */
   readonly topic: string | undefined
 }
 

@@ -3,8 +3,8 @@ import { call } from '../clients/sample-message.ts'
 import { idPrefix, type LoadOrder, type LoadTally, messageIdOf } from './load.ts'
 
 /*
- * Sends batches over several connections, each after the response to the last one, until the parent
- * process disconnects.
+ * Sends batches over several connections until the parent process disconnects. Each connection
+ * sends the next batch when it has the response to the previous one.
  */
 
 const bodies = 64
@@ -59,7 +59,7 @@ function start({ url, writeKey, batchSize, connections }: LoadOrder): void {
         next()
       })
     })
-    // The server was stopped under load.
+    // This error occurs when the server is stopped under load.
     outgoing.on('error', () => {
       tally.broken += 1
     })
@@ -69,7 +69,7 @@ function start({ url, writeKey, batchSize, connections }: LoadOrder): void {
 }
 
 const tally: { -readonly [Key in keyof LoadTally]: LoadTally[Key] } = { messages: 0, refused: 0, broken: 0 }
-/** Numbers of requests that got a 200. */
+/** Sequence numbers of the requests that got a 200. */
 const accepted: number[] = []
 process.on('message', (order: LoadOrder | 'tally' | 'accepted') => {
   if (order === 'tally') process.send?.(tally)

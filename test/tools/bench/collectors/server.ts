@@ -32,8 +32,8 @@ export const hooklineCollector: CollectorServer = {
 }
 
 /**
- * A fastify handler that parses the same bodies, and with `writes` gives each message unchanged to
- * kafkajs.
+ * A fastify handler that parses the same bodies as the collector. If `writes`, it also gives each
+ * message unchanged to kafkajs.
  */
 export const bareCollector = (writes: boolean): CollectorServer => ({
   name: writes ? 'bare fastify, written' : 'bare fastify, parsed only',

@@ -4,9 +4,9 @@ import kafkajs from 'kafkajs'
 import { Client } from 'undici'
 
 /*
- * The reference loop: the cheapest correct use of its packages. It forwards each value unchanged,
- * keeps a fixed number of requests in progress per partition, and commits a batch when each of its
- * values got a 2xx. It has no decoding, signatures, retries, order or metrics.
+ * The reference loop: the cheapest correct use of kafkajs and an HTTP client. It forwards each
+ * value unchanged, keeps a fixed number of requests in progress per partition, and commits a batch
+ * when each of its values got a 2xx. It has no decoding, signatures, retries, order or metrics.
  */
 
 export interface LoopSettings {
@@ -27,7 +27,10 @@ const timeoutMs = 5_000
 
 const refused = (status: number): Error => new Error(`the endpoint responded ${status}`)
 
-/** got's stream, which costs less than its promise, over an agent that keeps every connection. */
+/**
+ * Uses got's stream, which costs less than its promise, and an agent that keeps every connection
+ * open.
+ */
 function gotPost({ url, inFlight }: LoopSettings): Post {
   // By default Node keeps 256 idle connections and opens the others for each request.
   const agent = new Agent({ keepAlive: true, maxSockets: inFlight, maxFreeSockets: inFlight })
@@ -60,8 +63,8 @@ function gotPost({ url, inFlight }: LoopSettings): Post {
 }
 
 /**
- * One undici client per connection, because undici's pool searches all of its connections for an
- * idle one.
+ * Uses one undici client per connection, because undici's pool searches all of its connections for
+ * an idle one.
  */
 function undiciPost({ url }: LoopSettings): Post {
   const { origin, pathname: path } = new URL(url)

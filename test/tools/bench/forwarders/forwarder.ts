@@ -11,13 +11,13 @@ export interface Target {
   readonly url: string
 }
 
-/** Parameters of a start. */
+/** Parameters with which a forwarder starts. */
 export interface Job {
   readonly stage: Stage
   readonly installation: Installation
   /**
-   * Default: all events of the first source go to the receiver. A forwarder without sources sends
-   * all events to the first target.
+   * Default: one target, the receiver, for the events of the first source. Forwarders that do not
+   * distinguish sources send all events to the first target.
    */
   readonly targets?: readonly Target[]
   /** Maximum number of concurrent requests of the process. */
@@ -45,17 +45,17 @@ export interface Forwarder {
 }
 
 export interface ForwarderProcess {
-  /** Process ids: one, or several for a crew. */
+  /** Ids of the processes; `processGroup` has several. */
   readonly pids: readonly number[]
-  /** Milliseconds since 1970, with fractions. */
+  /** Start of the process, in milliseconds since 1970, with fractions. */
   readonly startedAt: number
   /** Rejects, with the end of the log, when the process exits by itself. */
   readonly died: Promise<never>
-  /** Path of the CPU profile after the exit. */
+  /** Path of the CPU profile, which exists after the process has ended. */
   readonly profile: string | undefined
   /** Sends SIGTERM. Resolves when the process has ended. */
   stop(): Promise<void>
-  /** SIGKILL. */
+  /** Sends SIGKILL. */
   kill(): Promise<void>
 }
 
@@ -100,7 +100,7 @@ export async function startProcess(
   }
 }
 
-/** The same for a Node program, with the current Node. */
+/** Like `startProcess`, for a Node program. The current Node runs it. */
 export async function startNode(
   job: Job,
   program: string,

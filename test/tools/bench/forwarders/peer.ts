@@ -5,7 +5,7 @@ import { type Forwarder, type Job, startProcess, targetsOf } from './forwarder.t
 const placeholders = ['brokers', 'topic', 'group', 'url', 'inFlight'] as const
 type Values = Readonly<Record<(typeof placeholders)[number], string>>
 
-/** `name=command {topic} …` → name and command. @throws RangeError for another form */
+/** Splits `name=command {topic} …` into name and command. @throws RangeError for another form */
 export function parsePeer(text: string): { readonly name: string; readonly command: string } {
   const [, name, command] = /^([\w.-]+)=(.+)$/s.exec(text.trim()) ?? []
   if (name === undefined || command === undefined)
@@ -22,7 +22,7 @@ export function parsePeer(text: string): { readonly name: string; readonly comma
 
 const isPlaceholder = (word: string | undefined): boolean => placeholders.some(each => each === word)
 
-/** Replaces the placeholders, each with one word of the shell. */
+/** Replaces each placeholder with its value, quoted as one word of the shell. */
 export function filledIn(command: string, values: Values): string {
   return command.replaceAll(
     /(?<!\$)\{(\w+)\}/g,
@@ -31,8 +31,8 @@ export function filledIn(command: string, values: Values): string {
 }
 
 /**
- * The same as environment variables, for a program with its own file: `BENCH_BROKERS`,
- * `BENCH_TOPIC`, …, `BENCH_IN_FLIGHT`.
+ * The values as environment variables, for a program that reads its own configuration file:
+ * `BENCH_BROKERS`, `BENCH_TOPIC`, …, `BENCH_IN_FLIGHT`.
  */
 export function asEnvironment(values: Values): Readonly<Record<string, string>> {
   const nameOf = (word: string): string => `BENCH_${word.replaceAll(/[A-Z]/g, letter => `_${letter}`).toUpperCase()}`

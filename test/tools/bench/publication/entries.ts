@@ -1,16 +1,15 @@
 import { type Bar, type Finding, type Verdict, verdictOf } from '../bounds.ts'
 import type { NamedOutcome } from '../report.ts'
 
-/** Circumstances of a measurement. */
 export interface Circumstances {
   /** Day, ISO 8601. */
   readonly date: string
-  /** Commit, with `… with changes` when there were uncommitted ones. */
+  /** Commit id, followed by ` with changes` when the checkout had uncommitted changes. */
   readonly commit: string
   readonly machine: string
   /** Load average of the last minute at the start of the run. */
   readonly load: number
-  /** Number of repetitions, of which medians count. */
+  /** Number of repetitions of each measurement. */
   readonly runs: number
 }
 

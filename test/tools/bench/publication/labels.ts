@@ -1,6 +1,6 @@
 /**
- * Labels for the figures of the page, by the name that results.json has. Those names stay, because
- * published entries are found by them.
+ * Labels of the figures for the page, by their names in results.json. The names stay unchanged,
+ * because published entries are found by them.
  */
 const labels: Readonly<Record<string, string>> = {
   'delivered twice': 'duplicated',
@@ -25,12 +25,14 @@ const labels: Readonly<Record<string, string>> = {
   'of the CPU taken by the busier one': 'share of the CPU time of the busier process',
 }
 
-/** The text for a figure: its own label, or `of …` as `relative to …`. */
+/**
+ * The label of a figure. A name without its own label is rewritten: `of …` becomes `relative to …`.
+ */
 export const labelOf = (what: string): string => labels[what] ?? relative(what)
 
 const relative = (what: string): string =>
   what.replace(/^of that with /, 'relative to ').replace(/^(p99 )?of (?!the )/, '$1relative to ')
 
-/** The text for a variant. */
+/** The label of a variant. */
 export const variantLabelOf = (variant: string): string =>
   variant.replace(/parked$/, 'retried').replace(/nobody listens$/, 'no endpoint reachable')

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { capacityBlocks } from '../../../../deploy/tools/capacity/page.ts'
-import { jsonText } from '../../../../deploy/tools/layout.ts'
+import { compactJson } from '../../../../deploy/tools/format.ts'
 import { withBlock } from '../../../../deploy/tools/reference/markdown.ts'
 import { rowNames } from '../options.ts'
 import { type Entry, judged, replaced } from './entries.ts'
@@ -41,7 +41,7 @@ export async function publishedFiles(
     ]),
     'docs/explanation/capacity.md': capacityBlocks(entries),
   }
-  const files = new Map([[resultsPath, jsonText({ entries })]])
+  const files = new Map([[resultsPath, compactJson({ entries }, 2)]])
   for (const [path, byName] of Object.entries(blocks))
     files.set(
       path,
@@ -50,7 +50,7 @@ export async function publishedFiles(
   return files
 }
 
-/** Paths that can affect the results. A changed page of the docs does not mark the commit. */
+/** Paths that can affect the results. Only their changes mark the commit as changed. */
 const code = ['src', 'packages', 'bin', 'deploy/tools/local', 'test/tools/bench', 'test/support', 'package-lock.json']
 
 /** Commit of a checkout, and whether the measured files have uncommitted changes. */

@@ -28,7 +28,6 @@ function rowText(row: string, entries: readonly Entry[]): string {
   ].join('\n\n')
 }
 
-/** Date, commit, number of runs, load and machine. */
 const circumstancesText = ({ date, commit, runs, load, machine }: Circumstances): string =>
   `${date}, commit ${commit}, ${runs === 1 ? 'one run' : `${runs} runs`}, load ${shown(load)} at the start; ${machine}.`
 
@@ -63,8 +62,8 @@ export interface Headline {
 }
 
 /**
- * The short table: a line per headline, with all variants in one cell and the worst verdict, and
- * above it the origin of the figures.
+ * The short table: a line per headline, with all variants in one cell and the worst verdict. A text
+ * above the table describes the origin of the figures.
  */
 export function summaryText(entries: readonly Entry[], headlines: readonly Headline[]): string {
   const lines = headlines.map(headline => {
@@ -103,7 +102,6 @@ function originText(entries: readonly Entry[]): string {
 
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`
 
-/** Figures that a headline shows. */
 const figuresUnder = ({ row, what, of = /^/ }: Headline, entries: readonly Entry[]): readonly Value[] =>
   entries
     .filter(entry => entry.row === row && of.test(entry.variant))

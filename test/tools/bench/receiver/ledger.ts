@@ -6,13 +6,13 @@ export interface Script {
   /** Milliseconds from the end of a request to its response. */
   readonly delayMs: number
   /**
-   * In the second half, one of this many events succeeds at its first request and the others get a
-   * 503. 0: all succeed.
+   * In the second half of the events, one of this many succeeds at its first request and the others
+   * get a 503. 0: all succeed.
    */
   readonly passesOneIn: number
   /** Numbers of delivered events at which the receiver reports immediately, ascending. */
   readonly marks: readonly number[]
-  /** Whether requests to the mortal path get no response. */
+  /** Whether requests to `failingPath` get no response. */
   readonly isDead: boolean
   /** Whether to keep each success with its time, which needs 16 bytes each. */
   readonly keepsLog: boolean
@@ -21,7 +21,7 @@ export interface Script {
 /** Successes in the order of their responses. */
 export interface SuccessLog {
   readonly numbers: readonly number[]
-  /** Milliseconds since 1970, with fractions. */
+  /** Time of each success, in milliseconds since 1970, with fractions. */
   readonly times: readonly number[]
 }
 

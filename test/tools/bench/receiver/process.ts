@@ -39,7 +39,7 @@ function take(request: IncomingMessage, response: ServerResponse): void {
 }
 
 function answer(response: ServerResponse, number: number | undefined, succeeds: boolean): void {
-  // The client is gone and will not see this success.
+  // A client that is gone does not see this response, so it is not counted as a success.
   if (response.destroyed) return
   response.sendDate = false
   response.writeHead(succeeds ? 200 : 503, success as string[]).end()

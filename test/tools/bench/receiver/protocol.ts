@@ -22,9 +22,9 @@ export type Word =
    * fractions.
    */
   | { readonly kind: 'mark'; readonly delivered: number; readonly at: number }
-  /** The same, every tenth of a second while the number grows. */
+  /** Number of different events with a success, every tenth of a second while it grows. */
   | { readonly kind: 'progress'; readonly delivered: number }
   | { readonly kind: 'tally'; readonly tally: Tally; readonly sample: SampleRequest | undefined }
 
-/** Path that stops responding when the script says so. */
+/** Requests to this path get no response while the script has `isDead`. */
 export const failingPath = '/mortal'

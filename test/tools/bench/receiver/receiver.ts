@@ -4,13 +4,13 @@ import type { Script, Tally } from './ledger.ts'
 import { failingPath, type Order, type SampleRequest, type Word } from './protocol.ts'
 
 /**
- * Time limit without a new delivery. It exceeds the session of a dead member (6 s) and kafkajs's
- * default (30 s).
+ * Time limit without a new delivery. It exceeds the session timeout of a dead member, which is 6 s
+ * for Hookline and 30 s by default for kafkajs.
  */
 const patienceMs = 45_000
 const checkEveryMs = 500
 
-/** Deliveries have stopped. The run continues with what has arrived. */
+/** Deliveries have stopped. The run continues with the events that have arrived. */
 export class Stalled extends Error {
   override readonly name = 'Stalled'
 }
@@ -62,7 +62,7 @@ export async function startReceiver(): Promise<Receiver> {
 
 type WordOf<Kind extends Word['kind']> = Extract<Word, { kind: Kind }>
 
-/** Distributes the messages of the process to those who wait for them. */
+/** Passes each message of the process to the call that waits for it. */
 class Words {
   delivered = 0
   readonly #child: ChildProcess

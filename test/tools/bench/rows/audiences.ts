@@ -9,11 +9,11 @@ import { type ForwarderProcess, type Job, startNode } from '../forwarders/forwar
 import { createInstallation, type Installation } from '../installation.ts'
 import { benchAudience, benchDestination, fillMemberships } from '../memberships-topic.ts'
 import { cpuSeconds, micros, residentMb, together } from '../process-figures.ts'
-import { profileOf } from '../profile.ts'
+import { profileOf } from '../profile-summary.ts'
 import { type Bench, type Outcome, scaled } from './row.ts'
 
 const program = new URL('../../../../bin/hookline.js', import.meta.url).pathname
-/** Interval of polls. Polling uses CPU of the measured process. */
+/** Interval of polls. It is long, because a poll uses CPU of the measured process. */
 const lookEveryMs = 250
 
 interface Restored {

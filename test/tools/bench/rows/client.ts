@@ -86,7 +86,7 @@ async function compare(bench: Bench, installation: Installation, endpoint: Endpo
   }
 }
 
-/** CPU of the other library in one round. */
+/** CPU per message of Segment's library in one round. */
 const cpuOf = (results: ReadonlyMap<ClientName, readonly Result[]>, round: number): number =>
   results.get('segment')?.[round]?.cpuMicrosAMessage ?? Number.NaN
 

@@ -4,7 +4,7 @@ import { type LoadTally, messageIdPattern, startLoad } from '../collectors/load.
 import { bareCollector, type CollectorServer, hooklineCollector, startAndAwait } from '../collectors/server.ts'
 import { createInstallation, type Installation } from '../installation.ts'
 import { cpuSeconds, micros, peakMb, together } from '../process-figures.ts'
-import { type Profiled, profileOf } from '../profile.ts'
+import { type Profiled, profileOf } from '../profile-summary.ts'
 import { median } from '../statistics.ts'
 import type { Bench, Figures, Outcome } from './row.ts'
 
@@ -13,9 +13,9 @@ const parsing = bareCollector(false)
 const writing = bareCollector(true)
 
 export interface CollectorPlan {
-  /** Messages per request: one as browsers send, and a batch as our own client sends. */
+  /** Messages per request: one, as browsers send, and a batch, as Hookline's client sends. */
   readonly batchSizes: readonly number[]
-  /** Servers to compare with. */
+  /** Servers with which the collector is compared. */
   readonly references: readonly CollectorServer[]
   readonly warmUpMs: number
   readonly seconds: number
@@ -26,14 +26,14 @@ const full: CollectorPlan = { batchSizes: [1, 20], references: [parsing, writing
 export const small: CollectorPlan = { batchSizes: [20], references: [writing], warmUpMs: 500, seconds: 2 }
 
 interface Run {
-  /** Messages with a 200 per second of the server's CPU time. */
+  /** Messages that got a 200, per second of the server's CPU time. */
   readonly perCpuSecond: number
   readonly perSecond: number
   readonly peakMb: number
   readonly tally: LoadTally
-  /** Ids of messages with a 200 that are not on the topic. */
+  /** Number of messages that got a 200 but are not on the topic. */
   readonly lost: number
-  /** Records whose message id another record also has. */
+  /** Number of records whose message id another record also has. */
   readonly duplicated: number
 }
 

@@ -16,14 +16,14 @@ const inFlight = 512
 /** Time from the start of the load to the kill. */
 const killAfterMs = 4_000
 /**
- * Responses to requests of the killed process may arrive for this long. The new process starts
- * later.
+ * For this time after the kill, the receiver may still send responses to the killed process. The
+ * first delivery of the new process is later.
  */
 const lastAnswersMs = 250
 
 /**
- * Measures losses, duplicates and the pause after a SIGKILL under load, with a new process
- * immediately.
+ * Measures losses, duplicates and the pause after a SIGKILL under load. A new process starts
+ * immediately after the kill.
  */
 export async function crashRow(bench: Bench): Promise<Outcome> {
   const plan = { perSecond: 1_000, seconds: Math.max(15, scaledSeconds(bench, 20)) }

@@ -1,13 +1,26 @@
 import { type Bar, bounds, type Finding } from '../bounds.ts'
+import {
+  type Case,
+  drainsOf,
+  joined,
+  peakOf,
+  type Race,
+  type Rounds,
+  raced,
+  rateOf,
+  ratio,
+} from '../compare-forwarders.ts'
 import type { Drain } from '../drain.ts'
 import { bareLoop } from '../forwarders/bare-loop.ts'
 import { hooklineForwarder, isWhole } from '../forwarders/hookline.ts'
-import { type Case, drainsOf, joined, peakOf, type Race, type Rounds, raced, rateOf, ratio } from '../side-by-side.ts'
 import { type Bench, type Outcome, scaled } from './row.ts'
 
 export interface DeliveryPlan {
   readonly cases: readonly Case[]
-  /** Events per run, by the cost of the client, so that every run takes some seconds. */
+  /**
+   * Number of events per run. The client got costs more CPU, so it gets fewer events; every run
+   * takes some seconds.
+   */
   readonly counts: { readonly got: number; readonly others: number }
 }
 
@@ -21,7 +34,7 @@ export const full: DeliveryPlan = {
 }
 
 /**
- * Measures deliveries per CPU second of Hookline and of the bare loop with the same client,
+ * Measures deliveries per CPU second of Hookline and of the reference loop with the same client,
  * alternately on the same topic.
  */
 export async function deliveryRow(bench: Bench, plan = full): Promise<Outcome> {
@@ -30,7 +43,7 @@ export async function deliveryRow(bench: Bench, plan = full): Promise<Outcome> {
   return joined(outcomes)
 }
 
-/** Forwarders that are compared. */
+/** The forwarders that are compared with each other. */
 function races(bench: Bench, { cases, counts }: DeliveryPlan): readonly Race[] {
   const ours = bench.transports.map(transport => ({ transport, forwarder: hooklineForwarder(transport) }))
   const slow = ours.filter(({ transport }) => transport === 'got').map(({ forwarder }) => forwarder)
@@ -41,7 +54,7 @@ function races(bench: Bench, { cases, counts }: DeliveryPlan): readonly Race[] {
   ].filter(({ forwarders }) => forwarders.length > 1)
 }
 
-/** Figures of the bare loop are reported; those of Hookline are judged. */
+/** Figures of the reference loop are reported; those of Hookline are judged. */
 function findingsOf(name: string, at: Case, rounds: Rounds): readonly Finding[] {
   const [, transport] = /^hookline (.+)$/.exec(name) ?? []
   if (transport === undefined) return []

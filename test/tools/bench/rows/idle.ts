@@ -3,7 +3,7 @@ import { bounds } from '../bounds.ts'
 import { hooklineForwarder } from '../forwarders/hookline.ts'
 import { createInstallation } from '../installation.ts'
 import { meter, warm } from '../live.ts'
-import { profileOf } from '../profile.ts'
+import { profileOf } from '../profile-summary.ts'
 import { type Bench, type Outcome, scaledSeconds } from './row.ts'
 
 const settleMs = 3_000

@@ -2,7 +2,7 @@ import { bounds, type Finding } from '../bounds.ts'
 import { hooklineForwarder } from '../forwarders/hookline.ts'
 import { createInstallation } from '../installation.ts'
 import { live, meter, type Passage, quantile, warm } from '../live.ts'
-import { type Profiled, profileOf } from '../profile.ts'
+import { type Profiled, profileOf } from '../profile-summary.ts'
 import { median } from '../statistics.ts'
 import { type Bench, type Outcome, scaledSeconds } from './row.ts'
 
@@ -17,7 +17,7 @@ export interface IsolationPlan {
 
 interface Crowd {
   readonly destinations: number
-  /** Numbers of endpoints that stop responding, one run each. */
+  /** Number of endpoints that stop responding, for each run. */
   readonly dead: readonly number[]
   readonly seconds: number
 }
@@ -32,7 +32,7 @@ const inTimeMs = 1_000
 const load = { perSecond: 1_000, inFlight: 256, perWebhook: 64 }
 
 /**
- * Measures how destinations are affected when some of many endpoints accept requests but stop
+ * Measures the effect on other destinations when some of many endpoints accept requests but stop
  * responding as the load begins.
  */
 export async function isolationRow(bench: Bench): Promise<Outcome> {
@@ -46,7 +46,7 @@ export async function isolationRow(bench: Bench): Promise<Outcome> {
   }
 }
 
-/** Effect on the other destinations in one round. */
+/** Effect of the dead endpoints on the other destinations, in one run. */
 interface Noticed {
   readonly dead: number
   readonly 'in time': number
@@ -115,7 +115,10 @@ async function crowdRound(
   return { noticed, profiles }
 }
 
-/** Events for endpoints that respond, under load, while the last `dead` endpoints do not. */
+/**
+ * Delivers events under load while the last `dead` endpoints do not respond. Resolves with the
+ * events for the other endpoints.
+ */
 export async function healthyUnderLoad(
   bench: Bench,
   transport: string,

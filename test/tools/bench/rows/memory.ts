@@ -2,7 +2,7 @@ import { bounds, type Finding } from '../bounds.ts'
 import { drain } from '../drain.ts'
 import { hooklineForwarder } from '../forwarders/hookline.ts'
 import { createInstallation } from '../installation.ts'
-import { type Profiled, profileOf } from '../profile.ts'
+import { type Profiled, profileOf } from '../profile-summary.ts'
 import { median, type Point, slope } from '../statistics.ts'
 import { type Bench, type Figures, type Outcome, scaled } from './row.ts'
 
@@ -15,7 +15,7 @@ export async function memoryRow(bench: Bench): Promise<Outcome> {
   const findings: Finding[] = []
   const profiles: Profiled[] = []
   for (const transport of bench.transports) {
-    // About a minute with each transport.
+    // Enough events for about a minute with each transport.
     const count = scaled(bench, transport === 'got' ? 300_000 : 1_000_000)
     bench.say(`hookline ${transport}: ${count} events, ${inFlight} requests in progress`)
     const installation = await createInstallation(bench.stage)
@@ -47,7 +47,9 @@ export async function memoryRow(bench: Bench): Promise<Outcome> {
   return { findings, figures, profiles }
 }
 
-/** Growth of resident memory after the first quarter, in which it may reach its working size. */
+/**
+ * Growth of resident memory after the first quarter, in which memory may grow to its working size.
+ */
 export function growthOf(
   samples: readonly Point[],
   count: number,

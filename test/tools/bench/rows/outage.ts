@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Draining, drainingOf } from '../backlog-drain.ts'
 import { bounds } from '../bounds.ts'
+import { cheapestOf } from '../cost-growth.ts'
 import { hooklineForwarder } from '../forwarders/hookline.ts'
-import { cheapestOf } from '../growth.ts'
 import { createInstallation, type Installation } from '../installation.ts'
 import { live, type Passage, passagesOf, quantile, warm } from '../live.ts'
 import { Stalled } from '../receiver/receiver.ts'
@@ -14,9 +14,11 @@ const [perSecond, delayMs] = [1_000, 20]
 const [inFlight, perWebhook] = [512, 64]
 /** Maximum number of requests per second that the permits of one endpoint allow. */
 const laneRate = (perWebhook * 1_000) / delayMs
-/** A request without a response ends after five seconds. */
+/** Time for the last requests without a response to end. Their timeout is five seconds. */
 const lastCallsMs = 6_000
-/** A deferred record waits at most five minutes for its next attempt. */
+/**
+ * Time limit for the backlog. A deferred record waits at most five minutes for its next attempt.
+ */
 const patienceMs = 330_000
 
 /** Every second event goes to the endpoint that fails. */
@@ -25,7 +27,7 @@ const isHealthy = ({ number }: Passage): boolean => !isMortal(number)
 
 /**
  * Measures an outage: one of two endpoints stops responding while many events arrive for it, then
- * recovers. Judges how it gets its backlog, and the effect on the other endpoint.
+ * recovers. Judges how fast this endpoint gets its backlog, and the effect on the other one.
  */
 export async function outageRow(bench: Bench): Promise<Outcome> {
   const { stage, say } = bench
@@ -64,7 +66,9 @@ async function endure({ receiver }: Stage, installation: Installation, waiting: 
 
 interface Healed {
   readonly draining: Draining
-  /** p99 of the events for the other endpoint that were appended in this time, in milliseconds. */
+  /**
+   * p99 of the events for the other endpoint that were appended during `draining`, in milliseconds.
+   */
   readonly p99: number
   readonly lost: number
 }
@@ -95,8 +99,8 @@ async function heal(
 }
 
 /**
- * Waits until a deadline, because there may be long pauses between two attempts of deferred
- * records.
+ * Waits until `reached` resolves, or until the deadline. `Stalled` does not end the wait, because
+ * there may be minutes between two attempts of deferred records.
  */
 async function reachedBy(deadline: number, reached: () => Promise<unknown>): Promise<void> {
   for (;;)
@@ -104,7 +108,8 @@ async function reachedBy(deadline: number, reached: () => Promise<unknown>): Pro
       await reached()
       return
     } catch (error) {
-      if (!(error instanceof Stalled) || performance.now() > deadline) return
+      if (!(error instanceof Stalled)) throw error
+      if (performance.now() > deadline) return
       await delay(1_000)
     }
 }

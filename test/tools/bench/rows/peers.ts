@@ -1,16 +1,16 @@
 import { bounds, type Finding } from '../bounds.ts'
+import { type Case, drainsOf, peakOf, type Rounds, raced, rateOf, ratio } from '../compare-forwarders.ts'
 import { bareLoop } from '../forwarders/bare-loop.ts'
 import { hooklineForwarder } from '../forwarders/hookline.ts'
-import { type Case, drainsOf, peakOf, type Rounds, raced, rateOf, ratio } from '../side-by-side.ts'
 import { full } from './delivery.ts'
 import { type Bench, type Outcome, scaled } from './row.ts'
 
-/** Others are compared with Hookline's cheapest transport. */
+/** The other programs are compared with Hookline's cheapest transport. */
 const us = 'hookline undici'
 
 /**
  * Measures deliveries per CPU second of Hookline and other programs, alternately on the same topic.
- * The bare loop runs too, for a comparison with other rows.
+ * The reference loop runs too, for a comparison with other rows.
  */
 export function peersRow(bench: Bench, { cases, counts } = full): Promise<Outcome> {
   const forwarders = [hooklineForwarder('undici'), ...bench.peers, bareLoop('undici')]

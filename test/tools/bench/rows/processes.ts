@@ -1,9 +1,9 @@
 import { bounds } from '../bounds.ts'
+import { cheapestOf, costRatio, growthOutcome, roundsOf, type Step } from '../cost-growth.ts'
 import { drain } from '../drain.ts'
 import type { Forwarder } from '../forwarders/forwarder.ts'
 import { hooklineForwarder } from '../forwarders/hookline.ts'
 import { processGroup } from '../forwarders/process-group.ts'
-import { cheapestOf, costRatio, growthOutcome, roundsOf, type Step } from '../growth.ts'
 import { createInstallation } from '../installation.ts'
 import { median } from '../statistics.ts'
 import { type Bench, type Outcome, scaled } from './row.ts'
@@ -13,8 +13,8 @@ const inFlight = 512
 
 /**
  * Measures the cost of a delivery when two processes share the partitions. Broker and receiver need
- * a core, so on two cores both processes share the other one. Their CPU time is measured, and the
- * deliveries with a core each are calculated from it.
+ * a core, so on a machine with two cores both processes share the other core. The row measures
+ * their CPU time, and calculates from it the deliveries with one core per process.
  */
 export async function processesRow(bench: Bench): Promise<Outcome> {
   const { stage } = bench
@@ -40,8 +40,8 @@ export async function processesRow(bench: Bench): Promise<Outcome> {
   return {
     figures,
     findings: [
-      // Two processes on a core each deliver 2 / cost ratio as much as one. Its limit replaces that
-      // of the cost ratio, because it is stricter.
+      // Two processes with a core each deliver 2 / cost ratio times as much as one process. The
+      // limit of this figure is stricter than the limit of the cost ratio and replaces it.
       ...findings.filter(({ what }) => !what.startsWith('of that with')),
       {
         ...{ subject, what: 'of one process, worked out for a core each', measured: 2 / costRatio(two, one, rounds) },

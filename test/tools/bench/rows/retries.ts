@@ -5,7 +5,7 @@ import { bareLoop } from '../forwarders/bare-loop.ts'
 import type { Forwarder } from '../forwarders/forwarder.ts'
 import { hooklineForwarder } from '../forwarders/hookline.ts'
 import { createInstallation } from '../installation.ts'
-import { type Profiled, profileOf } from '../profile.ts'
+import { type Profiled, profileOf } from '../profile-summary.ts'
 import { median } from '../statistics.ts'
 import { type Contender, drainInTurns } from '../turns.ts'
 import { type Bench, type Figures, type Outcome, scaled } from './row.ts'
@@ -13,13 +13,16 @@ import { type Bench, type Figures, type Outcome, scaled } from './row.ts'
 const delayMs = 20
 const inFlight = 512
 /**
- * In the second half, two of three events fail at first. More failures make scheduling a larger
- * part of the measurement, but the circuit breaker opens at seven of ten.
+ * In the second half of the events, two of three fail at their first request. More failures make
+ * scheduling a larger part of the measurement, but the circuit breaker opens at seven of ten.
  */
 const passesOneIn = 3
-/** With fewer events the measurement would mainly show how V8 compiled the code. */
+/** Minimum number of events. Fewer events would mainly measure how V8 compiled the code. */
 const fewest = 20_000
-/** Shorter than the run, so that retries are scheduled and read at the same time. */
+/**
+ * Wait of a retry. It is shorter than the run, so that retries are scheduled and read at the same
+ * time.
+ */
 const parkedFor = durationMs(1_000)
 const schedule = ['1s', '5s']
 
@@ -94,8 +97,8 @@ interface Counts {
 }
 
 /**
- * Enough events that V8's compilation is a small part of the cost. The bare loop's run takes about
- * as long.
+ * Enough events that V8's compilation is a small part of the cost. The run of the reference loop
+ * takes about as long as the others.
  */
 function countsOf(bench: Bench, transport: string): Counts {
   const hookline = Math.max(fewest, scaled(bench, transport === 'got' ? 160_000 : 600_000))
@@ -111,7 +114,7 @@ interface Runs {
   readonly eventBytes: number
 }
 
-/** Runs all side by side, each with its own topics. */
+/** Runs the three forwarders side by side, each with its own topics. */
 async function runOf({ stage, profile }: Bench, transport: string, counts: Counts): Promise<Runs> {
   const contender = async (
     forwarder: Forwarder,
@@ -139,7 +142,7 @@ async function runOf({ stage, profile }: Bench, transport: string, counts: Count
   return { ...drains, parkedBytes, eventBytes }
 }
 
-/** Costs in microseconds of CPU. */
+/** CPU of one attempt, and of scheduling a retry and reading it again, in microseconds. */
 export function costsOf(
   plain: Pick<Drain, 'perCpuSecond' | 'cpuToTheEnd'>,
   failing: Pick<Drain, 'cpuToTheEnd' | 'refused'>,

@@ -1,12 +1,12 @@
 import type { Finding } from '../bounds.ts'
 import type { Forwarder } from '../forwarders/forwarder.ts'
-import type { Profiled } from '../profile.ts'
+import type { Profiled } from '../profile-summary.ts'
 import type { Stage } from '../test-bed.ts'
 
 /** Environment of a row. */
 export interface Bench {
   readonly stage: Stage
-  /** Number of repetitions of what is compared. Medians count. */
+  /** Number of repetitions of each measurement. */
   readonly runs: number
   /** Factor on numbers of events and seconds of load. */
   readonly scale: number
@@ -32,8 +32,8 @@ export type Figures = Readonly<Record<string, string | number>>
 
 export type Row = (bench: Bench) => Promise<Outcome>
 
-/** At least one event for each partition and each mark. */
+/** Scales a number of events. At least one event remains for each partition and each mark. */
 export const scaled = ({ scale }: Bench, count: number): number => Math.max(200, Math.round(count * scale))
 
-/** Long enough for meaningful percentiles. */
+/** Scales a duration. At least four seconds remain, for meaningful percentiles. */
 export const scaledSeconds = ({ scale }: Bench, seconds: number): number => Math.max(4, Math.round(seconds * scale))

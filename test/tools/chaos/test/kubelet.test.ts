@@ -5,7 +5,7 @@ import { startKubelet } from '../kubelet.ts'
 
 const probes = { periodMs: 1, failureThreshold: 3, timeoutMs: 1_000 }
 
-/** Processes whose `/livez` responds as given. Each restart has the next name. */
+/** Processes whose `/livez` responds as given. The process after a restart is `p2`. */
 function fleetOf(livez: (name: string) => number, readyz = () => 200) {
   const events = new EventEmitter()
   const asked = new Map<string, number>()

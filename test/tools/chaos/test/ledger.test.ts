@@ -102,7 +102,7 @@ describe('the ledger of a chaos run', () => {
     let turns = 0
     const settled = ledger.settled(['crm'], 60_000).then(() => 'settled')
     while ((await Promise.race([settled, setImmediate('a turn')])) === 'a turn') turns += 1
-    // It goes through the events, the requests and the deliveries.
+    // `settled` goes through the events, the requests and the deliveries.
     expect(turns).toBeGreaterThanOrEqual((3 * events) / 10_000 - 3)
   })
 })

@@ -33,7 +33,7 @@ describe('schema ids that the registry does not know', () => {
     const kinds = new Set<string>()
     for (let record = 0; record < 20_000; record++) kinds.add(await read(randomInt(-(2 ** 31), 2 ** 31)))
     expect([...kinds].toSorted()).toEqual(['schema_needed', 'undecodable'])
-    // 20, and a few random ids that are plausible.
+    // At most 20 look-ups of distant ids, and those of a few random ids near the known ones.
     expect(registry.asked.length).toBeLessThan(50)
   })
 

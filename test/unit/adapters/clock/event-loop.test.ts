@@ -26,6 +26,6 @@ it('a process whose event loop is never idle lacks CPU', async () => {
 it('a process whose event loop is idle again does not lack CPU', async () => {
   const watch = watched()
   await beBusyUntil(() => watch.cpuSaturatedUntil() > 0)
-  // At least two samples were taken since, in time, and saw an idle event loop.
+  // This needs at least two samples that were on time and saw an idle event loop.
   await until(async () => performance.now() - watch.cpuSaturatedUntil() > 1_000 || undefined)
 })

@@ -67,7 +67,7 @@ describe('a file of destinationsFrom', () => {
   it('must be below its directory itself', async () => {
     const { folder, load } = await place({ 'other/a.yaml': destination('a'), 'more/README': '' })
     await symlink('../other/a.yaml', join(folder, 'more/a.yaml'))
-    expect(problemsOf(await load())).toEqual(['the file: is outside of the directory that destinationsFrom names'])
+    expect(problemsOf(await load())).toEqual(['the file: is outside the directory that destinationsFrom names'])
   })
 
   it('may be a link within its directory, as Kubernetes mounts them', async () => {
@@ -113,7 +113,7 @@ describe('several directories', () => {
     expect(destinationsOf(loaded)).toEqual(['a https://a.example', 'c https://c.example', 'b held for web'])
   })
 
-  it('cannot use the id of another one: at the start neither gets it, later the first one keeps it', async () => {
+  it('cannot use the id of another one: at the start neither gets it, later the first directory keeps it', async () => {
     const { load, folder } = await place(
       { 'one/a.yaml': destination('x'), 'two/b.new': destination('x').replace('x.example', 'evil.example') },
       two,
@@ -201,7 +201,7 @@ describe('an unusable file', () => {
   })
 
   it.each(['audiences: { list: [{ name: Buyers, destinations: [gone] }] }', 'canary: { destination: gone }'])(
-    'that is missing has a held destination where the configuration names it: %s',
+    'that is missing: a destination that the configuration names is held: %s',
     async reference => {
       const { load, folder, write } = await place(
         { 'more/a.yaml': destination('gone'), 'more/b.yaml': destination('b') },

@@ -23,7 +23,7 @@ async function refusalOf(files: Record<string, string>): Promise<readonly string
 it.each<[string, Record<string, string>, string[]]>([
   ['no configuration', {}, ['hookline.yaml:1:1: the file: does not exist (create it, or correct its name)']],
   [
-    'a directory in its place',
+    'a directory instead of the file',
     { 'hookline.yaml/a': '' },
     ['hookline.yaml:1:1: the file: is a directory (name a file in it)'],
   ],
@@ -43,7 +43,7 @@ it.each<[string, Record<string, string>, string[]]>([
     [`hookline.yaml:5:19: destinationsFrom: names a path that does not exist ${misnamed}`],
   ],
   [
-    'a file in its place',
+    'a file instead of the directory',
     { 'hookline.yaml': main, more: '' },
     [`hookline.yaml:5:19: destinationsFrom: names a path that is not a directory ${misnamed}`],
   ],
@@ -58,7 +58,7 @@ it.each<[string, Record<string, string>, string[]]>([
     { 'hookline.yaml': main, 'more/a.yaml': '# nothing\n' },
     [
       'more/a.yaml:1:1: id: is missing (id of the destination in metrics, logs and dead letters)',
-      'more/a.yaml:1:1: sources: is missing (ids of the sources whose messages it receives)',
+      'more/a.yaml:1:1: sources: is missing (ids of the sources whose messages the destination receives)',
       'more/a.yaml:1:1: webhooks: is missing (one to five webhooks. A delivery succeeds when one of them succeeds)',
     ],
   ],
@@ -155,7 +155,7 @@ describe('a huge configuration', () => {
     const text = `${own}${destinations('webhooks: [{ url: ftp://a.example }]')}`
     const refusal = await refusalOf({ 'hookline.yaml': text })
     expect(refusal).toHaveLength(101)
-    expect(refusal.at(-1)).toContain('the file: 19900 more problems are not shown (fix the problems above first)')
+    expect(refusal.at(-1)).toContain('the file: 19900 more problems not shown (fix the problems above first)')
   }, 60_000)
 })
 

@@ -39,10 +39,10 @@ describe('a preflight', () => {
   const always = 'authorization, content-type, x-retry-count, x-write-key'
 
   it.each([
-    ['nothing asked for', undefined, always],
-    ['what Segment asks for', 'authorization,content-type,x-retry-count', always],
-    ['RudderStack asks for AnonymousId', 'AnonymousId, authorization', `${always}, anonymousid`],
-    ['not a list of names: nothing of it is repeated', 'a b', always],
+    ['no requested headers', undefined, always],
+    ['the headers that Segment requests', 'authorization,content-type,x-retry-count', always],
+    ['AnonymousId, which RudderStack requests', 'AnonymousId, authorization', `${always}, anonymousid`],
+    ['not a list of names: the response repeats none of it', 'a b', always],
     ['an attempt to add a header', 'a\r\nx-evil: 1', always],
     ['empty names', 'a,,b', always],
     ['a list of 1,025 characters', 'a'.repeat(1_025), always],

@@ -29,7 +29,7 @@ describe('the write key in Authorization', () => {
     ['two words', 'Basic S0VZ Og==', undefined],
     ['padding in the middle', 'Basic S0VZ=Og==', undefined],
     ['another scheme, such as OAuth: the body has the key', 'Bearer abc', undefined],
-    ['a scheme that only begins so', `Basics ${base64('KEY:')}`, undefined],
+    ['a scheme that only begins like Basic', `Basics ${base64('KEY:')}`, undefined],
     ['empty', '', undefined],
   ])('%s', (_, authorization, key) => {
     expect(headerKeyOf(withHeaders({ authorization }))).toBe(key)
@@ -39,7 +39,7 @@ describe('the write key in Authorization', () => {
     const [spaces, letters] = [' '.repeat(200_000), 'A'.repeat(200_000)]
     const started = performance.now()
     headerKeyOf(withHeaders({ authorization: `Basic ${spaces}${letters} ${spaces}!` }))
-    // The limit in milliseconds. Quadratic time would take most of a minute.
+    // Milliseconds. An algorithm with quadratic time would need most of a minute.
     expect(performance.now() - started).toBeLessThan(10_000)
   })
 })
@@ -60,7 +60,7 @@ describe('the write key in X-Write-Key', () => {
     expect(headerKeyOf(withHeaders({ 'x-write-key': 'A, B' }, { 'x-write-key': ['A', 'B'] }))).toBe('A')
   })
 
-  it('does not take every comma for a second header field', () => {
+  it('does not treat every comma as the start of a second header field', () => {
     expect(headerKeyOf(withHeaders({ 'x-write-key': 'A, B' }, { 'x-write-key': ['A, B'] }))).toBe('A, B')
   })
 })

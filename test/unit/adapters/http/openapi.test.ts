@@ -92,7 +92,7 @@ describe('the schema of a message', () => {
     expect(validate({ batch: [message], sentAt: '2026-11-21T00:00:00Z', writeKey: 'k' })).toBe(valid)
   })
 
-  it('is tested with every type', () => {
+  it('has every type of a call', () => {
     expect(document.components.schemas.Message.properties.type.enum).toEqual(callTypes)
   })
 })

@@ -5,7 +5,7 @@ import { createMetrics } from '../../../../src/adapters/metrics/metrics.ts'
 import type { Check, Health } from '../../../../src/core/health.ts'
 import { metricSpecs } from '../../../../src/core/metrics/metrics.ts'
 import { durationMs } from '../../../../src/core/units.ts'
-import { connect } from '../../../support/network/wire.ts'
+import { connect } from '../../../support/network/raw-http-client.ts'
 
 let server: OpsServer | undefined
 afterEach(async () => {
@@ -120,7 +120,7 @@ describe('connections of the ops server', () => {
 
   it('at the limit, the oldest silent connection is closed so that a probe is answered', async () => {
     const hour = durationMs(3_600_000)
-    // Timeouts are long, so that only the limit closes it.
+    // The timeouts are long, so that only the limit closes a connection.
     const patient = { headTimeout: hour, requestTimeout: hour, silence: hour }
     const { url, get } = await serve(well, { connections: 3, ...patient })
     const silent = [await connect(url), await connect(url), await connect(url)]

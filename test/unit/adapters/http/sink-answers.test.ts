@@ -8,7 +8,7 @@ describe('responses of the sink', () => {
   const first = { 'X-Message-Id': 'm-1' }
 
   it.each<[string, SinkOptions, (number | undefined)[]]>([
-    ['200 unless told otherwise', {}, [200, 200]],
+    ['200 by default', {}, [200, 200]],
     ['one response for all', { answers: [404] }, [404, 404]],
     ['in turn, then the last one', { answers: [500, 503, 200] }, [500, 503, 200, 200]],
     ['resets in turn', { answers: ['reset', 200] }, [undefined, 200]],

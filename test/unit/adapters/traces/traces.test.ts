@@ -121,7 +121,7 @@ describe('sent by OTLP', () => {
     await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
     open.push({
       close() {
-        // A final status, so that the spans are not sent again after the test.
+        // 400 is final, so that the exporter does not send the spans again after the test.
         status = 400
         for (const response of held) response.writeHead(400).end()
         server.close()

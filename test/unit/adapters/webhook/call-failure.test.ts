@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { failureOf, timeoutResult } from '../../../../src/adapters/webhook/call-failure.ts'
 import type { ConnectionPhase } from '../../../../src/adapters/webhook/connection-progress.ts'
-import { ForbiddenTarget, UnresolvedName } from '../../../../src/adapters/webhook/dial.ts'
+import { ForbiddenTarget, UnresolvedName } from '../../../../src/adapters/webhook/connection-rules.ts'
 
 const coded = (code: string, message = 'it broke', cause?: unknown): Error =>
   Object.assign(new Error(message, { cause }), { code })
@@ -62,7 +62,7 @@ describe('failureOf', () => {
       'Headers Overflow Error',
     ],
     [
-      'what undici cannot parse',
+      'data that undici cannot parse',
       Object.assign(new Error('no HTTP'), { name: 'HTTPParserError' }),
       'exchange',
       'exchange',

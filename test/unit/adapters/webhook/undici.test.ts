@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { systemClock } from '../../../../src/adapters/clock/clock.ts'
-import { createDialPolicy } from '../../../../src/adapters/webhook/dial.ts'
+import { createConnectionRules } from '../../../../src/adapters/webhook/connection-rules.ts'
 import { createUndiciTransport } from '../../../../src/adapters/webhook/undici.ts'
 import { Pool } from '../../../../src/adapters/webhook/undici-pool.ts'
 import type { CallResult, Clock } from '../../../../src/core/ports.ts'
@@ -49,8 +49,8 @@ describe('a kept connection is checked before it is reused', () => {
     })
     const post = caller()
     expect(await post(target.url())).toEqual(answered(200))
-    // This arrives while the request waits: it is sent from a timer, so the sockets have not been
-    // read yet.
+    // `act` and `post` run in one timer callback. Node reads the sockets after it, so the request
+    // starts before the connection has received what the peer did.
     const result = new Promise<CallResult>(end => {
       systemClock.after(durationMs(1), () => {
         act(first as Peer)
@@ -69,7 +69,8 @@ describe('a kept connection is checked before it is reused', () => {
     const late = post(target.url())
     await clock.advance(5_000)
     expect(await late).toMatchObject({ kind: 'failed', phase: 'deadline' })
-    // When these two requests have ended, a connection that was opened earlier has been accepted.
+    // If the late request had opened a connection, the server would have accepted it before it
+    // responded to the second of these requests.
     for (let fence = 0; fence < 2; fence++) await post(target.url())
     expect(target.requests.map(({ connection }) => connection)).toEqual([1, 2, 2])
     expect(target.connections()).toBe(2)
@@ -83,7 +84,7 @@ describe('the pool', () => {
       peers.push(peer)
       return answering(answer(200))(peer)
     })
-    const pool = new Pool(createDialPolicy(network, resolve), () => 0)
+    const pool = new Pool(createConnectionRules(network, resolve), () => 0)
     const { origin, path } = pool.target(target.url())!
     const connections = [pool.take(origin), pool.take(origin)]
     for (const connection of connections) {
@@ -111,7 +112,7 @@ describe('the pool', () => {
   })
 
   it.each([['no url'], ['ftp://127.0.0.1/'], ['//127.0.0.1/'], ['http://']])('%s is not a valid target', url => {
-    expect(new Pool(createDialPolicy(network, resolve), () => 0).target(url)).toBeUndefined()
+    expect(new Pool(createConnectionRules(network, resolve), () => 0).target(url)).toBeUndefined()
   })
 
   it.each([
@@ -119,7 +120,7 @@ describe('the pool', () => {
     ['https://crm.example.com/a?b#c', 'crm.example.com', 443, '/a?b'],
     ['https://[2001:db8::1]:8443/ü', '2001:db8::1', 8443, '/%C3%BC'],
   ])('%s', (url, host, port, path) => {
-    const pool = new Pool(createDialPolicy(network, resolve), () => 0)
+    const pool = new Pool(createConnectionRules(network, resolve), () => 0)
     expect(pool.target(url)).toMatchObject({ origin: { host, port }, path })
     expect(pool.target(url)).toBe(pool.target(url))
   })

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
-import { syncId } from '../../../../src/core/audience/sync.ts'
+import { syncId } from '../../../../src/core/audience/sync-watermark.ts'
 import type { JsonText } from '../../../../src/core/units.ts'
 import { AudienceCommandHarness, firstId, shoppers } from '../../../support/audience/command.ts'
 import { topics } from '../../../support/operator/harness.ts'
@@ -153,7 +153,7 @@ describe('audience drift', () => {
     expect(code).toBe(1)
     expect(out.split('\n').toSorted()).toEqual(['', 'crm: 1 in flight, 1 unknown', 'erp: 1 different'])
     expect(err).toBe(
-      'hookline: 2 members unknown or different, with no delivery in progress; the next sync sends them again\n',
+      'hookline: 2 memberships unknown or different, with no delivery in progress; sync the audience again\n',
     )
   })
 

@@ -23,7 +23,7 @@ describe('hookline check-config', () => {
       code: 0,
       out: [
         'FILE: 1 source, 1 destination, 2 webhooks',
-        'warning: destination crm: requests are unsigned and sent over http:// (webhook 1), receivers cannot verify the sender',
+        'warning: destination crm: requests are unsigned and sent over http:// (webhook 1), so receivers cannot verify the sender; set sharedSecret',
         '',
       ].join('\n'),
       err: '',
@@ -37,7 +37,7 @@ describe('hookline check-config', () => {
       ok: true,
       ...{ sources: 1, destinations: 1, webhooks: 2 },
       warnings: [
-        'destination crm: requests are unsigned and sent over http:// (webhook 1), receivers cannot verify the sender',
+        'destination crm: requests are unsigned and sent over http:// (webhook 1), so receivers cannot verify the sender; set sharedSecret',
       ],
       files: ['FILE'],
     })
@@ -59,8 +59,8 @@ describe('hookline check-config', () => {
   )
 
   const lines = [
-    'FILE:5:5: destinations[0].sources: is missing (ids of the sources whose messages it receives)',
-    'FILE:5:24: destinations[0].paused: must be true or false, not a number (`true`: no requests are sent and events wait. Their retry window continues)',
+    'FILE:5:5: destinations[0].sources: is missing (ids of the sources whose messages the destination receives)',
+    'FILE:5:24: destinations[0].paused: must be true or false, not a number (`true`: no requests are sent, and events wait. Their retry window continues to run)',
     'FILE:5:27: destinations[0].sorces: unknown key (did you mean sources?)',
     '',
   ]

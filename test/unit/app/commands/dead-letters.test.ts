@@ -123,7 +123,7 @@ describe('filters', () => {
 
   it.each<[string[], string]>([
     [['--reason', 'http4xx'], "--reason: unknown value 'http4xx' (did you mean http_4xx?)"],
-    [['--reason', 'banana'], "--reason: unknown value 'banana' (one of http_3xx, http_4xx, tls_untrusted,"],
+    [['--reason', 'banana'], "--reason: unknown value 'banana' (possible: http_3xx, http_4xx, tls_untrusted,"],
     [['--outcome', 'timeuot'], "--outcome: unknown value 'timeuot' (did you mean timeout?)"],
     [
       ['--since', 'yesterday'],
@@ -192,7 +192,8 @@ describe('--json', () => {
 
 describe('a missing dependency', () => {
   const away = new RegistryUnavailable('the schema registry cannot be used: connect ECONNREFUSED')
-  const unable = 'hookline: events cannot be decoded: the schema registry cannot be used: connect ECONNREFUSED\n'
+  const unable =
+    'hookline: events cannot be decoded and are not shown: the schema registry cannot be used: connect ECONNREFUSED\n'
   const failingLater: EventCodec = {
     ...codec,
     decode: () => ({ kind: 'schema_needed', schemaId: 9 }),

@@ -86,7 +86,11 @@ describe('delete-user', () => {
   it.each<[string, string[], string]>([
     ['no user', [], 'missing option: use --user <id> or --status <id>'],
     ['an empty id', ['--user', ''], '--user must not be empty'],
-    ['an unknown source', ['--user', 'a', '--source', 'wbe'], `'sources': no source has the id "wbe".`],
+    [
+      'an unknown source',
+      ['--user', 'a', '--source', 'wbe'],
+      `'sources': no source has the id "wbe": use ids of configured sources.`,
+    ],
     [
       'an invalid id',
       ['--user', 'a', '--id', 'a b'],
@@ -123,7 +127,7 @@ describe('delete-user', () => {
     const { code, err } = await deleteUser(...argv, '--id', 'd-1')
     expect({ code, err }).toEqual({
       code: 2,
-      err: 'hookline: --id: the deletion d-1 has other users or options\n',
+      err: 'hookline: --id: the deletion d-1 was started with other users or options; repeat those, or omit --id to start a new deletion\n',
     })
   })
 })
@@ -155,12 +159,14 @@ describe('delete-user --status', () => {
     for (let written = 0; written < readLimits.records; written++)
       harness.log.writeTo(1, topics.deletions, Buffer.from(encodeDeletionOutcome({ ...other, result: 'delivered' })))
     const result = await deleteUser('--status', 'd-1')
-    expect(result.out).toMatch(/\nincomplete: only 300000 records or 5 s of the deletions topic were read, so .*\n$/)
+    expect(result.out).toMatch(
+      /\nincomplete: the command read only 300000 records or 5 s of the deletions topic, so .*\n$/,
+    )
     expect(JSON.parse((await deleteUser('--status', 'd-1', '--json')).out)).toMatchObject({ partial: true })
     const strange = await deleteUser('--status', 'd-9')
     expect(strange).toMatchObject({
       code: 1,
-      err: expect.stringMatching(/deletion d-9 not found within the read limit of .*\n$/),
+      err: expect.stringMatching(/deletion d-9 not found: the command read only .*\n$/),
     })
   })
 

@@ -45,7 +45,7 @@ describe('the report', () => {
     expect(err.split('\n')).toEqual([
       'hookline: 1 not replayed: destination not in the configuration: gone; add it again to replay them',
       'hookline: 1 not replayed: destination disabled: off; set enabled: true to replay them',
-      'hookline: 2 of 4 selected dead letters were not replayed',
+      'hookline: 2 of 4 selected dead letters not replayed',
       '',
     ])
     expect(harness.standing).toHaveLength(3)
@@ -146,14 +146,16 @@ describe('an incomplete replay', () => {
     expect(code).toBe(1)
     // The records in progress at the signal are still written.
     expect(out).toMatch(/\n300 dead letters, 257 selected so far, 256 replayed\n$/)
-    expect(err).toBe('hookline: interrupted after 256 were replayed; run the same command again to replay the rest\n')
+    expect(err).toBe(
+      'hookline: interrupted: 256 dead letters replayed; run the same command again to replay the rest\n',
+    )
     expect(harness.standing).toHaveLength(44)
   })
 
   it('prints no report after a signal before the count', async () => {
     const { code, out, err } = await run(some, ['--json'], { signal: AbortSignal.abort() })
     expect({ code, out }).toEqual({ code: 1, out: '' })
-    expect(err).toBe('hookline: interrupted after 0 were replayed; run the same command again to replay the rest\n')
+    expect(err).toBe('hookline: interrupted: 0 dead letters replayed; run the same command again to replay the rest\n')
   })
 
   it('reports dead letters that the next replay will repeat', async () => {
@@ -162,7 +164,7 @@ describe('an incomplete replay', () => {
     expect(code).toBe(1)
     expect(out).toMatch(/\n1 dead letter, 1 selected so far, 0 replayed\n$/)
     expect(err.split('\n')).toEqual([
-      'hookline: 1 more replayed, but not marked as replayed: the next replay repeats them with the same message ids',
+      'hookline: 1 more dead letter replayed, but not marked as replayed: the next replay repeats them with the same message ids',
       'hookline: hookline.dead-letter takes nothing',
       '',
     ])

@@ -117,7 +117,16 @@ describe('topics check', () => {
     expect({ code, out, err }).toEqual({
       code: 1,
       out: 'error acme.events does not exist\nerror acme.retry.10s does not exist\n',
-      err: 'hookline: 2 of 11 topics are missing or misconfigured; create missing topics with: hookline topics apply\n',
+      err: 'hookline: 2 of 11 topics missing or misconfigured; create missing topics with: hookline topics apply\n',
+    })
+  })
+
+  it('names Kafka’s own tools for a topic that topics apply does not change', async () => {
+    const [events, ...others] = asSpecified
+    const compacted = { ...events!, config: { ...events!.config, 'cleanup.policy': 'compact' } }
+    expect(await run(new MemoryAdmin([compacted, ...others]), 'check')).toMatchObject({
+      code: 1,
+      err: "hookline: 1 of 11 topics missing or misconfigured; correct misconfigured topics with Kafka's own tools, such as kafka-configs.sh\n",
     })
   })
 

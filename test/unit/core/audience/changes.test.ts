@@ -21,7 +21,7 @@ describe('the id of a change', () => {
   })
 })
 
-it.each(['true', 'null', '"a\\"b"', '[1,"x"]'])('the value %s is found again in the message', value => {
+it.each(['true', 'null', '"a\\"b"', '[1,"x"]'])('the value %s is read back from the message', value => {
   const { message } = identifyOf(key, 'größe', { version: 1, value: value as JsonText }, start)
   expect(message.traits).toBe(`{"größe":${value}}`)
   expect(valueIn(message.traits)).toBe(value)

@@ -30,7 +30,7 @@ it('an audience has its property, its absent value and its enabled destinations'
 
 it.each([
   ['are known while all excluded files have ids', 0, new Set(['crm', 'erp', 'ads'])],
-  ['are not all known while a file is excluded that has none', 1, undefined],
+  ['are unknown while a file without a readable id is excluded', 1, undefined],
 ])('the configured destinations %s', (_, unnamed, configured) => {
   const excluded = { files: 1, unnamed }
   expect(directoryOf('Order count', { excluded }).get('Order count')?.configured).toEqual(configured)

@@ -41,15 +41,15 @@ function taken(inputs: string, ...steps: readonly string[]): readonly string[] {
 
 describe('inputs in their order', () => {
   it.each<[string, string, readonly string[], readonly string[]]>([
-    ['different users side by side', 'a1 b1 c1', [], ['a1 b1 c1']],
-    ['one user one after the other', 'a1 b1 a2 a3 c1', ['a1', 'a2', 'c1', 'a3'], ['a1 b1 c1', 'a2', 'a3', '', '']],
-    ['a user who is free again', 'a1 a2', ['a1', 'a2'], ['a1', 'a2', '']],
-    ['a fence alone', '!1 a1 b1', ['!1'], ['!1', 'a1 b1']],
-    ['a fence after all before it', 'a1 b1 !1 c1', ['b1', 'a1', '!1'], ['a1 b1', '', '!1', 'c1']],
-    ['also after those that wait for their users', 'a1 a2 !1 b1', ['a1', 'a2', '!1'], ['a1', 'a2', '!1', 'b1']],
+    ['inputs of different users run concurrently', 'a1 b1 c1', [], ['a1 b1 c1']],
+    ['inputs of one user run in order', 'a1 b1 a2 a3 c1', ['a1', 'a2', 'c1', 'a3'], ['a1 b1 c1', 'a2', 'a3', '', '']],
+    ['a user whose input has ended', 'a1 a2', ['a1', 'a2'], ['a1', 'a2', '']],
+    ['a fence runs alone', '!1 a1 b1', ['!1'], ['!1', 'a1 b1']],
+    ['a fence waits for all earlier inputs', 'a1 b1 !1 c1', ['b1', 'a1', '!1'], ['a1 b1', '', '!1', 'c1']],
+    ['a fence waits also for waiting inputs', 'a1 a2 !1 b1', ['a1', 'a2', '!1'], ['a1', 'a2', '!1', 'b1']],
     ['two fences', '!1 !2 a1', ['!1', '!2'], ['!1', '!2', 'a1']],
-    ['an input without a user waits for no user', 'a1 -1 a2 -2', [], ['a1 -1 -2']],
-    ['but a fence waits for it', '-1 !1', ['-1'], ['-1', '!1']],
+    ['an input without a user does not wait for users', 'a1 -1 a2 -2', [], ['a1 -1 -2']],
+    ['a fence waits for an input without a user', '-1 !1', ['-1'], ['-1', '!1']],
   ])('%s', (_name, inputs, steps, expected) => {
     expect(taken(inputs, ...steps)).toEqual(expected)
   })

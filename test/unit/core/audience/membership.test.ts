@@ -13,36 +13,36 @@ const day = 24 * 3_600_000 * 1024
 
 describe('sends only a value that differs from the acknowledged one', () => {
   stories([
-    ['the first sync, for everyone in it', '10 true', 'sends true 2'],
-    ['nothing new in later syncs', '10 true, ok 2 true, 20 true, 30 true', 'sends true 2, kept, kept, kept'],
-    ['a user who never was a member is no change', '10 false', 'kept'],
+    ['the first sync sends every member', '10 true', 'sends true 2'],
+    ['later syncs without a difference', '10 true, ok 2 true, 20 true, 30 true', 'sends true 2, kept, kept, kept'],
+    ['a user who never was a member', '10 false', 'kept'],
     [
-      'out and in again',
+      'a member who leaves and returns',
       '10 true, ok 2 true, 20 false, ok 3 false, 30 true',
       'sends true 2, kept, sends false 3, kept, sends true 4',
     ],
-    ['an older sync says nothing against a newer one', '20 true, ok 2 true, 10 false', 'sends true 2, kept, -'],
-    ['also where the newer one found nothing to change', '20 false, 10 true', 'kept, -'],
-    ['the same said twice by one sync', '10 true, 10 true, ok 2 true, 10 true', 'sends true 2, -, kept, -'],
-    ['one sync says two things: the later holds', '10 true, ok 2 true, 10 false', 'sends true 2, kept, sends false 3'],
+    ['an older sync after a newer one', '20 true, ok 2 true, 10 false', 'sends true 2, kept, -'],
+    ['an older sync after a newer one without a change', '20 false, 10 true', 'kept, -'],
+    ['the same value twice in one sync', '10 true, 10 true, ok 2 true, 10 true', 'sends true 2, -, kept, -'],
+    ['two values in one sync: the later counts', '10 true, ok 2 true, 10 false', 'sends true 2, kept, sends false 3'],
   ])
 })
 
 describe('the end of a full sync', () => {
   stories([
-    ['takes out who was not seen in it', '10 true, ok 2 true, end 20', 'sends true 2, kept, sends false 3'],
-    ['leaves who was seen in it, or later', '20 true, ok 2 true, end 20, end 10', 'sends true 2, kept, -, -'],
+    ['removes a user who was not in it', '10 true, ok 2 true, end 20', 'sends true 2, kept, sends false 3'],
+    ['keeps a user who was in it, or in a later one', '20 true, ok 2 true, end 20, end 10', 'sends true 2, kept, -, -'],
     [
-      'a second, older or newer one finds nothing to do',
+      'an end of an older or newer sync afterwards changes nothing',
       '10 true, ok 2 true, end 30, ok 3 false, end 20, end 40',
       'sends true 2, kept, sends false 3, kept, -, -',
     ],
     [
-      'sends once more what could not be delivered',
+      'sends an undelivered change again',
       '10 true, ok 2 true, end 20, lost 3 false, end 30',
       'sends true 2, kept, sends false 3, kept, sends false 4',
     ],
-    ['does not touch who never was a member', '10 false, end 20', 'kept, -'],
+    ['ignores a user who never was a member', '10 false, end 20', 'kept, -'],
   ])
   it('the value of a trait is null then', () => {
     expect(tell('10 7, ok 2 7, end 20', 'null').lines).toEqual(['sends 7 2', 'kept', 'sends null 3'])
@@ -51,7 +51,7 @@ describe('the end of a full sync', () => {
 
 describe('sends nothing while a change is in flight', () => {
   stories([
-    ['a flip waits for the outcome', '10 true, 20 false, ok 2 true', 'sends true 2, kept, sends false 3'],
+    ['a change back waits for the outcome', '10 true, 20 false, ok 2 true', 'sends true 2, kept, sends false 3'],
     ['flips collapse', '10 true, 20 false, 30 true, ok 2 true', 'sends true 2, kept, kept, kept'],
     [
       'a value observed during an attempt is sent when the attempt fails',
@@ -60,22 +60,22 @@ describe('sends nothing while a change is in flight', () => {
     ],
     ['the end of a sync waits too', '10 true, end 20, ok 2 true', 'sends true 2, kept, sends false 3'],
     [
-      'no outcome for longer than window and an hour counts as undelivered',
+      'a change without an outcome counts as undelivered after the window and an hour',
       '10 true, wait 5h, 20 true, wait 1ms, 30 true',
       'sends true 2, kept, sends true 3',
     ],
-    ['also for a value observed during the attempt', '10 true, wait 6h, 20 false', 'sends true 2, sends false 3'],
-    ['its outcome after all', '10 true, wait 6h, ok 2 true, 20 true', 'sends true 2, kept, kept'],
+    ['after it, a value observed in flight is sent', '10 true, wait 6h, 20 false', 'sends true 2, sends false 3'],
+    ['its outcome arrives after that time', '10 true, wait 6h, ok 2 true, 20 true', 'sends true 2, kept, kept'],
   ])
 })
 
-describe('changes that could not be delivered', () => {
+describe('a change that could not be delivered', () => {
   stories([
     ['waits for the next sync', '10 true, lost 2 true, 20 true', 'sends true 2, kept, sends true 3'],
-    ['not for a repetition of the same sync', '10 true, lost 2 true, 10 true', 'sends true 2, kept, -'],
-    ['the next sync may say something else', '10 true, lost 2 true, 20 false', 'sends true 2, kept, sends false 3'],
-    ['a replay sends the current value', '10 true, lost 2 true, resend', 'sends true 2, kept, sends true 3'],
-    ['a replay of what is known by now', '10 true, ok 2 true, resend', 'sends true 2, kept, -'],
+    ['is not sent again by the same sync', '10 true, lost 2 true, 10 true', 'sends true 2, kept, -'],
+    ['the next sync may have another value', '10 true, lost 2 true, 20 false', 'sends true 2, kept, sends false 3'],
+    ['is replayed with the current value', '10 true, lost 2 true, resend', 'sends true 2, kept, sends true 3'],
+    ['a replay of a change that was delivered after all', '10 true, ok 2 true, resend', 'sends true 2, kept, -'],
     ['a resend of a change in flight', '10 true, resend', 'sends true 2, -'],
     ['a resend for an unknown user', 'resend', '-'],
   ])
@@ -83,14 +83,14 @@ describe('changes that could not be delivered', () => {
 
 describe('reset: the destination has lost its data', () => {
   stories([
-    ['the next sync sends everything', '10 true, ok 2 true, reset, 20 true', 'sends true 2, kept, kept, sends true 3'],
+    ['the next sync sends all members', '10 true, ok 2 true, reset, 20 true', 'sends true 2, kept, kept, sends true 3'],
     [
       'a change in flight proves nothing',
       '10 true, reset, ok 2 true, ok 3 true',
       'sends true 2, kept, sends true 3, kept',
     ],
     ['twice', '10 true, ok 2 true, reset, reset', 'sends true 2, kept, kept, -'],
-    ['of what is unknown', '10 true, lost 2 true, reset', 'sends true 2, kept, -'],
+    ['a reset of an unknown membership', '10 true, lost 2 true, reset', 'sends true 2, kept, -'],
   ])
 })
 
@@ -98,13 +98,13 @@ describe('forgets memberships that are no longer needed', () => {
   const out = '10 true, ok 2 true, 20 false, ok 3 false'
   const before = 'sends true 2, kept, sends false 3, kept'
   stories([
-    ['when no older sync can be open', `${out}, sweep 19, sweep 20`, `${before}, -, gone`],
+    ['when no older sync can be in progress', `${out}, sweep 19, sweep 20`, `${before}, -, gone`],
     [
-      'by the acknowledgement, where that comes last',
+      'at the acknowledgement when that comes last',
       '10 true, ok 2 true, 20 false, sweep 20, ok 3 false',
       'sends true 2, kept, sends false 3, -, gone',
     ],
-    ['not who is a member', '10 true, ok 2 true, sweep 20', 'sends true 2, kept, -'],
+    ['not of a member', '10 true, ok 2 true, sweep 20', 'sends true 2, kept, -'],
     [
       'not before the acknowledgement',
       '10 true, ok 2 true, 20 false, sweep 30, lost 3 false, sweep 30',
@@ -115,16 +115,16 @@ describe('forgets memberships that are no longer needed', () => {
       '10 true, lost 2 true, 20 false, ok 3 false, sweep 30, wait 169h, sweep 30',
       'sends true 2, kept, sends false 3, kept, -, gone',
     ],
-    ['who was never there, too', '10 false, sweep 10, sweep 11', 'kept, gone, -'],
-    ['their versions come no more', `${out}, sweep 20, 21 true`, `${before}, gone, sends true 22`],
-    ['not by a sync that was begun before', 'sweep 50, 21 true', '-, sends true 52'],
+    ['of a user who never was a member', '10 false, sweep 10, sweep 11', 'kept, gone, -'],
+    ['whose versions are not used again', `${out}, sweep 20, 21 true`, `${before}, gone, sends true 22`],
+    ['a sync that began earlier uses higher versions', 'sweep 50, 21 true', '-, sends true 52'],
     [
-      'not while their versions are above what the mark remembers',
+      'not while their versions are above the floor of the watermark',
       '10 true, ok 2 true, 10 false, ok 3 false, sweep 10/2, sweep 10/3',
       'sends true 2, kept, sends false 3, kept, -, gone',
     ],
     [
-      'what a removed destination had, a day of syncs later',
+      'of a removed destination, a day of syncs later',
       `10 true, ok 2 true, 15 true, removed, sweep 20, sweep ${day}, sweep ${day + 15}`,
       'sends true 2, kept, kept, -, -, gone',
     ],
@@ -134,7 +134,7 @@ describe('forgets memberships that are no longer needed', () => {
       'sends true 2, gone, -',
     ],
     [
-      'not what a destination has that is only off the list',
+      'not of a destination that is only off the list',
       `10 true, ok 2 true, off, sweep ${day + 10}`,
       'sends true 2, kept, -',
     ],

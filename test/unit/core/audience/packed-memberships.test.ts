@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import type { Membership } from '../../../../src/core/audience/membership.ts'
 import { PackedMemberships } from '../../../../src/core/audience/packed-memberships.ts'
-import { syncId } from '../../../../src/core/audience/sync.ts'
+import { syncId } from '../../../../src/core/audience/sync-watermark.ts'
 import { partitionFor } from '../../../../src/core/message/event.ts'
 import type { JsonText } from '../../../../src/core/units.ts'
 
@@ -29,7 +29,7 @@ describe('memory', () => {
   })
 
   it.each([6, 8, 20, 36])(
-    'a table with ids of %i characters is half as large again as what is in it at most',
+    'a table with ids of %i characters takes at most 1.5 times the memory of its content',
     length => {
       const packed = new PackedMemberships()
       let worst = 0

@@ -1,7 +1,12 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
 import type { AudienceInput } from '../../../../src/core/audience/input.ts'
-import { markKey, membershipKey, toMarkRecord, toMembershipRecord } from '../../../../src/core/audience/record.ts'
-import { emptyWatermark } from '../../../../src/core/audience/sync.ts'
+import {
+  membershipKey,
+  toMembershipRecord,
+  toWatermarkRecord,
+  watermarkKey,
+} from '../../../../src/core/audience/record.ts'
+import { emptyWatermark } from '../../../../src/core/audience/sync-watermark.ts'
 import {
   audience,
   directoryWith,
@@ -30,7 +35,7 @@ describe('a deleted user is forgotten', () => {
     expect(harness.partition.size().members).toBe(0)
   })
   it('and returns with a new version', () => {
-    // All inputs have the same millisecond, because later ones would differ by their time.
+    // All inputs have the same millisecond, because a later time alone would give a new version.
     harness.take(observed('ann', 0, 'true', 'partial'))
     harness.take(forgotten, 0)
     harness.take(observed('ann', 0, 'false', 'partial'), 0)
@@ -73,13 +78,13 @@ describe('restored from the topic', () => {
     if (change?.kind !== 'membership' || change.state === undefined) throw new Error('no state')
     return change.state
   }
-  it('goes on as the one before: what it took changes nothing, what follows does', () => {
+  it('ignores inputs that it had processed, and processes later ones', () => {
     const [record, mark] = [
       toMembershipRecord(state()),
-      toMarkRecord({ ...emptyWatermark, begun: sync(0), position: 50 }),
+      toWatermarkRecord({ ...emptyWatermark, begun: sync(0), position: 50 }),
     ]
     harness.partition = harness.created()
-    expect([harness.restore(membershipKey(key), record), harness.restore(markKey(audience), mark)]).toEqual([
+    expect([harness.restore(membershipKey(key), record), harness.restore(watermarkKey(audience), mark)]).toEqual([
       'taken',
       'taken',
     ])
@@ -89,27 +94,27 @@ describe('restored from the topic', () => {
     expect(harness.take(observed('ann', 0))).toEqual([])
     expect(harness.take(outcome('ann', sync(0) + 1))).toEqual(['ann crm true'])
   })
-  it('a tombstone removes it', () => {
+  it('a tombstone removes a membership or watermark', () => {
     const record = toMembershipRecord(state())
     harness.partition = harness.created()
     harness.restore(membershipKey(key), record)
     expect(harness.partition.size().members).toBe(1)
     expect(harness.restore(membershipKey(key), undefined)).toBe('taken')
-    harness.restore(markKey(audience), toMarkRecord({ ...emptyWatermark, begun: sync(9) }))
-    harness.restore(markKey(audience), undefined)
+    harness.restore(watermarkKey(audience), toWatermarkRecord({ ...emptyWatermark, begun: sync(9) }))
+    harness.restore(watermarkKey(audience), undefined)
     expect(harness.partition.size().members).toBe(0)
     expect(harness.partition.isFence(observed('ann', 0), harness.now)).toBe(true)
   })
-  it('offsets beyond the end of the input are of a deleted log', () => {
+  it('processes all inputs when a record has a position of a deleted log', () => {
     const record = toMembershipRecord(state())
     harness.partition = harness.created(50)
     harness.restore(membershipKey(key), record)
     expect(harness.take(outcome('ann', sync(0) + 1))).toEqual(['ann crm true'])
   })
   it.each([
-    ['a key that is no list', 'x', toMarkRecord(emptyWatermark)],
-    ['a mark under the key of a membership', membershipKey(key), toMarkRecord(emptyWatermark)],
-    ['a membership under the key of a mark', markKey(audience), { position: 0, membership: null, mark: null }],
+    ['a key that is no list', 'x', toWatermarkRecord(emptyWatermark)],
+    ['a mark under the key of a membership', membershipKey(key), toWatermarkRecord(emptyWatermark)],
+    ['a membership under the key of a mark', watermarkKey(audience), { position: 0, membership: null, mark: null }],
   ])('%s is none of ours', (_reason, given, record) => {
     expect(harness.restore(given, record)).toBe('unreadable')
   })

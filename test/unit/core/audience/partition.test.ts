@@ -88,7 +88,7 @@ describe('the end of a sync', () => {
 describe('a sync whose start is in the future', () => {
   const week = 7 * 24 * 60
 
-  it('hides all earlier syncs, until a reset of the audience', () => {
+  it('makes all earlier syncs stale until a reset of the audience', () => {
     harness.take(observed('ann', week))
     harness.take(ended(week))
     expect(harness.take(observed('bob', 2))).toEqual(['sync_closed'])
@@ -97,7 +97,7 @@ describe('a sync whose start is in the future', () => {
     expect(harness.take(ended(60))).toContainEqual(expect.stringMatching(/^ann crm false/))
   })
 
-  it('hides no later observation of a user whom it named as partial, after the reset', () => {
+  it('has no effect on later observations of its users after the reset', () => {
     harness.take(observed('ann', week, 'true', 'partial'))
     expect(harness.take(observed('ann', 2, 'false', 'partial'))).toEqual([])
     harness.take({ kind: 'reset', audience, destination: undefined })
@@ -144,8 +144,8 @@ describe('a full list whose audience was missing from the configuration for a wh
 
   it.each<[string, before: AudienceInput[], lost: AudienceInput[]]>([
     ['its first part was lost', [], [observed('ann', 1)]],
-    ['something in it was lost', [observed('cem', 1)], [observed('ann', 1), observed('dee', 1)]],
-  ])('%s: it takes nobody out, as one that was cut short', (_, before, lost) => {
+    ['a later part was lost', [observed('cem', 1)], [observed('ann', 1), observed('dee', 1)]],
+  ])('%s: the sync removes nobody, like an incomplete list', (_, before, lost) => {
     for (const user of ['ann', 'bob']) harness.take(observed(user, 0))
     harness.take(ended(0))
     for (const input of before) harness.take(input)
@@ -180,9 +180,9 @@ describe('a full list whose audience was missing from the configuration for a wh
 
 describe('fences', () => {
   it.each<[string, AudienceInput, boolean]>([
-    ['the first of a full sync', observed('ann', 1), true],
-    ['a later one', observed('ann', 0), false],
-    ['of a partial sync', observed('ann', 1, 'true', 'partial'), false],
+    ['the first input of a full sync', observed('ann', 1), true],
+    ['a later input of a full sync', observed('ann', 0), false],
+    ['an input of a partial sync', observed('ann', 1, 'true', 'partial'), false],
     ['the end of a full sync', ended(0), true],
     ['the end of a partial sync that closes nothing', ended(0, 'partial'), false],
     ['a report', outcome('ann', 1), false],

@@ -10,16 +10,16 @@ import {
 } from '../../../../src/core/audience/input.ts'
 import type { Membership } from '../../../../src/core/audience/membership.ts'
 import {
-  fromMarkRecord,
   fromMembershipRecord,
+  fromWatermarkRecord,
   type MembershipRecord,
-  markKey,
   membershipKey,
   parseMembershipKey,
-  toMarkRecord,
   toMembershipRecord,
+  toWatermarkRecord,
+  watermarkKey,
 } from '../../../../src/core/audience/record.ts'
-import { newSyncId, syncId } from '../../../../src/core/audience/sync.ts'
+import { newSyncId, syncId } from '../../../../src/core/audience/sync-watermark.ts'
 import { epochMs, type JsonText } from '../../../../src/core/units.ts'
 import { start } from '../../../support/dispatcher/deliveries.ts'
 
@@ -66,15 +66,15 @@ describe('inputs', () => {
     ['no user', { userId: null }, "'observed' has no valid userId"],
     ['an empty audience', { audience: '' }, "'observed' has no valid audience"],
     ['a value that is not JSON', { value: 'gold' }, "'observed' has no valid value"],
-    ['a mode that is not known', { mode: 'half' }, "'observed' has no valid mode"],
+    ['an unknown mode', { mode: 'half' }, "'observed' has no valid mode"],
     [
-      'a user id longer than a state can have',
+      'a user id longer than a membership can have',
       { userId: 'a'.repeat(70_000) },
       "'observed': userId has 70000 bytes; the limit is 32768 bytes",
     ],
     ['several', { userId: null, syncId: null }, "'observed' has no valid userId, syncId"],
     [
-      'a result that is not known',
+      'an unknown result',
       { ...toInputRecord(inputs[2] as AudienceInput), result: 'lost' },
       "'outcome' has no valid result",
     ],
@@ -104,12 +104,12 @@ describe('memberships', () => {
   ])('%s: survives its record', (_name, state) => {
     const record = throughAvro<MembershipRecord>(type, toMembershipRecord(state))
     expect(fromMembershipRecord(record)).toStrictEqual(state)
-    expect(fromMarkRecord(record)).toBeUndefined()
+    expect(fromWatermarkRecord(record)).toBeUndefined()
   })
   it('the watermark of an audience is unchanged after encoding and decoding', () => {
     const mark = { begun: newSyncId(start, 'a'), closed: syncId(0), floor: 7, position: -1 }
-    const record = throughAvro<MembershipRecord>(type, toMarkRecord(mark))
-    expect(fromMarkRecord(record)).toStrictEqual(mark)
+    const record = throughAvro<MembershipRecord>(type, toWatermarkRecord(mark))
+    expect(fromWatermarkRecord(record)).toStrictEqual(mark)
     expect(fromMembershipRecord(record)).toBeUndefined()
   })
 })
@@ -119,10 +119,10 @@ describe('keys of memberships', () => {
     const key = { audience: 'a","b', userId: '["', destination: 'crm' }
     expect(membershipKey(key)).toBe(JSON.stringify(['a","b', '["', 'crm']))
     expect(parseMembershipKey(membershipKey(key))).toEqual(key)
-    expect(parseMembershipKey(markKey('Score'))).toEqual({ audience: 'Score' })
+    expect(parseMembershipKey(watermarkKey('Score'))).toEqual({ audience: 'Score' })
   })
   it.each(['', 'x', '{}', '[]', '[1]', '["a","b"]', '["a","b",1]', '["a","b","c","d"]', '["a",null,"c"]'])(
-    '%s is not of Hookline',
+    '%s is not a key of Hookline',
     key => {
       expect(parseMembershipKey(key)).toBeUndefined()
     },

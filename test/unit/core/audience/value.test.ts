@@ -42,6 +42,6 @@ describe('values of a computed trait are numbers, strings and lists', () => {
   })
 })
 
-it('a user whom a full sync does not name gets false; of a trait, null', () => {
+it('a user whom a full sync does not name gets false, or null for a trait', () => {
   expect([absentValue('audience'), absentValue('trait')]).toEqual(['false', 'null'])
 })

@@ -59,7 +59,7 @@ describe('fair shares of the body budget', () => {
       { isTaken: true, evicted: [1], refused: ['budget'] },
     ],
     [
-      'what has been received is not evicted',
+      'a body that was received is not evicted',
       [
         { source: 'a', bytes: 70, isReceived: true },
         { source: 'b', bytes: 20 },
@@ -68,25 +68,25 @@ describe('fair shares of the body budget', () => {
       { isTaken: false, evicted: [], refused: ['budget'] },
     ],
     [
-      'beyond its share a source gives up its own slow body, not the newcomer',
+      'a source beyond its share loses its own slow body, not the newcomer',
       [{ source: 'a', address: 'x', bytes: 70, ...slow }],
       { source: 'a', address: 'y', bytes: 20 },
       { isTaken: true, evicted: [0], refused: ['budget'] },
     ],
     [
-      'of bodies of one source that have just begun, the newcomer is refused',
+      'the newcomer is refused when the other body of its source has just begun',
       [{ source: 'a', address: 'x', bytes: 70 }],
       { source: 'a', address: 'y', bytes: 20 },
       { isTaken: false, evicted: [], refused: ['budget'] },
     ],
     [
-      'one source leaves as much free as it holds',
+      'one source leaves as much memory free as it holds',
       [{ source: 'a', address: 'x', bytes: 75 }],
       { source: 'a', address: 'y', bytes: 1 },
       { isTaken: false, evicted: [], refused: ['budget'] },
     ],
     [
-      'a small body of another source finds room beside complete bodies of two',
+      'a small body of another source gets memory beside complete bodies of two sources',
       [
         { source: 'a', bytes: 75, isReceived: true },
         { source: 'b', bytes: 37, isReceived: true },
@@ -95,7 +95,7 @@ describe('fair shares of the body budget', () => {
       { isTaken: true, evicted: [], refused: [] },
     ],
     [
-      'the slow small body goes before the fast large one',
+      'the slow small body is evicted before the fast large one',
       [
         { source: 'a', address: 'x', bytes: 50, ageMs: 1_000 },
         { source: 'a', address: 'y', bytes: 20, ...slow },
@@ -104,13 +104,13 @@ describe('fair shares of the body budget', () => {
       { isTaken: true, evicted: [1], refused: ['budget'] },
     ],
     [
-      'bodies without a key never take what belongs to sources',
+      'bodies without a key never take the memory of sources',
       [{ source: '-', address: 'x', bytes: 30 }],
       { source: 'a', bytes: 75 },
       { isTaken: true, evicted: [], refused: [] },
     ],
     [
-      'bodies without a key share by address',
+      'bodies without a key share their memory by address',
       [{ source: '-', address: 'x', bytes: 30 }],
       { source: '-', address: 'y', bytes: 20 },
       { isTaken: true, evicted: [0], refused: ['budget'] },
@@ -125,7 +125,7 @@ describe('fair shares of the body budget', () => {
       { isTaken: false, evicted: [], refused: ['address'] },
     ],
     [
-      'an address gives up its own slow body',
+      'an address at its maximum loses its own slow body',
       [
         { source: 'a', address: 'x', bytes: 45, ...slow },
         { source: 'b', address: 'x', bytes: 40 },

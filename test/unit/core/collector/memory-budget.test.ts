@@ -8,7 +8,7 @@ describe('a budget of 100 bytes', () => {
     ['does not fit beside others', [60], 41, false],
     ['larger than all of it, alone', [], 1_000, true],
     ['anything beside a body larger than the budget', [1_000], 1, false],
-    ['alone again, when the others have given back', [60, -60], 1_000, true],
+    ['larger than all of it, when the others have released their memory', [60, -60], 1_000, true],
   ])('%s', (_, before, bytes, expected) => {
     const budget = new MemoryBudget(100)
     for (const each of before) each < 0 ? budget.giveBack(-each) : budget.take(each)

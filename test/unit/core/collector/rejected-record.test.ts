@@ -29,7 +29,7 @@ it('contains the source, the message and the error', () => {
 describe('key', () => {
   it.each([
     ['none without an id', undefined, undefined],
-    ['its hash, where the id is too long', 'x'.repeat(101), expect.stringMatching(/^sha256:[0-9a-f]{64}$/)],
+    ['its hash when the id is too long', 'x'.repeat(101), expect.stringMatching(/^sha256:[0-9a-f]{64}$/)],
   ])('%s', (_, messageId, expected) => {
     expect(written({ messageId }).key).toEqual(expected)
   })
@@ -41,7 +41,7 @@ describe('text', () => {
     ['cut after 32,768 bytes', 'x'.repeat(32_769), 32_768],
     ['never half a character', `x${'é'.repeat(20_000)}`, 32_767],
     ['never half a character of four bytes', `xxx${'😀'.repeat(20_000)}`, 32_767],
-    ['nor where half of it would just fit', `${'x'.repeat(32_766)}😀`, 32_766],
+    ['never half a character that would just fit', `${'x'.repeat(32_766)}😀`, 32_766],
     ['of any length', 'x'.repeat(5_000_000), 32_768],
   ])('%s', (_, text, bytes) => {
     const shown = written({ text }).text

@@ -8,14 +8,14 @@ const keys = createSourceKeys([
   { id: 'tv', writeKeys: ['tv-1', 'tv-2', 'tv-3'].map(key => new Secret(key)) },
 ])
 
-describe('whose key it is', () => {
+describe('the source of a key', () => {
   it.each([
-    ['as it is', 'web-key', 'web'],
-    ['with a secret behind it (Jitsu)', 'web-key:s3cret', 'web'],
-    ['with an empty one', 'web-key:', 'web'],
+    ['a known key', 'web-key', 'web'],
+    ['a key followed by a secret (Jitsu)', 'web-key:s3cret', 'web'],
+    ['a key followed by an empty secret', 'web-key:', 'web'],
     ['a key with a colon', 'app:key', 'app'],
-    ['the last one of three', 'tv-3', 'tv'],
-    ['a part of one', 'app', undefined],
+    ['the last of three keys', 'tv-3', 'tv'],
+    ['a part of a key', 'app', undefined],
     ['unknown', 'other', undefined],
     ['another case', 'WEB-KEY', undefined],
     ['masked', '***', undefined],
@@ -29,10 +29,10 @@ describe('whose key it is', () => {
 describe('the key that counts', () => {
   const none: RequestKeys = { header: undefined, body: undefined, query: undefined }
   it.each<[string, Partial<RequestKeys>, string | undefined]>([
-    ['the header beats the body, which Jitsu masks', { header: 'h', body: '***', query: 'q' }, 'h'],
-    ['the body beats the query', { body: 'b', query: 'q' }, 'b'],
-    ['the query, where nothing else says anything', { query: 'q' }, 'q'],
-    ['empty ones say nothing', { header: '', body: '', query: 'q' }, 'q'],
+    ['the header rather than the body, which Jitsu masks', { header: 'h', body: '***', query: 'q' }, 'h'],
+    ['the body rather than the query', { body: 'b', query: 'q' }, 'b'],
+    ['the query when header and body have none', { query: 'q' }, 'q'],
+    ['empty keys are ignored', { header: '', body: '', query: 'q' }, 'q'],
     ['none', { header: '' }, undefined],
   ])('%s', (_, given, expected) => {
     expect(effectiveWriteKey({ ...none, ...given })).toBe(expected)

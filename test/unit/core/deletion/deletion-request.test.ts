@@ -19,51 +19,51 @@ const routing = createRouting({
 })
 const all = { userIds: ['ann', 'bob'], sources: undefined, suppress: false }
 
-describe('a request', () => {
+describe('a deletion request', () => {
   it.each<[string, unknown, object]>([
     ['users', { userIds: ['ann'] }, { userIds: ['ann'], sources: undefined, suppress: false }],
     [
-      'numbers become their digits, each counts once',
+      'numbers become their digits, and each id counts once',
       { userIds: [7, '7', 'ann', 'ann'] },
       { ...all, userIds: ['7', 'ann'] },
     ],
     ['of some sources', { userIds: ['ann'], sources: ['web', 'web'] }, { ...all, userIds: ['ann'], sources: ['web'] }],
-    ['null means all', { userIds: ['ann'], sources: null }, { ...all, userIds: ['ann'] }],
-    ['suppressed from then on', { userIds: ['ann'], suppress: true }, { ...all, userIds: ['ann'], suppress: true }],
+    ['null means all sources', { userIds: ['ann'], sources: null }, { ...all, userIds: ['ann'] }],
+    ['with a suppression', { userIds: ['ann'], suppress: true }, { ...all, userIds: ['ann'], suppress: true }],
   ])('%s', (_name, input, request) => {
     expect(parseDeletionRequest(input, routing)).toEqual({ kind: 'request', request })
   })
 
   const noUsers = "'userIds' must be a list of at least one user id, each a text or a whole number up to 2^53."
-  const noSources = "'sources' must be a list of at least one source id; leave it out for all of them."
+  const noSources = "'sources' must be a list of at least one source id; omit 'sources' for all sources."
   it.each<[string, unknown, string, string]>([
-    ['no object', ['ann'], 'invalid_body', 'The body must be a JSON object: send { "userIds": […] }.'],
+    ['a list as the body', ['ann'], 'invalid_body', 'The body must be a JSON object: send { "userIds": […] }.'],
     ['no users', {}, 'invalid_body', noUsers],
     ['an empty list', { userIds: [] }, 'invalid_body', noUsers],
     ['an empty id', { userIds: ['ann', ''] }, 'invalid_body', noUsers],
     ['a number that has lost digits', { userIds: [2 ** 53] }, 'invalid_body', noUsers],
-    ['a number that is not whole', { userIds: [1.5] }, 'invalid_body', noUsers],
+    ['a fraction', { userIds: [1.5] }, 'invalid_body', noUsers],
     ['one id that is not a list', { userIds: 'ann' }, 'invalid_body', noUsers],
     [
-      'an id longer than any message can have',
+      'an id longer than a message can have',
       { userIds: ['ann', 'é'.repeat(16_385)] },
       'invalid_body',
       "'userIds': a user id has 32770 bytes; the limit is 32768 bytes.",
     ],
     ['no sources', { userIds: ['ann'], sources: [] }, 'invalid_body', noSources],
     ['a source that is not an id', { userIds: ['ann'], sources: [7] }, 'invalid_body', noSources],
-    ['suppress in words', { userIds: ['ann'], suppress: 'yes' }, 'invalid_body', "'suppress' must be true or false."],
+    ['suppress as text', { userIds: ['ann'], suppress: 'yes' }, 'invalid_body', "'suppress' must be true or false."],
     [
-      'a misspelt limit',
+      'a misspelt key',
       { userIds: ['ann'], source: ['web'] },
       'invalid_body',
       '"source" is not a known key: send userIds, sources, suppress.',
     ],
     [
-      'a stranger',
+      'an unknown source',
       { userIds: ['ann'], sources: ['web', 'wbe'] },
       'unknown_source',
-      '\'sources\': no source has the id "wbe".',
+      '\'sources\': no source has the id "wbe": use ids of configured sources.',
     ],
   ])('%s is refused', (_name, input, code, message) => {
     expect(parseDeletionRequest(input, routing)).toEqual({ kind: 'refused', code, message })
@@ -92,7 +92,7 @@ describe('the affected sources', () => {
       ],
     })
   })
-  it('are those of the request, even without destinations to notify', () => {
+  it('are those of the request, even without enabled destinations', () => {
     expect(deletionOf({ ...all, sources: ['app', 'tv'] }, 'd-1', start, routing).sources).toEqual([
       { id: 'app', destinations: ['crm'] },
       { id: 'tv', destinations: [] },
@@ -104,7 +104,7 @@ describe('delete messages', () => {
   const request = { ...all, sources: ['web', 'tv', 'app'] }
   const deletes = [...deleteMessagesOf(request, deletionOf(request, 'd-1', start, routing))]
 
-  it('one for each user and each affected source', () => {
+  it('are one for each user and each affected source with a destination', () => {
     expect(deletes.map(({ sourceId, message }) => `${message.userId} ${sourceId}`)).toEqual([
       'ann web',
       'ann app',
@@ -134,10 +134,10 @@ describe('delete messages', () => {
 })
 
 describe('suppressions', () => {
-  it('of every source', () => {
+  it('are one for all sources', () => {
     expect(suppressionsOf(all, start)).toEqual([{ source: undefined, deletedAt: start, isSuppressed: false }])
   })
-  it('of those that are named, and of the audiences', () => {
+  it('are one for each named source, and one for the audiences', () => {
     expect(suppressionsOf({ ...all, sources: ['web', 'app'], suppress: true }, start)).toEqual(
       ['web', 'app', 'hookline.audiences'].map(source => ({ source, deletedAt: start, isSuppressed: true })),
     )

@@ -45,8 +45,8 @@ const shown = (outcomes: readonly DeletionOutcome[], of = record): string => {
 const everywhere = (userId: string, result: DeletionOutcome['result']) =>
   ['web/crm', 'web/erp', 'app/crm'].map(place => outcome(place, userId, result))
 
-describe('the status sums all destinations', () => {
-  it('as it is answered', () => {
+describe('the status of a deletion sums all destinations', () => {
+  it('has the form of the response', () => {
     expect(statusOf([outcome('app/crm', 'ann', 'delivered'), outcome('app/crm', 'bob', 'undelivered')])).toEqual({
       id: 'd-1',
       status: 'running',
@@ -66,7 +66,7 @@ describe('the status sums all destinations', () => {
   it.each<[string, readonly DeletionOutcome[], string]>([
     ['all delivered', [...everywhere('ann', 'delivered'), ...everywhere('bob', 'delivered')], 'finished'],
     [
-      'one not',
+      'one was not delivered',
       [...everywhere('ann', 'delivered'), ...everywhere('bob', 'delivered'), outcome('web/erp', 'bob', 'undelivered')],
       'failed',
     ],
@@ -75,7 +75,7 @@ describe('the status sums all destinations', () => {
       [...everywhere('ann', 'undelivered'), ...everywhere('ann', 'delivered'), ...everywhere('bob', 'delivered')],
       'finished',
     ],
-    ['one waits', [...everywhere('ann', 'undelivered'), ...everywhere('bob', 'delivered').slice(1)], 'running'],
+    ['one not reported', [...everywhere('ann', 'undelivered'), ...everywhere('bob', 'delivered').slice(1)], 'running'],
     ['the same report twice', [...everywhere('ann', 'delivered'), ...everywhere('ann', 'delivered')], 'running'],
     [
       'reports of another deletion',
@@ -122,7 +122,7 @@ describe('on the topic', () => {
     ['["d-1","web","crm",7]', '{"result":"delivered"}'],
     ['["d-1","web","crm","ann"]', '{"result":"lost"}'],
     ['["d-1","web","crm","ann","x"]', '{"result":"delivered"}'],
-  ])('%s: %s is none of ours', (key, value) => {
+  ])('%s: %s is not a record of a deletion', (key, value) => {
     expect(decodeDeletion(key, value)).toBeUndefined()
   })
 })

@@ -11,6 +11,6 @@ it('the id of a deletion is a UUIDv7 that contains the time of the request', () 
   expect(new Set(ids).size).toBe(100)
 })
 
-it.each(['d-1', '4f1c6e0a-52b2-4c3e-9d4e-7a1f0b6c2d11', ''])('%s says nothing of a time', id => {
+it.each(['d-1', '4f1c6e0a-52b2-4c3e-9d4e-7a1f0b6c2d11', ''])('%s contains no time', id => {
   expect(deletionRequestedAt(id)).toBeUndefined()
 })

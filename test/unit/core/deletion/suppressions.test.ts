@@ -22,7 +22,7 @@ const mark = (given: Partial<Suppression> = {}): Suppression => ({
 })
 const event = { userId: 'ann', sourceId: 'web' }
 
-describe('does a mark stop an event', () => {
+describe('whether a deletion stops an event', () => {
   it.each<[string, readonly Suppression[], EpochMs, string, string | undefined]>([
     ['received before', [mark()], hoursAfter(-1), 'web', 'user_deleted'],
     ['received in the same millisecond', [mark()], start, 'web', 'user_deleted'],
@@ -32,13 +32,13 @@ describe('does a mark stop an event', () => {
     ['of another source', [mark({ source: 'app', isSuppressed: true })], hoursAfter(-1), 'web', undefined],
     ['of this source', [mark({ source: 'app' }), mark({ source: 'web' })], hoursAfter(-1), 'web', 'user_deleted'],
     [
-      'one source of several',
+      'the newest deletion of several',
       [mark({ source: 'web', deletedAt: hoursAfter(-5) }), mark()],
       hoursAfter(-1),
       'web',
       'user_deleted',
     ],
-    ['no mark', [], hoursAfter(-1), 'web', undefined],
+    ['no deletion', [], hoursAfter(-1), 'web', undefined],
   ])('%s', (_reason, marks, receivedAt, sourceId, expected) => {
     expect(stoppedBy(marks, { ...event, sourceId, receivedAt }, hoursAfter(2), lasts)).toBe(expected)
   })
@@ -67,8 +67,8 @@ describe('entries without suppression expire when no event received before them 
   })
 })
 
-describe('one more deletion of the same user', () => {
-  it('the later time holds, an earlier suppression stays', () => {
+describe('another deletion of the same user', () => {
+  it('has the later time, and keeps an earlier suppression', () => {
     expect(mergeSuppressions([mark({ isSuppressed: true })], [mark({ deletedAt: hoursAfter(1) })])).toEqual([
       mark({ deletedAt: hoursAfter(1), isSuppressed: true }),
     ])
@@ -76,13 +76,13 @@ describe('one more deletion of the same user', () => {
       mark({ deletedAt: hoursAfter(1), isSuppressed: true }),
     ])
   })
-  it('each source for itself', () => {
+  it('is separate for each source', () => {
     expect(mergeSuppressions([mark({ source: 'web' })], [mark({ source: 'app' })])).toEqual([
       mark({ source: 'web' }),
       mark({ source: 'app' }),
     ])
   })
-  it('the first', () => {
+  it('may be the first one', () => {
     expect(mergeSuppressions(undefined, [mark()])).toEqual([mark()])
   })
 })
@@ -105,7 +105,7 @@ describe('the suppressions of all users', () => {
     expect(index.stops({ ...event, userId: 'bob', receivedAt: start }, hoursAfter(1))).toBe('user_deleted')
     expect(index.stops({ ...event, userId: undefined, receivedAt: start }, hoursAfter(1))).toBeUndefined()
   })
-  it('some of which have expired', () => {
+  it('list the users with expired entries', () => {
     const index = new SuppressionIndex(lasts)
     index.apply('ann', [mark()])
     index.apply('bob', [mark({ source: 'web' }), mark({ source: 'app', isSuppressed: true })])
@@ -122,10 +122,10 @@ describe('the suppressions of all users', () => {
     it.each<
       [string, readonly Suppression[] | undefined, number | undefined, readonly Suppression[], readonly string[]]
     >([
-      ['hold both, until somebody writes them together', later, -1, both, ['ann']],
-      ['a tombstone takes nothing away', undefined, -1, suppressed, ['ann']],
-      ['the last one alone, when it was made of the one before', later, 5, later, []],
-      ['the last one alone, when it does not say what it was made of', later, undefined, later, []],
+      ['are merged, and the user is outdated', later, -1, both, ['ann']],
+      ['a concurrent tombstone removes nothing', undefined, -1, suppressed, ['ann']],
+      ['the last one alone, when it is based on the one before', later, 5, later, []],
+      ['the last one alone, when its base is unknown', later, undefined, later, []],
     ])('%s', (_reason, marks, madeOf, expected, outdated) => {
       const index = new SuppressionIndex(lasts)
       index.apply('ann', suppressed, 5, -1)
@@ -164,7 +164,7 @@ describe('on the topic', () => {
     '{"marks":[{"deletedAt":1}]}',
     '{"marks":[{"deletedAt":"1","suppressed":true}]}',
     '{"marks":[{"source":1,"deletedAt":1,"suppressed":true}]}',
-  ])('%s is none of ours', text => {
+  ])('%s is not a record of suppressions', text => {
     expect(decodeSuppressions(text)).toBeUndefined()
   })
 })

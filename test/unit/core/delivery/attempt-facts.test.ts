@@ -46,7 +46,7 @@ describe('the fields of an attempt', () => {
   it.each<[string, AttemptFacts, object]>([
     ['delivered', facts({ kind: 'delivered' }, 'delivered'), { decision: 'delivered', outcomes: { w0: 'delivered' } }],
     [
-      'retried: when the next one is due',
+      'retried: when the next attempt is due',
       facts({ kind: 'retried', tier: durationMs(10_000), carried }, 'timeout', 'http_4xx'),
       { decision: 'retried', nextAttemptInMs: 10_000, outcomes: { w0: 'timeout', w1: 'http_4xx' } },
     ],
@@ -69,7 +69,7 @@ describe('the fields of an attempt', () => {
   })
 })
 
-describe('a record of it', () => {
+describe('records of attempts', () => {
   const told = facts({ kind: 'dead_lettered', reason: 'http_4xx', carried }, 'http_4xx')
 
   it('are unchanged after writing and parsing', () => {
@@ -88,10 +88,10 @@ describe('a record of it', () => {
     ['null', 'null'],
     ['without a time', JSON.stringify(told)],
     ['without a decision', JSON.stringify({ at: new Date(at), ...told, decision: undefined })],
-    ['of a type that there is not', JSON.stringify({ at: new Date(at), ...told, type: 'other' })],
-    ['with a number that is none', JSON.stringify({ at: new Date(at), ...told, attempt: '1' })],
+    ['of an unknown type', JSON.stringify({ at: new Date(at), ...told, type: 'other' })],
+    ['with a number as text', JSON.stringify({ at: new Date(at), ...told, attempt: '1' })],
     ['without outcomes', JSON.stringify({ at: new Date(at), ...told, outcomes: [] })],
-  ])('is not anything else: %s', (_, text) => {
+  ])('are undefined for anything else: %s', (_, text) => {
     expect(decodeAttempt(text)).toBeUndefined()
   })
 })

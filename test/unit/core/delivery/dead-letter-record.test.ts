@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
-import { parseDeadLetter } from '../../../../src/core/delivery/dead-letter.ts'
 import { deadLetterRecord, truncatedDeadLetter } from '../../../../src/core/delivery/dead-letter-record.ts'
-import { replayTargetOf } from '../../../../src/core/delivery/replay-target.ts'
+import { parseDeadLetter } from '../../../../src/core/delivery/read-dead-letter.ts'
+import { replayTargetOf } from '../../../../src/core/delivery/replay-decision.ts'
 import { createRouting } from '../../../../src/core/delivery/route.ts'
 import { topicNames } from '../../../../src/core/topics.ts'
 import { epochMs } from '../../../../src/core/units.ts'
@@ -28,12 +28,12 @@ describe('a truncated dead letter', () => {
   it('is not replayed from its truncated value', () => {
     const record = truncatedDeadLetter(recordOf({ value: Buffer.alloc(100_000) }), carriedOf(), 'retries_exhausted')
     const stored = recordOf({ ...record, topic: 'hookline.dead-letter' })
-    const circumstances = {
+    const context = {
       topics: topicNames('hookline'),
       routing: createRouting({ sources: [sourceOf('web')], destinations: [destinationOf()] }),
       policy: defaultPolicy,
     }
-    expect(replayTargetOf(stored, parseDeadLetter(stored), circumstances, start)).toEqual({
+    expect(replayTargetOf(stored, parseDeadLetter(stored), context, start)).toEqual({
       kind: 'refused',
       reason: 'truncated',
     })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { beforeAttempt, type Decision, defer, mustBeAttempted } from '../../../../src/core/delivery/decide.ts'
+import { type Decision, decideBeforeAttempt, defer, mustBeAttempted } from '../../../../src/core/delivery/decide.ts'
 import type { DeliveryState } from '../../../../src/core/delivery/delivery-state.ts'
 import {
   carriedAfter,
@@ -10,20 +10,20 @@ import {
   summary,
 } from '../../../support/dispatcher/deliveries.ts'
 
-describe('beforeAttempt: whether a delivery is due', () => {
+describe('decideBeforeAttempt: whether a delivery is due', () => {
   const now = later('1h')
   const due = (given: Partial<DeliveryState>, paused = false): string => {
-    const verdict = beforeAttempt(carriedOf(given), paused, defaultPolicy, now)
+    const verdict = decideBeforeAttempt(carriedOf(given), paused, defaultPolicy, now)
     if (verdict.kind === 'wait') return `wait ${verdict.until - now}ms`
     return verdict.kind === 'attempt' ? verdict.kind : summary(verdict)
   }
 
   it.each<[string, Partial<DeliveryState>, boolean, string]>([
     ['never attempted', {}, false, 'attempt'],
-    ['never attempted, by a clock that was set back since', { notBefore: later('70m', now) }, false, 'attempt'],
-    ['not before this very moment', { attempt: 1, notBefore: now }, false, 'attempt'],
+    ['never attempted, although not-before is in the future', { notBefore: later('70m', now) }, false, 'attempt'],
+    ['due in this millisecond', { attempt: 1, notBefore: now }, false, 'attempt'],
     [
-      'held up by others, asked to wait',
+      'held up by other destinations, with a Retry-After',
       { outcomes: 'http_429', notBefore: later('70m', now) },
       false,
       'deferred not_before 1h',
@@ -37,17 +37,22 @@ describe('beforeAttempt: whether a delivery is due', () => {
     ['paused and 5 s too early', { attempt: 1, notBefore: later('5s', now) }, true, 'deferred paused 10s'],
     ['paused and much too early', { attempt: 1, notBefore: later('70m', now) }, true, 'deferred not_before 1h'],
     ['at the deadline', { deadline: now, attempt: 3 }, false, 'attempt'],
-    ['past it, attempted', { deadline: later('59m'), attempt: 1 }, false, 'dead_lettered retry_window_over'],
-    ['past it, never attempted', { deadline: later('59m') }, false, 'attempt'],
-    ['past it, never attempted, paused', { deadline: later('59m') }, true, 'dead_lettered retry_window_over'],
-    ['past it, attempted, paused', { deadline: later('59m'), attempt: 1 }, true, 'dead_lettered retry_window_over'],
+    ['past the deadline, attempted', { deadline: later('59m'), attempt: 1 }, false, 'dead_lettered retry_window_over'],
+    ['past the deadline, never attempted', { deadline: later('59m') }, false, 'attempt'],
+    ['past the deadline, never attempted, paused', { deadline: later('59m') }, true, 'dead_lettered retry_window_over'],
+    [
+      'past the deadline, attempted, paused',
+      { deadline: later('59m'), attempt: 1 },
+      true,
+      'dead_lettered retry_window_over',
+    ],
   ])('%s', (_, given, paused, expected) => {
     expect(due(given, paused)).toBe(expected)
   })
 
   it('waiting for the due time does not use a longer tier', () => {
     const carried = carriedOf({ attempt: 1, notBefore: later('70m', now), deferrals: 1, reason: 'http_429' })
-    const decision = beforeAttempt(carried, false, defaultPolicy, now) as Decision
+    const decision = decideBeforeAttempt(carried, false, defaultPolicy, now) as Decision
     expect(carriedAfter(decision)).toEqual({ ...carried, reason: 'not_before' })
   })
 })
@@ -58,9 +63,14 @@ describe('defer: no attempt is counted', () => {
     ['at first', {}, 'lane_full', 'deferred lane_full 10s'],
     ['for the fourth time', { deferrals: 3 }, 'breaker_open', 'deferred breaker_open 5m'],
     ['near the deadline', { deferrals: 3, deadline: later('61s', now) }, 'breaker_open', 'deferred breaker_open 1m'],
-    ['past it, never attempted', { deadline: later('59m') }, 'lane_full', 'deferred lane_full 10s'],
-    ['past it, attempted', { deadline: later('59m'), attempt: 1 }, 'lane_full', 'dead_lettered retry_window_over'],
-    ['past it, paused', { deadline: later('59m') }, 'paused', 'dead_lettered retry_window_over'],
+    ['past the deadline, never attempted', { deadline: later('59m') }, 'lane_full', 'deferred lane_full 10s'],
+    [
+      'past the deadline, attempted',
+      { deadline: later('59m'), attempt: 1 },
+      'lane_full',
+      'dead_lettered retry_window_over',
+    ],
+    ['past the deadline, paused', { deadline: later('59m') }, 'paused', 'dead_lettered retry_window_over'],
   ])('%s', (_, given, cause, expected) => {
     expect(summary(defer(carriedOf(given), cause, defaultPolicy, now))).toBe(expected)
   })
@@ -82,7 +92,7 @@ describe('defer: no attempt is counted', () => {
   })
 })
 
-describe('no record is dead-lettered without an attempt', () => {
+describe('whether an attempt must happen before a dead letter', () => {
   it.each([
     ['in its window', {}, false],
     ['at the deadline, never attempted', { deadline: start }, true],

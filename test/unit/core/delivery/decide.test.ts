@@ -32,7 +32,7 @@ describe('one webhook', () => {
   it.each([...retryableOutcomes])('%s is retried', outcome => {
     expect(decideNow(outcome)).toBe('retried after 10000ms in 10s')
   })
-  it.each([...refusedOutcomes])('%s is a dead letter at once', outcome => {
+  it.each([...refusedOutcomes])('%s is dead-lettered immediately', outcome => {
     expect(decideNow(outcome)).toBe(`dead_lettered ${outcome}`)
   })
 })
@@ -130,7 +130,7 @@ describe('number and spacing of retries', () => {
     ['10s', 'retried after 10000ms in 10s'],
     ['9999ms', 'dead_lettered retry_window_over'],
     ['0s', 'dead_lettered retry_window_over'],
-  ])('the retry window (A7): %s left: %s', (left, expected) => {
+  ])('the retry window: %s left: %s', (left, expected) => {
     expect(decideNow('http_5xx', 1, 0, carriedOf({ deadline: later(left) }))).toBe(expected)
   })
 
@@ -156,10 +156,10 @@ describe('Retry-After', () => {
   })
 
   it.each([
-    ['the smallest one counts', 'http_5xx/40 http_429/20 timeout', 'retried after 20000ms in 10s'],
-    ['also when another one is beyond the window', 'http_5xx/99999 http_429/20', 'retried after 20000ms in 10s'],
-    ['one of a webhook that refused does not', 'http_4xx/15 http_5xx/40', 'retried after 40000ms in 30s'],
-    ['nor makes it a retry', 'http_4xx/15 http_3xx/15', 'dead_lettered http_4xx'],
+    ['the smallest Retry-After counts', 'http_5xx/40 http_429/20 timeout', 'retried after 20000ms in 10s'],
+    ['the smallest counts when one exceeds the window', 'http_5xx/99999 http_429/20', 'retried after 20000ms in 10s'],
+    ['that of a rejecting webhook does not count', 'http_4xx/15 http_5xx/40', 'retried after 40000ms in 30s'],
+    ['that of a rejecting webhook causes no retry', 'http_4xx/15 http_3xx/15', 'dead_lettered http_4xx'],
   ])('of several webhooks: %s', (_, calls, expected) => {
     expect(decideNow(calls)).toBe(expected)
   })
@@ -170,7 +170,7 @@ describe('Retry-After', () => {
 })
 
 describe('the state of a retry', () => {
-  it('everything stays except the attempt number, the result and the time', () => {
+  it('changes only the attempt number, the result and the time', () => {
     const before = carriedOf({ attempt: 1, deferrals: 3, round: 2, reason: 'breaker_open' })
     const decision = decide(attemptOf('http_4xx reset http_5xx', 2), before, defaultPolicy, later('90s'))
     expect(carriedAfter(decision)).toEqual({

@@ -95,14 +95,14 @@ describe('headers', () => {
   })
 
   it.each(['destination', 'attempt', 'deferrals', 'started-at', 'deadline', 'not-before', 'origin-topic'])(
-    'without %s are not ours',
+    'with an empty %s are not a delivery state',
     name => {
       expect(parseDeliveryState({ ...headers, [name]: '' })).toBeUndefined()
     },
   )
 
   it.each(['origin-partition', 'origin-offset', 'origin-timestamp', 'round', 'message-id'])(
-    'without %s are not ours',
+    'without %s are not a delivery state',
     name => {
       const { [name]: _, ...others } = headers as Record<string, string>
       expect(parseDeliveryState(others)).toBeUndefined()
@@ -204,8 +204,8 @@ describe('a dead letter', () => {
     ['without key', { key: null }],
     ['with an empty key and an empty value', { key: Buffer.alloc(0), value: Buffer.alloc(0) }],
     ['without value', { value: null }],
-    ["with others' headers", { headers: { traceparent: '00-ab-cd-01' } }],
-  ])('gives back the key, bytes and headers that it was made of: %s', (_name, given) => {
+    ['with foreign headers', { headers: { traceparent: '00-ab-cd-01' } }],
+  ])('restores the key, value and headers of its record: %s', (_name, given) => {
     const { key, value, headers: others } = recordOf(given)
     const ours = { attempt: '9', 'null-value': '1', 'origin-key': 'forged' }
     const written = deadLetterRecord(recordOf({ ...given, headers: { ...ours, ...others } }), carriedOf(), 'http_4xx')

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
-import { parseDeadLetter } from '../../../../src/core/delivery/dead-letter.ts'
 import { deadLetterRecord } from '../../../../src/core/delivery/dead-letter-record.ts'
-import { replayTargetOf } from '../../../../src/core/delivery/replay-target.ts'
+import { parseDeadLetter } from '../../../../src/core/delivery/read-dead-letter.ts'
+import { replayTargetOf } from '../../../../src/core/delivery/replay-decision.ts'
 import { createRouting } from '../../../../src/core/delivery/route.ts'
 import type { Event, EventOrigin } from '../../../../src/core/message/event.ts'
 import { topicNames } from '../../../../src/core/topics.ts'
@@ -23,8 +23,8 @@ const deadLetter = recordOf({
 })
 
 function wayOf(event: Event | undefined, evenDisconnected = false) {
-  const circumstances = { topics, routing, policy: defaultPolicy, evenDisconnected }
-  return replayTargetOf(deadLetter, parseDeadLetter(deadLetter), circumstances, later('48h'), event)
+  const context = { topics, routing, policy: defaultPolicy, evenDisconnected }
+  return replayTargetOf(deadLetter, parseDeadLetter(deadLetter), context, later('48h'), event)
 }
 
 describe('a delivery whose source is no longer connected to its destination', () => {

@@ -52,7 +52,7 @@ describe('all request headers', () => {
     expect(headersOf({}, { messageIdHeader: false })).toEqual(others)
   })
 
-  it('with static headers (A2.2)', () => {
+  it('with static headers', () => {
     const webhook = webhookOf(0, { Authorization: 'Bearer t0ken', 'X-Tenant': '7' })
     expect(headersOf({}, {}, webhook)).toEqual({ ...unsigned, Authorization: 'Bearer t0ken', 'X-Tenant': '7' })
   })
@@ -99,9 +99,9 @@ describe('Standard Webhooks', () => {
 
   it.each([
     ['a whsec_ secret signs by its decoded base64', ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'], byBase64],
-    ['any other by its UTF-8 bytes', ['plain-ü'], byText],
-    ['also a secret that only looks like whsec_', ['whsec_not base64!'], byMalformed],
-    ['all sign during a rotation', ['plain-ü', 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'], `${byText} ${byBase64}`],
+    ['any other secret signs by its UTF-8 bytes', ['plain-ü'], byText],
+    ['a malformed whsec_ secret signs by its UTF-8 bytes', ['whsec_not base64!'], byMalformed],
+    ['all secrets sign in a rotation', ['plain-ü', 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'], `${byText} ${byBase64}`],
   ])('%s', (_, values, expected) => {
     expect(headersOf({ secrets: secrets(...values) }, on)).toMatchObject({
       'webhook-id': 'msg_p5jXN8AQM9LWM0D4loKWxJek',
@@ -125,13 +125,13 @@ describe('Standard Webhooks', () => {
   it.each([
     ['switched on for one destination', true, false, true],
     ['switched off for one destination', false, true, false],
-    ['as for all where the destination says nothing', undefined, true, true],
+    ['the default of all destinations', undefined, true, true],
   ])('%s', (_, own, forAll, expected) => {
     const given = { secrets: secrets('plain-ü'), policy: { standardWebhooks: own } }
     expect(headersOf(given, { standardWebhooks: forAll })?.['webhook-signature'] !== undefined).toBe(expected)
   })
 
-  it('nothing without a secret', () => {
+  it('adds no headers without a secret', () => {
     expect(headersOf({}, on)).toEqual(unsigned)
   })
 })
@@ -145,14 +145,14 @@ describe('refuseHeader', () => {
     ['X-Latin-1', 'caf\u00e9 \t \u0080\u00ff~'],
     ['X-Long', 'x'.repeat(4_096)],
     ['x-webhook-id', 'x'],
-  ])('takes %s', (name, value) => {
+  ])('accepts %s', (name, value) => {
     expect(refuseHeader(name, value)).toBeUndefined()
   })
 
   it.each([
     ...['Host', 'content-length', 'Content-Type', 'content-encoding', 'transfer-encoding', 'Connection', 'upgrade'],
     ...['TE', 'trailer', 'expect', 'keep-alive', 'User-Agent', 'X-SIGNATURE', 'x-message-id'],
-  ])('refuses %s, which is not the user\u2019s to give', name => {
+  ])('refuses %s, which Hookline or HTTP sets', name => {
     const message = `header "${name}" is set by Hookline or by HTTP itself`
     expect(refuseHeader(name, 'x')).toEqual({ message, hint: 'leave it out' })
   })
@@ -162,16 +162,16 @@ describe('refuseHeader', () => {
     ['proxy-', 'proxy-'],
     ['webhook-id', 'webhook-'],
     ['Webhook-Anything', 'webhook-'],
-  ])('refuses %s, which begins like ours', (name, prefix) => {
+  ])('refuses %s, because its prefix is reserved', (name, prefix) => {
     const message = `header "${prefix}"… is set by Hookline or by HTTP itself`
     expect(refuseHeader(name, 'x')).toEqual({ message, hint: 'leave it out' })
   })
 
-  it.each(['', 'X Tenant', 'X-Tenant:', 'caf\u00e9', 'X\r\nY', '"X"'])('refuses %j, which is no token', name => {
+  it.each(['', 'X Tenant', 'X-Tenant:', 'caf\u00e9', 'X\r\nY', '"X"'])('refuses %j, which is not a token', name => {
     expect(refuseHeader(name, 'x')?.message).toContain('is not valid')
   })
 
-  it('rejects a name that objects cannot hold', () => {
+  it('rejects __proto__, which is not stored as a key of an object', () => {
     expect(refuseHeader('__proto__', 'x')).toEqual({
       message: 'a header of this name cannot be sent',
       hint: 'use another name',
@@ -187,7 +187,7 @@ describe('refuseHeader', () => {
     },
   )
 
-  it('rejects a longer value', () => {
+  it('rejects a value over 4,096 bytes', () => {
     expect(refuseHeader('X-Long', 'x'.repeat(4_097))?.message).toBe(
       'the value of this header is 4097 bytes long, the maximum is 4096',
     )
@@ -200,7 +200,7 @@ describe('refuseHeaders', () => {
     expect(refuseHeaders({})).toBeUndefined()
   })
 
-  it('rejects more', () => {
+  it('rejects more than 8 KiB', () => {
     expect(refuseHeaders({ a: 'x'.repeat(4_095), b: 'x'.repeat(4_096) })?.message).toBe(
       'the headers have 8193 bytes together, the maximum is 8192',
     )

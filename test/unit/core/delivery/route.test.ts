@@ -58,7 +58,7 @@ describe('an event that names its destination', () => {
     ['of audiences: must name one', { sourceId: audiencesSource }, { to: [], drops: ['no_destination'] }],
     ['of another source: goes to that one only', { destinationId: 'lake' }, { to: ['lake'], drops: [] }],
     [
-      'of another source: is not connected by that',
+      'of another source: is dropped when it is not connected to it',
       { sourceId: 'ios', destinationId: 'lake' },
       { to: [], drops: ['no_destination'] },
     ],
@@ -100,7 +100,7 @@ describe('a deletion: every awaited destination gets a result', () => {
   })
 })
 
-describe('integrations (A1.4, A4.2)', () => {
+describe('integrations', () => {
   it.each<[string | undefined, boolean]>([
     [undefined, true],
     ['{}', true],
@@ -168,7 +168,7 @@ describe('while a file of destinationsFrom is unreadable', () => {
   const incomplete = createRouting({ sources: [sourceOf('web')], destinations: [], excluded: { files: 1, unnamed: 1 } })
   const held = { kind: 'deliver', destination: { id: 'lost', paused: true, isHeld: true, webhooks: [] } }
 
-  it('a waiting record of an unknown destination waits on', () => {
+  it('a waiting record of an unknown destination keeps waiting', () => {
     expect(routeRetry('lost', incomplete)).toMatchObject(held)
   })
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { type AccessNeeds, accessNeeded } from '../../../../src/core/doctor/access.ts'
-import type { ServiceName } from '../../../../src/core/settings/service-names.ts'
+import type { ServiceName } from '../../../../src/core/settings/services.ts'
 import { topicNames } from '../../../../src/core/topics.ts'
 import { durationMs } from '../../../../src/core/units.ts'
 
@@ -50,17 +50,17 @@ describe('the required rights', () => {
     expect(needed).toEqual(expected)
   })
 
-  it('the attempts topic only when it is written', () => {
+  it('include the attempts topic only for a service that writes it', () => {
     expect(asked(['dispatcher'], { hasAttempts: true })).toContain('write h.attempts')
     expect(asked(['collector', 'audiences'], { hasAttempts: true })).not.toContain('write h.attempts')
   })
 
-  it('the events topic where canary messages are written to it', () => {
+  it('include the events topic for a service that writes canary messages', () => {
     expect(asked(['dispatcher'], { hasCanary: true })).toContain('write h.events')
     expect(asked(['audiences'], { hasCanary: true })).toEqual(asked(['audiences']))
   })
 
-  it('each right once for all services together', () => {
+  it('list each right once for several services', () => {
     const all = asked(['collector', 'dispatcher', 'audiences'])
     expect(new Set(all).size).toBe(all.length)
     for (const service of ['collector', 'dispatcher', 'audiences'] as const)

@@ -3,9 +3,9 @@ import { type Access, judgeAccess } from '../../../../src/core/doctor/access.ts'
 import {
   type ClockReading,
   type ClusterSeen,
+  type ConnectionResult,
   judgeClock,
   judgeCluster,
-  type Reached,
 } from '../../../../src/core/doctor/cluster.ts'
 import { type Dialled, describeTransport, judgeEndpoint } from '../../../../src/core/doctor/endpoint.ts'
 import { formatFinding, inOrder, type Judgement } from '../../../../src/core/doctor/finding.ts'
@@ -42,13 +42,13 @@ describe('a line', () => {
 describe('clock', () => {
   const reading = (appended: number | undefined): ClockReading => ({ before: 10_000, after: 10_040, appended })
   it.each([
-    ['in between', reading(10_020), 'ok', "equal to the broker's"],
-    ['a little ahead', reading(9_500), 'ok', "0.500 s ahead of the broker's"],
-    ['a little behind', reading(11_039), 'ok', "0.999 s behind the broker's"],
-    ['behind', reading(11_040), 'warn', "1.000 s behind the broker's"],
-    ['ahead', reading(9_000), 'warn', "1.000 s ahead of the broker's"],
-    ['far off', reading(70_040), 'fail', "60 s behind the broker's"],
-    ['the producer’s own', reading(undefined), 'warn', 'the topic does not store append times'],
+    ['equal', reading(10_020), 'ok', "equal to the broker's"],
+    ['less than 1 s ahead', reading(9_500), 'ok', "0.500 s ahead of the broker's"],
+    ['less than 1 s behind', reading(11_039), 'ok', "0.999 s behind the broker's"],
+    ['1 s behind', reading(11_040), 'warn', "1.000 s behind the broker's"],
+    ['1 s ahead', reading(9_000), 'warn', "1.000 s ahead of the broker's"],
+    ['a minute behind', reading(70_040), 'fail', "60 s behind the broker's"],
+    ['no append time', reading(undefined), 'warn', 'the dead-letter topic does not store append times'],
   ])('%s', (_, seen, level, detail) => {
     expect(judgeClock(seen)).toMatchObject({ level, detail })
     expect(judgeClock(seen).remedy === undefined).toBe(level === 'ok')
@@ -62,18 +62,18 @@ describe('endpoint', () => {
   })
   const failed = (phase: CallPhase, code: string): Dialled => ({ kind: 'failed', phase, code, detail: 'why' })
   it.each([
-    ['plain', connected(), 'ok', '203.0.113.4 connects in 35 ms, without TLS'],
-    ['good for long', connected(14), 'ok', '203.0.113.4 connects in 35 ms, TLSv1.3, certificate valid for 14 days'],
-    ['soon over', connected(13.9), 'warn', '203.0.113.4 connects in 35 ms, TLSv1.3, certificate valid for 13 days'],
-    ['over tomorrow', connected(1.5), 'warn', '203.0.113.4 connects in 35 ms, TLSv1.3, certificate valid for 1 day'],
-    ['private', failed('address', 'ERR_FORBIDDEN_ADDRESS'), 'fail', 'blocked_address: why'],
-    ['no such name', failed('dns', 'ENOTFOUND'), 'fail', 'dns: why'],
-    ['closed', failed('connect', 'ECONNREFUSED'), 'fail', 'connect: why'],
-    ['dropped', failed('deadline', 'ETIMEDOUT'), 'fail', 'timeout: why'],
+    ['without TLS', connected(), 'ok', '203.0.113.4 connects in 35 ms, without TLS'],
+    ['valid for 14 days', connected(14), 'ok', '203.0.113.4 connects in 35 ms, TLSv1.3, certificate valid for 14 days'],
+    ['under 14 days', connected(13.9), 'warn', '203.0.113.4 connects in 35 ms, TLSv1.3, certificate valid for 13 days'],
+    ['valid for a day', connected(1.5), 'warn', '203.0.113.4 connects in 35 ms, TLSv1.3, certificate valid for 1 day'],
+    ['a private address', failed('address', 'ERR_FORBIDDEN_ADDRESS'), 'fail', 'blocked_address: why'],
+    ['an unknown host name', failed('dns', 'ENOTFOUND'), 'fail', 'dns: why'],
+    ['a closed port', failed('connect', 'ECONNREFUSED'), 'fail', 'connect: why'],
+    ['dropped packets', failed('deadline', 'ETIMEDOUT'), 'fail', 'timeout: why'],
     ['closes immediately', failed('exchange', 'ECONNRESET'), 'fail', 'reset: why'],
     ['self-signed', failed('tls', 'DEPTH_ZERO_SELF_SIGNED_CERT'), 'fail', 'tls_untrusted: why'],
     ['expired', failed('tls', 'CERT_HAS_EXPIRED'), 'fail', 'tls_untrusted: why'],
-    ['no TLS there', failed('tls', 'ERR_SSL_WRONG_VERSION_NUMBER'), 'fail', 'tls_other: why'],
+    ['a server without TLS', failed('tls', 'ERR_SSL_WRONG_VERSION_NUMBER'), 'fail', 'tls_other: why'],
   ])('%s', (_, dialled, level, detail) => {
     const judgement = judgeEndpoint(dialled, now)
     expect(judgement).toMatchObject({ level, detail })
@@ -82,7 +82,7 @@ describe('endpoint', () => {
 })
 
 describe('cluster', () => {
-  const reached = (address: string, failure?: string, unsupported: string[] = []): Reached => ({
+  const reached = (address: string, failure?: string, unsupported: string[] = []): ConnectionResult => ({
     ...{ address, failure, unsupported },
   })
   it.each<[string, ClusterSeen, string[]]>([
@@ -97,7 +97,7 @@ describe('cluster', () => {
       ['ok    kafka: 3 brokers, each reachable at its advertised address'],
     ],
     [
-      'one of those to begin with is gone',
+      'one of the configured brokers does not respond',
       { configured: [reached('a:1', 'refused'), reached('b:1')], advertised: [], brokers: 1 },
       [
         'ok    kafka: 1 broker, reachable at its advertised address',
@@ -105,7 +105,7 @@ describe('cluster', () => {
       ],
     ],
     [
-      'none is there',
+      'no configured broker responds',
       { configured: [reached('a:1', 'refused'), reached('b:1', 'wrong password')], advertised: [], brokers: undefined },
       ['a:1: refused', 'b:1: wrong password'].map(
         each => `fail  kafka ${each}; check kafka.brokers, kafka.tls and kafka.sasl, and whether the broker is running`,
@@ -119,9 +119,9 @@ describe('cluster', () => {
       ],
     ],
     [
-      'a version with which nothing works',
+      'an unsupported version',
       { configured: [reached('a:1', undefined, ['Fetch', 'Produce'])], advertised: [], brokers: 1 },
-      ['fail  kafka a:1: does not support the versions that Hookline needs of: Fetch, Produce; use Kafka 2.1 to 4'],
+      ['fail  kafka a:1: does not support the API versions that Hookline needs: Fetch, Produce; use Kafka 2.1 to 4'],
     ],
   ])('%s', (_, seen, lines) => {
     expect(told(judgeCluster(seen))).toEqual(lines)
@@ -134,11 +134,11 @@ describe('access', () => {
     { to: 'write', name: 'hookline.dead-letter' },
     { to: 'join', name: 'hookline.dispatcher' },
   ]
-  it('all of it', () => {
+  it('all rights', () => {
     expect(told(judgeAccess(needed, new Set()))).toEqual(['ok    kafka: may read 1 topic, write 1 and join 1 group'])
   })
 
-  it('some missing: one line for each missing ACL', () => {
+  it('missing rights: one line for each missing ACL', () => {
     expect(told(judgeAccess(needed, new Set(needed)))).toEqual([
       'fail  kafka hookline.events: this client has no permission to read it; add an ACL that allows READ and DESCRIBE on the topic',
       'fail  kafka hookline.dead-letter: this client has no permission to write it; add an ACL that allows WRITE and DESCRIBE on the topic',
@@ -149,7 +149,7 @@ describe('access', () => {
 
 describe('topics', () => {
   it.each([
-    ['as they should be', [], ['ok    kafka: 12 topics ready']],
+    ['as specified', [], ['ok    kafka: 12 topics ready']],
     [
       'with a note',
       [{ topic: '*', kind: 'replication', severity: 'note', detail: 'is 1' } as const],
@@ -174,10 +174,15 @@ describe('schemas', () => {
   const schema = (state: SchemaSeen['state']): SchemaSeen => ({ subject: 's', state, detail: 'so' })
   it.each([
     ['registered', ['ok    kafka: 1 schema registered']],
-    ['absent', ['fail  kafka s: absent: so; fix it with: hookline schemas register']],
-    ['outdated', ['fail  kafka s: outdated: so; fix it with: hookline schemas register']],
-    ['unprotected', ['warn  kafka s: unprotected: so; fix it with: hookline schemas register']],
-    ['incompatible', ['fail  kafka s: incompatible: so; another program or a newer version of Hookline registered it']],
+    ['absent', ['fail  kafka s: absent: so; correct it with: hookline schemas register']],
+    ['outdated', ['fail  kafka s: outdated: so; correct it with: hookline schemas register']],
+    ['unprotected', ['warn  kafka s: unprotected: so; correct it with: hookline schemas register']],
+    [
+      'incompatible',
+      [
+        'fail  kafka s: incompatible: so; another program or a newer version of Hookline registered that version: update Hookline, or use another topics.prefix',
+      ],
+    ],
   ] as const)('%s', (state, lines) => {
     expect(told(judgeSchemas([schema(state)]))).toEqual(lines)
   })
@@ -186,11 +191,11 @@ describe('schemas', () => {
 it.each([
   [
     'got',
-    'got: about 170 µs of CPU per delivery; delivery.transport: undici takes about 60 µs, with the same guarantees',
+    'got takes about 170 µs of CPU per delivery; with "delivery.transport: undici" it is about 60 µs, with the same guarantees',
   ],
   [
     'undici',
-    'undici: about 60 µs of CPU per delivery; delivery.transport: got takes about 170 µs, with the same guarantees',
+    'undici takes about 60 µs of CPU per delivery; with "delivery.transport: got" it is about 170 µs, with the same guarantees',
   ],
 ] as const)('transport %s', (chosen, detail) => {
   expect(describeTransport(chosen)).toEqual({ level: 'ok', detail })

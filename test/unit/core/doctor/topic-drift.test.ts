@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { topicDrift } from '../../../../src/core/doctor/topic-drift.ts'
 import type { TopicDescription } from '../../../../src/core/ports.ts'
-import type { ServiceName } from '../../../../src/core/settings/service-names.ts'
+import type { ServiceName } from '../../../../src/core/settings/services.ts'
 import { maxDeliveryAge, topicConfig, topicNames, topicSpecs, topicToCreate } from '../../../../src/core/topics.ts'
 import { durationMs } from '../../../../src/core/units.ts'
 
@@ -77,38 +77,38 @@ describe('drift', () => {
     ['none', {}, []],
     ['missing', { 'acme.retry.30s': undefined }, ['error acme.retry.30s missing: does not exist']],
     [
-      'fewer partitions than asked for',
+      'fewer partitions than configured',
       Object.fromEntries(specsFor(3).map(({ name }) => [name, { partitions: 6 }])),
       [
-        'error acme.events partitions: has 6 partitions, topics.partitions is 12',
-        'note acme.dead-letter partitions: has 6 partitions, topics.partitions is 12',
-        'note acme.rejected partitions: has 6 partitions, topics.partitions is 12',
-        'note acme.suppressions partitions: has 6 partitions, topics.partitions is 12',
-        'note acme.deletions partitions: has 6 partitions, topics.partitions is 12',
+        'error acme.events partitions: has 6 partitions, but topics.partitions is 12',
+        'note acme.dead-letter partitions: has 6 partitions, but topics.partitions is 12',
+        'note acme.rejected partitions: has 6 partitions, but topics.partitions is 12',
+        'note acme.suppressions partitions: has 6 partitions, but topics.partitions is 12',
+        'note acme.deletions partitions: has 6 partitions, but topics.partitions is 12',
       ],
     ],
     [
-      'more partitions than asked for, in agreement',
+      'more partitions than configured, the same for all topics',
       Object.fromEntries(
         specsFor(3).map(({ name, partitionsAs }) => [name, { partitions: partitionsAs === undefined ? 12 : 24 }]),
       ),
-      ['note acme.events partitions: has 24 partitions, topics.partitions is 12'],
+      ['note acme.events partitions: has 24 partitions, but topics.partitions is 12'],
     ],
     [
-      'a retry topic that disagrees with the events topic',
+      'a retry topic with another number than the events topic',
       { 'acme.retry.1m': { partitions: 24 } },
-      ['error acme.retry.1m partitions: has 24 partitions, but acme.events has 12: they must be equal'],
+      ['error acme.retry.1m partitions: has 24 partitions, but acme.events has 12: the numbers must be equal'],
     ],
     [
       'a retry topic without events topic',
       { 'acme.events': undefined, 'acme.retry.1m': { partitions: 6 } },
       [
         'error acme.events missing: does not exist',
-        'error acme.retry.1m partitions: has 6 partitions, topics.partitions is 12',
+        'error acme.retry.1m partitions: has 6 partitions, but topics.partitions is 12',
       ],
     ],
     [
-      'compaction where every record counts',
+      'compaction of the events topic',
       { 'acme.events': config({ 'cleanup.policy': 'compact' }) },
       ['error acme.events cleanup: has cleanup.policy compact, needs delete'],
     ],
@@ -122,7 +122,7 @@ describe('drift', () => {
       { 'acme.dead-letter': config({ 'cleanup.policy': 'delete' }, 'acme.dead-letter') },
       ['error acme.dead-letter cleanup: has cleanup.policy delete, needs compact,delete'],
     ],
-    ['kept for ever', { 'acme.events': config({ 'retention.ms': '-1' }) }, []],
+    ['kept without limit', { 'acme.events': config({ 'retention.ms': '-1' }) }, []],
     ['kept longer', { 'acme.events': config({ 'retention.ms': '9999999999' }) }, []],
     [
       'kept shorter than specified, as long as the retry window',
@@ -177,12 +177,12 @@ describe('drift', () => {
 describe('how long a received message can still be delivered', () => {
   const days = (count: number): string => String(count * 24 * 3_600_000)
   it.each<[string, Record<string, Record<string, string>>, number]>([
-    ['as created: a dead letter, then its copy on the events topic, each a segment longer', {}, 30 + 7 + 7 + 7],
+    ['as created: a dead letter, then its copy on the events topic, each with one segment', {}, 30 + 7 + 7 + 7],
     ['dead letters kept longer', { 'acme.dead-letter': { 'retention.ms': days(90) } }, 90 + 7 + 14],
-    ['shorter: no less than the spec', { 'acme.dead-letter': { 'retention.ms': days(1) } }, 51],
+    ['dead letters kept shorter: the specified time counts', { 'acme.dead-letter': { 'retention.ms': days(1) } }, 51],
     ['segments of a month', { 'acme.events': { 'segment.ms': days(30) } }, 37 + 7 + 30],
     ['retries kept longer than events', { 'acme.retry.30s': { 'retention.ms': days(20) } }, 37 + 27],
-    ['events kept for good', { 'acme.events': { 'retention.ms': '-1' } }, Number.POSITIVE_INFINITY],
+    ['events kept without limit', { 'acme.events': { 'retention.ms': '-1' } }, Number.POSITIVE_INFINITY],
   ])('%s', (_name, over, expected) => {
     const found = Object.entries(over).map(([name, config]) => ({ name, partitions: 1, replicationFactor: 1, config }))
     expect(maxDeliveryAge(topicNames('acme'), specsFor(3), found)).toBe(expected * 24 * 3_600_000)
@@ -193,14 +193,14 @@ describe('topics with copies accept larger records than the events topic', () =>
   it.each([
     ['as they are created', {}, []],
     [
-      'made by an earlier version',
+      'created by an earlier version',
       { 'acme.dead-letter': config({ 'max.message.bytes': '1048588' }, 'acme.dead-letter') },
       [
         'note acme.dead-letter record_size: has max.message.bytes 1048588, needs 2097152: retry and dead-letter copies are longer than events',
       ],
     ],
     [
-      'and the events topic takes as much as they do',
+      'an events topic with a larger limit',
       { 'acme.events': config({ 'max.message.bytes': '5000000' }) },
       ['acme.retry.10s', 'acme.retry.30s', 'acme.retry.1m', 'acme.retry.5m', 'acme.dead-letter'].map(
         topic =>
@@ -216,7 +216,7 @@ describe('compacted topics need a minimum compaction lag', () => {
   it.each([
     ['audience-memberships', '0', '21600000'],
     ['suppressions', '3600000', '21600000'],
-  ])('tells that %s was made by an earlier version', (name, is, needed) => {
+  ])('reports that %s was created by an earlier version', (name, is, needed) => {
     const topic = `acme.${name}`
     expect(drifts({ [topic]: config({ 'min.compaction.lag.ms': is }, topic) })).toEqual([
       `note ${topic} compaction_lag: has min.compaction.lag.ms ${is}, needs ${needed}: a delayed write may replace a newer record, which compaction then removes`,

@@ -91,7 +91,7 @@ describe('an open breaker', () => {
     expect(breaker.isOpen).toBe(false)
   })
 
-  it.each([false, true])('stays open after an attempt without calls, which says nothing (the probe: %s)', wasProbe => {
+  it.each([false, true])('stays open after an attempt without requests, which has no result (probe: %s)', wasProbe => {
     const breaker = broken()
     if (wasProbe) breaker.begins(30_000)
     breaker.ended({ failed: false, wasProbe, isConclusive: false }, 30_100)

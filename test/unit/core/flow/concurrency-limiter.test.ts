@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import {
   ConcurrencyLimiter,
   type DestinationCalls,
-  type Permits,
+  type PermitShares,
 } from '../../../../src/core/flow/concurrency-limiter.ts'
 import type { Webhook } from '../../../../src/core/settings/settings.ts'
 
@@ -17,7 +17,7 @@ describe('ConcurrencyLimiter', () => {
   it.each([
     ['per webhook', { maxInFlight: 9, perWebhook: 1, perHost: 9 }, { a: false, b: true, other: true }],
     ['per host, for any path', { maxInFlight: 9, perWebhook: 9, perHost: 1 }, { a: false, b: false, other: true }],
-  ])('caps calls %s', (_name, caps, permits) => {
+  ])('limits requests %s', (_name, caps, permits) => {
     const limiter = new ConcurrencyLimiter(caps)
     const share = newShare()
     const hasPermit = (webhook: Webhook): boolean => limiter.hasPermit(limiter.permitsOf(webhook, 'crm'))
@@ -39,9 +39,9 @@ describe('ConcurrencyLimiter', () => {
   })
 
   it.each([
-    ['one alone takes seven eighths', 0, 56],
-    ['beside one other, a fifth of what that leaves', 1, 13],
-  ])('share the process: %s', (_name, others, expected) => {
+    ['one destination alone gets seven eighths', 0, 56],
+    ['beside another one, a fifth of the rest', 1, 13],
+  ])('shares the permits of the process: %s', (_name, others, expected) => {
     const limiter = new ConcurrencyLimiter({ maxInFlight: 64, perWebhook: 1000, perHost: 1000 })
     for (let index = 0; index < others; index++) limiter.acquire(newShare(), limiter.permitsOf(other, 'crm'))
     const share = newShare()
@@ -50,7 +50,7 @@ describe('ConcurrencyLimiter', () => {
     expect(taken).toBe(expected)
   })
 
-  it('leave the others 4/(k + 4), however many destinations hang', () => {
+  it('leaves 4/(k + 4) of the permits when k destinations hang', () => {
     const limiter = new ConcurrencyLimiter({ maxInFlight: 512, perWebhook: 1000, perHost: 1000 })
     const hanging = Array.from({ length: 25 }, (_, index) => ({
       share: newShare(),
@@ -62,8 +62,8 @@ describe('ConcurrencyLimiter', () => {
     expect(512 - limiter.inFlight).toBeGreaterThanOrEqual(((512 * 4) / (hanging.length + 4)) * 0.95)
   })
 
-  describe('share a host', () => {
-    const taken = (limiter: ConcurrencyLimiter, permits: Permits): number => {
+  describe('shares the permits of a host', () => {
+    const taken = (limiter: ConcurrencyLimiter, permits: PermitShares): number => {
       let count = 0
       for (; limiter.hasPermit(permits); count++) limiter.acquire(newShare(), permits)
       return count
@@ -79,9 +79,9 @@ describe('ConcurrencyLimiter', () => {
     })
 
     it.each([
-      ['one alone takes seven eighths', ['a', 'b'], 1, [112]],
-      ['a newcomer beside it takes half of what is free until calls end', ['a', 'b'], 2, [112, 8]],
-      ['the third one finds something too', ['a', 'b', 'c'], 3, [112, 8, 4]],
+      ['one of two destinations gets seven eighths', ['a', 'b'], 1, [112]],
+      ['a newcomer gets half of the free permits until requests end', ['a', 'b'], 2, [112, 8]],
+      ['a third one gets half of the rest', ['a', 'b', 'c'], 3, [112, 8, 4]],
     ])('%s', (_name, ids, count, expected) => {
       const { limiter, rooms } = setUp(ids)
       expect(rooms.slice(0, count).map(permits => taken(limiter, permits))).toEqual(expected)
@@ -93,7 +93,7 @@ describe('ConcurrencyLimiter', () => {
       [10, 11],
       [60, 2],
       [127, 1],
-    ])('%d that hang take %d each, and one more finds permits', (count, each) => {
+    ])('%d hanging destinations get %d each, and another one finds permits', (count, each) => {
       const { limiter, rooms } = setUp([...Array.from({ length: count }, (_, index) => `hangs-${index}`), 'well'])
       const hanging = rooms.slice(0, count)
       const held = hanging.map(() => 0)
@@ -105,7 +105,7 @@ describe('ConcurrencyLimiter', () => {
           }
       // Before the others arrived, the first destination was alone for at most one request.
       expect(Math.max(...held)).toBe(each)
-      expect(limiter.hasPermit(rooms[count] as Permits)).toBe(true)
+      expect(limiter.hasPermit(rooms[count] as PermitShares)).toBe(true)
     })
 
     it('counts all webhooks of one destination together', () => {
@@ -134,7 +134,7 @@ describe('ConcurrencyLimiter', () => {
 
     it.each([
       ['none is left out', 2, 0, 2, false],
-      ['its own calls use the limit', 2, 4, 0, false],
+      ['its own requests use the limit', 2, 4, 0, false],
       ['its own webhooks are too many', 5, 0, 4, false],
       ['others use the limit', 2, 0, 0, true, 4],
       ['others leave permits for one', 2, 0, 1, true, 3],
@@ -144,15 +144,15 @@ describe('ConcurrencyLimiter', () => {
         permits: limiter.permitsOf(webhook(`https://one.example.com/${path}`), 'a'),
       }))
       const other = others > 0 ? limiter.permitsOf(webhook('https://one.example.com/'), 'b') : undefined
-      for (let call = 0; call < others; call++) limiter.acquire(newShare(), other as Permits)
-      for (let call = 0; call < own; call++) limiter.acquire(newShare(), rooms[0]?.permits as Permits)
+      for (let call = 0; call < others; call++) limiter.acquire(newShare(), other as PermitShares)
+      for (let call = 0; call < own; call++) limiter.acquire(newShare(), rooms[0]?.permits as PermitShares)
       const found = limiter.callable(newShare(), rooms)
       expect([found.webhooks.length, found.isHeldUpByOthers]).toEqual([called, isHeldUpByOthers])
     })
 
     it('a destination below its share without free permits is held up by others', () => {
       const { limiter, rooms } = setUp(['a', 'b'], { perHost: 4 })
-      const [a, b] = rooms as [Permits, Permits]
+      const [a, b] = rooms as [PermitShares, PermitShares]
       for (let call = 0; call < 4; call++) limiter.acquire(newShare(), a)
       expect([limiter.isHeldByOthers(a), limiter.isHeldByOthers(b)]).toEqual([false, true])
     })
@@ -167,7 +167,7 @@ describe('ConcurrencyLimiter', () => {
         }
         return { limiter, slow: rooms.slice(0, 10), quick: rooms.slice(10) }
       }
-      const takenInTurn = (limiter: ConcurrencyLimiter, rooms: readonly Permits[]): number => {
+      const takenInTurn = (limiter: ConcurrencyLimiter, rooms: readonly PermitShares[]): number => {
         let count = 0
         for (const permits of rooms) {
           if (!limiter.hasPermit(permits)) continue
@@ -178,22 +178,22 @@ describe('ConcurrencyLimiter', () => {
       }
 
       it.each([
-        ['slow ones leave one to quick ones', 4_800, 5, 0, 7],
-        ['also while these hold some', 4_800, 5, 2, 5],
-        ['slow ones may have half of them', 4_800, 5, 4, 4],
-        ['and what is free, if that is less', 4_800, 5, 6, 2],
+        ['slow ones leave one permit to fast ones', 4_800, 5, 0, 7],
+        ['slow ones leave one while fast ones hold two', 4_800, 5, 2, 5],
+        ['slow ones may hold half of the permits', 4_800, 5, 4, 4],
+        ['slow ones get the free permits if these are fewer', 4_800, 5, 6, 2],
         ['none is slow: nothing stays free', 100, 5, 0, 8],
         ['all are slow: nothing stays free', 4_800, 4_800, 0, 8],
       ])('%s', (_name, slowMs, quickMs, ofQuick, expected) => {
         const { limiter, slow, quick } = crowd(slowMs, quickMs)
         expect(takenInTurn(limiter, quick.slice(0, ofQuick))).toBe(ofQuick)
         expect(takenInTurn(limiter, slow)).toBe(expected)
-        expect(limiter.hasPermit(quick[5] as Permits)).toBe(ofQuick + expected < 8)
+        expect(limiter.hasPermit(quick[5] as PermitShares)).toBe(ofQuick + expected < 8)
       })
 
       it('a destination that becomes slow during a request counts as slow immediately', () => {
         const { limiter, slow, quick } = crowd(4_800, 5)
-        const [turned] = quick as [Permits]
+        const [turned] = quick as [PermitShares]
         limiter.acquire(newShare(), turned)
         limiter.acquire(newShare(), turned)
         limiter.ended(newShare(), turned, 4_800, 0)
@@ -206,7 +206,7 @@ describe('ConcurrencyLimiter', () => {
 
     it('a webhook of two destinations is shared like a host', () => {
       const { limiter } = setUp([], { perWebhook: 9, perHost: 1_000 })
-      const [first, second] = ['a', 'b'].map(id => limiter.permitsOf(a, id)) as [Permits, Permits]
+      const [first, second] = ['a', 'b'].map(id => limiter.permitsOf(a, id)) as [PermitShares, PermitShares]
       expect([taken(limiter, first), taken(limiter, second)]).toEqual([8, 1])
     })
   })

@@ -5,7 +5,7 @@ const never = Number.NEGATIVE_INFINITY
 
 it.each([
   {
-    name: 'never, while it waits now and then',
+    name: 'never, while its event loop is idle at times',
     looks: [
       [1_250, 0.5],
       [1_500, 0.97],
@@ -14,7 +14,7 @@ it.each([
     until: never,
   },
   {
-    name: 'when it hardly ever waited',
+    name: 'when its event loop was hardly idle',
     looks: [
       [1_250, 0.98],
       [1_500, 0.5],
@@ -23,7 +23,7 @@ it.each([
     until: 1_250,
   },
   {
-    name: 'until the last such look',
+    name: 'until the last sample without idle time',
     looks: [
       [1_250, 1],
       [1_500, 1],
@@ -32,9 +32,9 @@ it.each([
     now: 1_800,
     until: 1_500,
   },
-  { name: 'never, while it looks nearly in time', looks: [[1_500, 0.5]], now: 2_000, until: never },
+  { name: 'never, while samples are almost on time', looks: [[1_500, 0.5]], now: 2_000, until: never },
   {
-    name: 'when it looked late, however much it waited',
+    name: 'when a sample was late, however idle it was',
     looks: [
       [1_501, 0.5],
       [1_751, 0],
@@ -42,8 +42,8 @@ it.each([
     now: 1_800,
     until: 1_501,
   },
-  { name: 'now, when the next look is overdue', looks: [[1_250, 0.5]], now: 1_751, until: 1_751 },
-  { name: 'now, when the first look is overdue', looks: [], now: 1_501, until: 1_501 },
+  { name: 'now, when the next sample is overdue', looks: [[1_250, 0.5]], now: 1_751, until: 1_751 },
+  { name: 'now, when the first sample is overdue', looks: [], now: 1_501, until: 1_501 },
 ] as { name: string; looks: [number, number][]; now: number; until: number }[])(
   'a process was out of CPU $name',
   ({ looks, now, until }) => {

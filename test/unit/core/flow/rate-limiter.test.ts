@@ -4,14 +4,14 @@ import { RateLimiter } from '../../../../src/core/flow/rate-limiter.ts'
 describe('100 per second, with a burst of one second', () => {
   it.each<[string, readonly [spent: number, at: number][], number, number]>([
     ['fresh', [], 0, 0],
-    ['some of it spent', [[99, 0]], 0, 0],
-    ['all of it spent', [[100, 0]], 0, 1],
-    ['a little is there again', [[100, 0]], 10, 0],
-    ['a batch larger than the burst gets through, and is paid back', [[1_000, 0]], 0, 10],
-    ['half of that is paid back', [[1_000, 0]], 5_000, 5],
-    ['all but a moment', [[1_000, 0]], 8_999, 1],
-    ['nothing is left and nothing owed', [[1_000, 0]], 9_000, 1],
-    ['the first of it again', [[1_000, 0]], 9_010, 0],
+    ['a part is spent', [[99, 0]], 0, 0],
+    ['all is spent', [[100, 0]], 0, 1],
+    ['one is free again', [[100, 0]], 10, 0],
+    ['a batch larger than the burst is accepted, and must be regained', [[1_000, 0]], 0, 10],
+    ['half of the batch is regained', [[1_000, 0]], 5_000, 5],
+    ['1 ms before it is regained', [[1_000, 0]], 8_999, 1],
+    ['all is regained, and none is free', [[1_000, 0]], 9_000, 1],
+    ['the first one is free again', [[1_000, 0]], 9_010, 0],
     [
       'a quiet source saves one second, not more',
       [
@@ -22,7 +22,7 @@ describe('100 per second, with a burst of one second', () => {
       2,
     ],
     [
-      'what is spent in parts adds up',
+      'several batches add up',
       [
         [60, 0],
         [60, 100],
@@ -60,7 +60,7 @@ describe('permits with a burst of 100 ms', () => {
     [500, 5_000],
     [7.5, 75],
     [100_000, 1_000_000],
-  ])('%d a second: as many in ten seconds, and what 100 ms may make up for', (perSecond, expected) => {
+  ])('%d per second: ten times as many in ten seconds, and at most those of 100 ms more', (perSecond, expected) => {
     const count = turnsUntil(paced(), 0, 10_000, perSecond)
     expect(count).toBeGreaterThanOrEqual(expected)
     expect(count).toBeLessThanOrEqual(expected + perSecond / 10 + 1)

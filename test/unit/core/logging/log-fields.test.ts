@@ -5,22 +5,22 @@ import { parseSync } from '@swc/core'
 import { loggable, redacted, withoutPaths } from '../../../../src/core/logging/log-fields.ts'
 import { Secret } from '../../../../src/core/units.ts'
 
-describe('facts', () => {
+describe('log fields', () => {
   it.each<[string, Record<string, unknown>, Record<string, unknown>]>([
     ['with names of Hookline', { destination: 'crm', attempt: 2 }, { destination: 'crm', attempt: 2 }],
     [
-      'with any other',
+      'with any other name',
       { userId: 'u-1', body: '{}', headers: {} },
       { userId: redacted, body: redacted, headers: redacted },
     ],
     [
-      'that are lists',
+      'that are lists or objects',
       { keys: ['kafka'], outcomes: { 0: 'timeout' } },
       { keys: ['kafka'], outcomes: { 0: 'timeout' } },
     ],
     ['of a prototype', Object.create({ destination: 'crm' }), {}],
     [
-      'that hold a URL, however deep',
+      'that contain a URL, at any depth',
       { detail: 'no https://a.example/T0/key?x', problems: ['http://b.example/secret'], error: { cause: 'c://d/e' } },
       { detail: 'no https://a.example/…', problems: ['http://b.example/…'], error: { cause: 'c://d/…' } },
     ],
@@ -33,7 +33,7 @@ describe('facts', () => {
     expect(loggable(facts)).toBe(facts)
   })
 
-  it('a secret stays one', () => {
+  it('a secret stays hidden', () => {
     expect(JSON.stringify(loggable({ detail: new Secret('hidden') }))).toBe('{"detail":"***"}')
   })
 })

@@ -1,9 +1,9 @@
 import { describe, expect, it, jest } from '@jest/globals'
 import { readBatch, writeKeyIn } from '../../../../src/core/message/batch.ts'
-import { normaliseSome } from '../../../../src/core/message/batch-messages.ts'
 import type { CallType } from '../../../../src/core/message/message.ts'
 import { maxTextLength } from '../../../../src/core/message/message-parts.ts'
-import { receivedAt, take, taken } from '../../../support/collector/batches.ts'
+import { normaliseSome } from '../../../../src/core/message/normalise-batch.ts'
+import { receivedAt, take, taken } from '../../../support/collector/normalise-body.ts'
 
 const page = (fields: object = {}): object => ({ type: 'page', userId: 'u', ...fields })
 
@@ -14,15 +14,15 @@ describe('writeKeyIn', () => {
     ['with escapes in name and value', '{"writeK\\u0065y":"k\\u0041"}', 'kA'],
     ['the last of two', '{"writeKey":"a","writeKey":"b"}', 'b'],
     ['the last of two, which is not a string', '{"writeKey":"a","writeKey":1}', undefined],
-    ['not the one of an inner object', '{"context":{"writeKey":"k"}}', undefined],
+    ['not of an inner object', '{"context":{"writeKey":"k"}}', undefined],
     ['not in __proto__', '{"__proto__":{"writeKey":"k"}}', undefined],
-    ['an empty one is none', '{"writeKey":""}', undefined],
+    ['not an empty one', '{"writeKey":""}', undefined],
     ['behind a list without a name', '{"":[1,2],"writeKey":"k"}', 'k'],
-    ['none in a list', '["writeKey","k"]', undefined],
-    ['in a body that is cut off behind it', '{"writeKey":"k","batch":[{"a":', 'k'],
+    ['not of a list', '["writeKey","k"]', undefined],
+    ['in a body that is cut off after it', '{"writeKey":"k","batch":[{"a":', 'k'],
     ['in a body that is cut off within it', '{"writeKey":"k', undefined],
     ['in a body that is broken elsewhere', '{"writeKey":"k","x":NaN}', 'k'],
-    ['in nothing', '', undefined],
+    ['in an empty body', '', undefined],
   ])('%s', (_, body, expected) => {
     expect(writeKeyIn(body)).toBe(expected)
   })
@@ -41,7 +41,7 @@ describe('does not parse a message that is too long', () => {
       { messageId: '12345678901234567890' },
     ],
     ['with no id of an inner object', `[${long('"context":{"messageId":"m"},')}]`, undefined, { messageId: undefined }],
-    ['with an id that is none', `[${long('"messageId":{"a":"m"},')}]`, undefined, { messageId: undefined }],
+    ['with an invalid id', `[${long('"messageId":{"a":"m"},')}]`, undefined, { messageId: undefined }],
     ['one message', long('"messageId":"m",'), undefined, { messageId: 'm' }],
     ['one message of the type of the path', long('"messageId":"m",'), 'page', { messageId: 'm' }],
   ])('%s', (_, body, type, expected) => {
@@ -64,11 +64,11 @@ describe('does not parse a message that is too long', () => {
 
   it.each<[string, string, CallType | undefined, string]>([
     ['a list where the path says one message', `[${space}]`, 'page', 'invalid_body'],
-    ['an object that says no type', `{"a":${space}1}`, undefined, 'invalid_body'],
+    ['an object without a type', `{"a":${space}1}`, undefined, 'invalid_body'],
     ['a string', `"${space}"`, undefined, 'invalid_body'],
     ['a string where the path says one message', `"${space}"`, 'page', 'invalid_body'],
     ['brackets', '['.repeat(maxTextLength + 1), 'page', 'invalid_json'],
-    ['no JSON', `x${space}`, 'page', 'invalid_json'],
+    ['text that is not JSON', `x${space}`, 'page', 'invalid_json'],
     ['an object that does not end', `{"type":"page","a":[${space}`, undefined, 'invalid_json'],
     ['the context of a batch', `{"batch":[],"context":{"a":${space}1}}`, undefined, 'payload_too_large'],
   ])('refused: %s', (_, body, type, code) => {
@@ -89,7 +89,7 @@ describe('does not parse a message that is too long', () => {
   })
 })
 
-describe('splits long work into parts', () => {
+describe('the parts of a long request', () => {
   it('have some tens of kilobytes, and at least one message each', () => {
     const batch = readBatch(
       JSON.stringify({ batch: Array(5).fill(page({ properties: { a: 'x'.repeat(30_000) } })) }),

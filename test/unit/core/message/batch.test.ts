@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { maxElements, maxMessages, readBatch } from '../../../../src/core/message/batch.ts'
 import type { CallType, Message } from '../../../../src/core/message/message.ts'
-import { type Normalised, receivedAt, take, taken } from '../../../support/collector/batches.ts'
+import { type Normalised, receivedAt, take, taken } from '../../../support/collector/normalise-body.ts'
 
 /** The only message of a body. */
 function only(body: unknown, type?: CallType): Message {
@@ -19,10 +19,10 @@ describe('forms of a body', () => {
     ['a batch', { batch: [page()] }, undefined],
     ['with unknown members', { batch: [page()], sequence: 1, _metadata: {}, timestamp: 'x' }, undefined],
     ['a list of messages', [page()], undefined],
-    ['one message where a batch is meant', page(), undefined],
+    ['one message on a path for batches', page(), undefined],
     ['one message of the type of the path', { userId: 'u' }, 'page'],
-    ['the type of the path beats the message (Jitsu, RudderStack)', page({ type: 'track' }), 'page'],
-    ['the type of the path, of a message that says it is a batch', page({ batch: [] }), 'page'],
+    ['the type of the path rather than of the message (Jitsu, RudderStack)', page({ type: 'track' }), 'page'],
+    ['the type of the path, for a message with a member batch', page({ batch: [] }), 'page'],
   ])('%s', (_, body, type) => {
     expect(only(body, type)).toMatchObject({ type: 'page', userId: 'u', messageId: 'new-1', timestamp: receivedAt })
   })
@@ -32,9 +32,9 @@ describe('forms of a body', () => {
   })
 
   it.each<[string, string, unknown, CallType | undefined]>([
-    ['no JSON', 'invalid_json', '', undefined],
-    ['no JSON, one message', 'invalid_json', '{"userId":NaN}', 'page'],
-    ['no JSON, and no batch in it', 'invalid_json', '{"type":"page","userId":NaN}', undefined],
+    ['an empty body', 'invalid_json', '', undefined],
+    ['one message that is not JSON', 'invalid_json', '{"userId":NaN}', 'page'],
+    ['text that is not JSON and has no batch', 'invalid_json', '{"type":"page","userId":NaN}', undefined],
     ['text', 'invalid_body', '"batch"', undefined],
     ['null', 'invalid_body', 'null', undefined],
     ['neither batch nor type', 'invalid_body', { messages: [] }, undefined],
@@ -59,12 +59,12 @@ describe('write key of the body', () => {
   it.each<[string, unknown, CallType | undefined, string | undefined]>([
     ['of a batch (Java, Kotlin, Python)', { batch: [], writeKey: 'k' }, undefined, 'k'],
     ['of a message', page({ writeKey: 'k' }), 'page', 'k'],
-    ['of a message where a batch is meant', page({ writeKey: 'k' }), undefined, 'k'],
-    ['of a batch that is cut', '{"batch":[NaN],"writeKey":"k"}', undefined, 'k'],
+    ['of a message on a path for batches', page({ writeKey: 'k' }), undefined, 'k'],
+    ['of a batch with invalid JSON', '{"batch":[NaN],"writeKey":"k"}', undefined, 'k'],
     ['none', { batch: [] }, undefined, undefined],
-    ['none in a list', [], undefined, undefined],
-    ['an empty one is none', { batch: [], writeKey: '' }, undefined, undefined],
-    ['a number is none', { batch: [], writeKey: 1 }, undefined, undefined],
+    ['not of a list', [], undefined, undefined],
+    ['not an empty one', { batch: [], writeKey: '' }, undefined, undefined],
+    ['not a number', { batch: [], writeKey: 1 }, undefined, undefined],
   ])('%s', (_, body, type, expected) => {
     const batch = readBatch(typeof body === 'string' ? body : JSON.stringify(body), type)
     expect(batch).toMatchObject({ kind: 'batch', writeKey: expected })
@@ -79,7 +79,7 @@ describe('ids', () => {
     ['in one message', `{"type":"page","userId":${big}}`, undefined],
     ['in one message of the type of the path', `{"userId":${big}}`, 'page' as const],
     ['the last of two lists', `{"batch":[1,2],"batch":[{"type":"page","userId":${big}}]}`, undefined],
-  ])('a number is its digits as written, %s', (_, body, type) => {
+  ])('a number keeps its digits as written, %s', (_, body, type) => {
     expect(only(body, type).userId).toBe(big)
   })
 
@@ -100,7 +100,7 @@ describe('ids', () => {
 })
 
 describe('the fields of the batch', () => {
-  it('context and integrations are merged into each message; the fields of the message win', () => {
+  it('context and integrations are merged into each message, whose own fields take precedence', () => {
     const body = {
       context: { library: { name: 'go' }, ip: '1.1.1.1' },
       integrations: { All: false, Webhooks: true },
@@ -121,7 +121,7 @@ describe('the fields of the batch', () => {
     expect(times).toEqual(['2026-11-21T11:59:00.000Z', '2026-11-21T13:59:00.000Z'])
   })
 
-  it('a single message is not a batch: its context is its own', () => {
+  it('the context of a single message is not a batch context', () => {
     expect(only(page({ context: { ip: 'x' }, sentAt: 'never' })).context).toBe('{"ip":"x"}')
   })
 
@@ -131,8 +131,8 @@ describe('the fields of the batch', () => {
     ['at the limit, together', filling(16_384), filling(16_384), undefined],
     ['over the limit', filling(32_767), {}, 'payload_too_large'],
     ['over the limit, together', filling(16_384), filling(16_385), 'payload_too_large'],
-    ['bytes count, not characters', { a: 'é'.repeat(16_379) }, {}, undefined],
-    ['bytes count, not characters', { a: 'é'.repeat(16_380) }, {}, 'payload_too_large'],
+    ['bytes count, not characters: at the limit', { a: 'é'.repeat(16_379) }, {}, undefined],
+    ['bytes count, not characters: over it', { a: 'é'.repeat(16_380) }, {}, 'payload_too_large'],
     ['too deep', JSON.parse(`${'{"a":'.repeat(101)}1${'}'.repeat(101)}`), {}, 'invalid_body'],
   ])('32,768 bytes: %s', (_, context, integrations, code) => {
     const outcome = take({ batch: [page()], context, integrations })
@@ -150,7 +150,7 @@ describe('the fields of the batch', () => {
     ['no object', { context: 'x', integrations: 5 }],
     ['PHP’s empty object', { context: [], integrations: [] }],
     ['null', { context: null, integrations: null, sentAt: null }],
-  ])('%s says nothing', (_, beside) => {
+  ])('%s counts as absent', (_, beside) => {
     expect(only({ ...beside, batch: [page()] })).toMatchObject({ context: undefined, integrations: undefined })
   })
 })
@@ -177,7 +177,7 @@ describe('each message is validated alone', () => {
     expect(taken(text)).toMatchObject({ droppedKeys: 2, messages: [{ properties: '{}' }] })
   })
 
-  it(`of more than ${maxMessages} the surplus is rejected one by one`, () => {
+  it(`of more than ${maxMessages} messages, each further one is rejected`, () => {
     const outcome = taken({
       batch: Array.from({ length: maxMessages + 2 }, (_, index) => page({ messageId: `m${index}` })),
     })
@@ -189,9 +189,9 @@ describe('each message is validated alone', () => {
   })
 
   it.each([
-    ['of one that is JSON', `[${'0,'.repeat(maxElements)}0]`],
-    ['of one that is cut', `[${'0,'.repeat(maxElements)}]`],
-  ])(`a body with more than ${maxElements} is refused, %s`, (_, body) => {
+    ['in valid JSON', `[${'0,'.repeat(maxElements)}0]`],
+    ['in invalid JSON', `[${'0,'.repeat(maxElements)}]`],
+  ])(`a body with more than ${maxElements} elements is refused, %s`, (_, body) => {
     expect(take(body)).toMatchObject({ kind: 'refused', code: 'payload_too_large' })
     expect(taken(body.replace('0,', ''))).toMatchObject({ messages: [] })
   })

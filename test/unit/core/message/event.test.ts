@@ -15,8 +15,8 @@ const blank = { type: 'page', messageId: 'm1', userId: undefined, anonymousId: u
 describe('keyOf', () => {
   it.each([
     ['the user', { userId: 'u', anonymousId: 'a' }, 'u'],
-    ['else the anonymous id', { anonymousId: 'a' }, 'a'],
-    ['else nobody', {}, undefined],
+    ['the anonymous id without a user', { anonymousId: 'a' }, 'a'],
+    ['none without both', {}, undefined],
   ])('%s', (_, ids, key) => {
     expect(keyOf({ ...blank, ...ids })).toBe(key)
   })
@@ -113,7 +113,7 @@ describe('normaliseEvent', () => {
   })
 
   it.each([
-    ['small, which an SDK would mean as seconds', 1_500, 1_500],
+    ['small, which from an SDK would mean seconds', 1_500, 1_500],
     ['negative', -1, -1],
     ['zero', 0, 0],
     ['absent: when it was received', undefined, receivedAt],
@@ -165,10 +165,10 @@ describe('normaliseEvent', () => {
   it.each([
     ['a delete', { type: 'delete' }, 'unknown_type'],
     ['an unknown type', { type: 'purchase' }, 'unknown_type'],
-    ['nobody', { userId: null }, 'missing_id'],
+    ['no user', { userId: null }, 'missing_id'],
     ['a number that is not finite', { traits: '{"a":1e400}' }, 'non_finite_number'],
-    ['too deep a part', { traits: '['.repeat(100_000) + ']'.repeat(100_000) }, 'too_deep'],
-    ['too large a message', { properties: JSON.stringify({ a: 'x'.repeat(32_768) }) }, 'message_too_large'],
+    ['a part that is too deep', { traits: '['.repeat(100_000) + ']'.repeat(100_000) }, 'too_deep'],
+    ['a message that is too large', { properties: JSON.stringify({ a: 'x'.repeat(32_768) }) }, 'message_too_large'],
   ])('the same rules as for an SDK: %s', (_, message, code) => {
     expect(take(foreign(message))).toMatchObject({ kind: 'rejected', code })
   })

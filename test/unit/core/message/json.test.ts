@@ -14,7 +14,7 @@ describe('parseJson', () => {
     ['as message id', '{"messageId":9007199254740993}', { messageId: '9007199254740993' }],
     ['twice: the last one', '{"userId":1,"userId":9007199254740993}', { userId: '9007199254740993' }],
     ['number, then text', '{"userId":1,"userId":"a"}', { userId: 'a' }],
-    ['no id of the message', '{"userId":7,"traits":{"userId":1.0}}', { userId: '7', traits: { userId: 1 } }],
+    ['an id of another object stays', '{"userId":7,"traits":{"userId":1.0}}', { userId: '7', traits: { userId: 1 } }],
     ['with an escape in its name', '{"us\\u0065rId":9007199254740993}', { userId: '9007199254740993' }],
     ['with white space', '{ "userId" :\t1.0 }', { userId: '1.0' }],
     [
@@ -22,15 +22,15 @@ describe('parseJson', () => {
       '{"userId":1.0,"__proto__":{"userId":2.0}}',
       JSON.parse('{"userId":"1.0","__proto__":{"userId":2}}'),
     ],
-    ['only deeper down', '{"properties":{"userId":1.0}}', { properties: { userId: 1 } }],
-    ['in its place', '{"type":"track","userId":7,"event":"x"}', { type: 'track', userId: '7', event: 'x' }],
+    ['only in another object', '{"properties":{"userId":1.0}}', { properties: { userId: 1 } }],
+    ['its position is kept', '{"type":"track","userId":7,"event":"x"}', { type: 'track', userId: '7', event: 'x' }],
   ])('an id that is a number becomes its digits as written: %s', (_, text, value) => {
     const parsed = parseJson(text)
     expect(parsed).toEqual({ kind: 'parsed', value })
     expect(JSON.stringify(parsed)).toBe(JSON.stringify({ kind: 'parsed', value }))
   })
 
-  it.each(['null', '5', '"text"', '[{"userId":1.0}]', 'true'])('hands on what is no object: %s', text => {
+  it.each(['null', '5', '"text"', '[{"userId":1.0}]', 'true'])('returns a non-object unchanged: %s', text => {
     expect(parseJson(text)).toEqual({ kind: 'parsed', value: JSON.parse(text) })
   })
 
@@ -43,7 +43,7 @@ describe('parseJson', () => {
       '{"a":1',
       "The message is not JSON: Expected ',' or '}' after property value in JSON at position 6 (line 1 column 7).",
     ],
-  ])('tells what is wrong and quotes nothing: %s', (_, text, message) => {
+  ])('describes the error without quoting the text: %s', (_, text, message) => {
     expect(parseJson(text)).toEqual({ kind: 'rejected', code: 'invalid_json', message })
   })
 
@@ -75,7 +75,7 @@ describe('canonicalJson: changes nothing when applied twice', () => {
     ['a pair of surrogates', '"\\ud83d\\ude00"', '"😀"'],
     ['a lone surrogate in a value', '["a\\ud83d","\\ude00b"]', '["a\ufffd","\ufffdb"]'],
     ['a lone surrogate in a key', '{"\\ud83d":{"x":1}}', '{"\ufffd":{"x":1}}'],
-    ['keys that fall together', '{"\\ud83d":1,"z":2,"\\udfff":3}', '{"\ufffd":3,"z":2}'],
+    ['keys that become equal', '{"\\ud83d":1,"z":2,"\\udfff":3}', '{"\ufffd":3,"z":2}'],
     [
       'constructor stays',
       '{"constructor":{"prototype":1},"toString":2}',
@@ -89,10 +89,10 @@ describe('canonicalJson: changes nothing when applied twice', () => {
   it.each([
     ['at the top', '{"__proto__":{"admin":true},"a":1}', '{"a":1}', 1],
     ['at every depth', '{"a":[{"__proto__":1,"b":{"__proto__":null}}],"__proto__":2}', '{"a":[{"b":{}}]}', 3],
-    ['with all that is in it', '{"__proto__":{"__proto__":1,"x":1e400}}', '{}', 1],
+    ['with all of its members', '{"__proto__":{"__proto__":1,"x":1e400}}', '{}', 1],
     ['spelled with an escape', '{"__pro\\u0074o__":1}', '{}', 1],
     ['not as a value', '["__proto__"]', '["__proto__"]', 0],
-  ])('leaves __proto__ out and counts it: %s', (_, text, expected, droppedKeys) => {
+  ])('removes __proto__ and counts it: %s', (_, text, expected, droppedKeys) => {
     expect(canonicalOf(text)).toEqual({ kind: 'canonical', text: expected, droppedKeys })
   })
 
@@ -101,7 +101,7 @@ describe('canonicalJson: changes nothing when applied twice', () => {
     ['undefined within', { a: undefined, b: [undefined] }, '{"b":[null]}'],
     ['a bigint within', { a: 1n, b: [1n] }, '{"b":[null]}'],
     ['a hole in a list', new Array(2), '[null,null]'],
-  ])('writes what JSON cannot carry as JSON.stringify would: %s', (_, value, text) => {
+  ])('writes values that JSON does not have like JSON.stringify: %s', (_, value, text) => {
     expect(canonicalJson(value)).toEqual({ kind: 'canonical', text, droppedKeys: 0 })
   })
 })
@@ -121,8 +121,8 @@ describe('canonicalJson: rejections', () => {
   it.each([
     ['lists', nested(maxNesting), nested(maxNesting + 1)],
     ['objects', `${'{"a":'.repeat(99)}{}${'}'.repeat(99)}`, `${'{"a":'.repeat(100)}{}${'}'.repeat(100)}`],
-    ['after something to rewrite', `["\\ud83d",${nested(99)}]`, `["\\ud83d",${nested(100)}]`],
-  ])('100 levels are taken, 101 are not: %s', (_, taken, refused) => {
+    ['after a value that is rewritten', `["\\ud83d",${nested(99)}]`, `["\\ud83d",${nested(100)}]`],
+  ])('accepts 100 levels, and rejects 101: %s', (_, taken, refused) => {
     expect(canonicalOf(taken)).toMatchObject({ kind: 'canonical' })
     expect(canonicalJson(JSON.parse(refused), 'traits')).toEqual({
       kind: 'rejected',
@@ -131,7 +131,7 @@ describe('canonicalJson: rejections', () => {
     })
   })
 
-  it('100,000 levels overflow nothing', () => {
+  it('100,000 levels do not overflow the stack', () => {
     expect(canonicalOf(nested(100_000))).toMatchObject({ code: 'too_deep' })
   })
 

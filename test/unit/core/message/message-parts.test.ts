@@ -14,14 +14,14 @@ describe('partsOf', () => {
   it.each([
     ['none', {}, {}],
     ['[] is {}', { properties: [], traits: [], context: [], integrations: [] }, { properties: '{}', traits: '{}' }],
-    ['{} in context and integrations says nothing', { context: {}, integrations: {} }, {}],
+    ['{} in context and integrations counts as absent', { context: {}, integrations: {} }, {}],
     [
       'a value that is not an object is absent',
       { properties: null, traits: 'x', context: 5, integrations: [true] },
       {},
     ],
     ['canonical text', { properties: { b: 1, 2: 1.0, a: 'x\ud83d' } }, { properties: '{"2":1,"b":1,"a":"x\ufffd"}' }],
-    ['a list within stays one', { traits: { tags: [] } }, { traits: '{"tags":[]}' }],
+    ['an inner list stays a list', { traits: { tags: [] } }, { traits: '{"tags":[]}' }],
   ])('%s', (_, fields, expected) => {
     expect(textsOf(fields)).toEqual(expected)
   })
@@ -29,7 +29,7 @@ describe('partsOf', () => {
   it.each([
     ['alone', { context: { integrations: { A: false } } }, undefined, '{"A":false}'],
     [
-      'key by key, the top level wins',
+      'key by key; the top level takes precedence',
       { integrations: { A: true, C: 1 }, context: { ip: 'x', integrations: { A: false, B: false } } },
       '{"ip":"x"}',
       '{"A":true,"B":false,"C":1}',
@@ -41,15 +41,15 @@ describe('partsOf', () => {
       '{"A":false}',
     ],
     ['not an object', { integrations: { A: true }, context: { x: 1, integrations: 'none' } }, '{"x":1}', '{"A":true}'],
-    ["that is PHP's empty one", { integrations: { A: true }, context: { integrations: [] } }, undefined, '{"A":true}'],
+    ["PHP's empty object", { integrations: { A: true }, context: { integrations: [] } }, undefined, '{"A":true}'],
   ])('context.integrations moves up: %s', (_, fields, context, integrations) => {
     expect(textsOf(fields)).toEqual({ context, integrations })
   })
 
   it.each([
-    ['nothing of its own', {}, { library: { name: 'go' } }, { A: false }, '{"library":{"name":"go"}}', '{"A":false}'],
+    ['none of its own', {}, { library: { name: 'go' } }, { A: false }, '{"library":{"name":"go"}}', '{"A":false}'],
     [
-      'its own keys win whole',
+      'keys of the message replace whole values',
       { context: { library: { name: 'js' }, ip: 'x' }, integrations: { A: true } },
       { library: { name: 'go', version: '1' }, os: {} },
       { A: false, B: false },
@@ -66,7 +66,7 @@ describe('partsOf', () => {
     ],
     ['no objects', { context: { ip: 'x' } }, 'x', [false], '{"ip":"x"}', undefined],
     ['empty', {}, [], {}, undefined, undefined],
-  ])("the batch's: %s", (_, fields, batchContext, batchIntegrations, context, integrations) => {
+  ])('batch context and integrations: %s', (_, fields, batchContext, batchIntegrations, context, integrations) => {
     expect(textsOf(fields, { batchContext, batchIntegrations })).toEqual({ context, integrations })
   })
 
@@ -78,10 +78,10 @@ describe('partsOf', () => {
 
   it.each([
     ['of an identify without traits', 'identify', { context: { traits: { a: 1 } } }, '{"a":1}'],
-    ['not where there are traits', 'identify', { traits: {}, context: { traits: { a: 1 } } }, '{}'],
+    ['not when there are traits', 'identify', { traits: {}, context: { traits: { a: 1 } } }, '{}'],
     ['not when it is not an object', 'identify', { context: { traits: 'a' } }, undefined],
     ['not of a group', 'group', { context: { traits: { a: 1 } } }, undefined],
-  ] as const)('takes context.traits (RudderStack Python): %s', (_, type, fields, traits) => {
+  ] as const)('uses context.traits as traits (RudderStack Python): %s', (_, type, fields, traits) => {
     expect(textsOf(fields, {}, type)).toEqual({ traits, context: JSON.stringify(fields.context) })
   })
 })
@@ -110,7 +110,7 @@ describe('hostile content', () => {
   })
 })
 
-describe('32,768 bytes', () => {
+describe('the limit of 32,768 bytes', () => {
   const bytesOf = (value: object): number => Buffer.byteLength(JSON.stringify(value))
   /** A message of `bytes` bytes whose `field` is filled with `filler`. */
   function ofBytes(bytes: number, filler: string, field: string): object {
@@ -124,7 +124,7 @@ describe('32,768 bytes', () => {
     ['two bytes a character', 'ä', 'properties'],
     ['three bytes a character', '漢', 'properties'],
     ['four bytes a pair', '😀', 'traits'],
-    ['what is escaped', '"', 'context'],
+    ['escaped characters', '"', 'context'],
     ['control characters', '\u0001', 'context'],
     ['an unknown field', 'x', 'unknown "field"'],
   ])('%s', (_, filler, field) => {
@@ -137,20 +137,20 @@ describe('32,768 bytes', () => {
     })
   })
 
-  it.each(['x', '\u0001'])('text beside the parts counts: %j', character => {
+  it.each(['x', '\u0001'])('counts text outside the parts: %j', character => {
     const unit = bytesOf([character]) - bytesOf([''])
     const room = Math.floor((maxMessageBytes - bytesOf({ name: '' })) / unit)
     expect(partsOfTrack({ name: character.repeat(room) })).toMatchObject({ kind: 'parts' })
     expect(partsOfTrack({ name: character.repeat(room + 1) })).toMatchObject({ code: 'message_too_large' })
   })
 
-  it('removed members do not count', () => {
+  it('does not count removed members', () => {
     const text = 'x'.repeat(20_000)
     expect(partsOfTrack(JSON.parse(`{"__proto__":"${text}","name":"${text}"}`))).toMatchObject({ kind: 'parts' })
     expect(partsOfTrack({ name: text, context: undefined })).toMatchObject({ kind: 'parts' })
   })
 
-  it("the batch's context does not", () => {
+  it('does not count the context of the batch', () => {
     const batch = { batchContext: { big: 'x'.repeat(30_000) } }
     expect(partsOfTrack(ofBytes(maxMessageBytes, 'x', 'context'), batch)).toMatchObject({ kind: 'parts' })
   })

@@ -62,12 +62,12 @@ describe('the required fields of a call', () => {
   it.each([
     ['identify without an id', { type: 'identify' }, 'missing_id'],
     ['track without an id', { type: 'track', event: 'x' }, 'missing_id'],
-    ['track without anything: event first', { type: 'track' }, 'missing_event'],
+    ['track without any field: event is checked first', { type: 'track' }, 'missing_event'],
     ['page without an id', { type: 'page', name: 'x' }, 'missing_id'],
     ['screen without an id', { type: 'screen' }, 'missing_id'],
     ['group without an id', { type: 'group', groupId: 'g' }, 'missing_id'],
-    ['group without anything: groupId first', { type: 'group' }, 'missing_group_id'],
-    ['alias without anything: userId first', { type: 'alias' }, 'missing_user_id'],
+    ['group without any field: groupId is checked first', { type: 'group' }, 'missing_group_id'],
+    ['alias without any field: userId is checked first', { type: 'alias' }, 'missing_user_id'],
     ['alias to an anonymous id', { type: 'alias', anonymousId: 'a', previousId: 'p' }, 'missing_user_id'],
     ['alias without previousId', { type: 'alias', userId: 'u' }, 'missing_previous_id'],
     ['an empty id', { type: 'page', userId: '', anonymousId: null }, 'missing_id'],
@@ -82,7 +82,7 @@ describe('the required fields of a call', () => {
     expect(take(input)).toEqual({ kind: 'rejected', code, message: texts[code] })
   })
 
-  it.each([null, undefined, 'text', 5, true, [], [{ type: 'page', userId: 'u' }]])('an object: not %j', input => {
+  it.each([null, undefined, 'text', 5, true, [], [{ type: 'page', userId: 'u' }]])('not an object: %j', input => {
     expect(take(input)).toMatchObject({ kind: 'rejected', code: 'not_an_object' })
   })
 
@@ -93,7 +93,7 @@ describe('the required fields of a call', () => {
     { type: 'screen', userId: 'u' },
     { type: 'group', groupId: 'g', anonymousId: 'a' },
     { type: 'alias', userId: 'u', previousId: 'p' },
-  ])('enough: %j', input => {
+  ])('accepts the minimum: %j', input => {
     expect(taken(input)).toMatchObject(input)
   })
 })
@@ -102,13 +102,13 @@ describe('ids', () => {
   it.each([
     ['a number as written', '{"type":"page","userId":12345678901234567890}', { userId: '12345678901234567890' }],
     [
-      'each of them',
+      'every kind of id as a number',
       '{"type":"page","userId":1,"anonymousId":2,"groupId":3,"previousId":4,"messageId":5}',
       { userId: '1', anonymousId: '2', groupId: '3', previousId: '4', messageId: '5' },
     ],
     ['a lone surrogate', '{"type":"page","userId":"u\\ud83d"}', { userId: 'u\ufffd' }],
     [
-      'absent ones',
+      'empty ids are absent',
       '{"type":"page","userId":"u","anonymousId":"","groupId":null,"previousId":{}}',
       { anonymousId: undefined, groupId: undefined, previousId: undefined },
     ],
@@ -132,11 +132,11 @@ describe('timestamp', () => {
   const timestamp = '2026-11-21T13:59:00.000Z'
   const fast = '2026-11-21T14:00:00.000Z'
   it.each([
-    ['none: the time of receipt, for any clock', { sentAt: fast }, undefined, '2026-11-21T12:00:00.000Z'],
-    ['null is none', { timestamp: null }, undefined, '2026-11-21T12:00:00.000Z'],
-    ['as it is', { timestamp }, undefined, timestamp],
+    ['no timestamp: the time of receipt', { sentAt: fast }, undefined, '2026-11-21T12:00:00.000Z'],
+    ['null: the time of receipt', { timestamp: null }, undefined, '2026-11-21T12:00:00.000Z'],
+    ['a valid timestamp', { timestamp }, undefined, timestamp],
     ['only originalTimestamp (RudderStack)', { originalTimestamp: timestamp }, undefined, timestamp],
-    ['timestamp before originalTimestamp', { timestamp, originalTimestamp: '2001-01-01' }, undefined, timestamp],
+    ['timestamp rather than originalTimestamp', { timestamp, originalTimestamp: '2001-01-01' }, undefined, timestamp],
     ['the future', { timestamp: '2999-01-01' }, undefined, '2999-01-01T00:00:00.000Z'],
     ["corrected by the message's sentAt", { timestamp, sentAt: fast }, timestamp, '2026-11-21T11:59:00.000Z'],
     ["corrected by the batch's sentAt", { timestamp }, fast, '2026-11-21T11:59:00.000Z'],
@@ -147,8 +147,8 @@ describe('timestamp', () => {
       fast,
       '2026-11-21T11:59:00.000Z',
     ],
-    ['no sentAt that is a time', { timestamp, sentAt: 'now' }, 'now', timestamp],
-    ['history stays exact', { timestamp: '2012-12-02T00:30:08.276Z' }, fast, '2012-12-02T00:30:08.276Z'],
+    ['no valid sentAt', { timestamp, sentAt: 'now' }, 'now', timestamp],
+    ['a historical time is not corrected', { timestamp: '2012-12-02T00:30:08.276Z' }, fast, '2012-12-02T00:30:08.276Z'],
     ['as a number', { timestamp: 1_447_754_426 }, undefined, '2015-11-17T10:00:26.000Z'],
   ])('%s', (_, fields, sentAt, expected) => {
     expect(timeOf(track(fields), { sentAt })).toBe(expected)
@@ -159,7 +159,7 @@ describe('timestamp', () => {
     ['timestamp', { timestamp: '1447754426' }],
     ['timestamp', { timestamp: '' }],
     ['originalTimestamp', { originalTimestamp: {} }],
-  ])('what is no time is rejected, naming %s', (field, fields) => {
+  ])('an invalid time is rejected, naming %s', (field, fields) => {
     expect(take(track(fields))).toEqual({
       kind: 'rejected',
       code: 'invalid_timestamp',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { readBatch } from '../../../../src/core/message/batch.ts'
-import { take, taken } from '../../../support/collector/batches.ts'
+import { take, taken } from '../../../support/collector/normalise-body.ts'
 
 describe('broken JSON in one message affects only that message', () => {
   const good = '{"type":"page","userId":"u"}'
@@ -11,7 +11,7 @@ describe('broken JSON in one message affects only that message', () => {
     ['a quote in a string', '{"type":"page","userId":"the "user""}'],
     ['a bracket that is not closed', '{"type":"page","userId":"u","properties":{"a":[1}}'],
     ['a control character in a string', '{"type":"page","userId":"a\nb"}'],
-    ['a comma too many', '{"type":"page","userId":"u",}'],
+    ['a surplus comma', '{"type":"page","userId":"u",}'],
   ])('%s', (_, bad) => {
     const body = `{"writeKey":"k","batch":[${good},${bad},${good}],"context":{"ip":"x"}}`
     const outcome = taken(body)
@@ -29,8 +29,8 @@ describe('broken JSON in one message affects only that message', () => {
   it.each([
     ['the context of the batch', '{"batch":[NaN],"context":{"a":NaN}}', "'context' of the batch"],
     ['its sentAt', '{"batch":[NaN],"sentAt":now}', "'sentAt' of the batch"],
-    ['what holds it together', '{"batch":[NaN]', 'The body'],
-  ])('in %s it costs the request', (_, body, named) => {
+    ['the text around the messages', '{"batch":[NaN]', 'The body'],
+  ])('in %s it fails the request', (_, body, named) => {
     expect(take(body)).toMatchObject({ code: 'invalid_json', message: expect.stringContaining(named) })
   })
 })

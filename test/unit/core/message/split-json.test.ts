@@ -30,7 +30,7 @@ describe('cuts JSON where a parser would', () => {
     ['a name with escapes', '{"b\\u0061tch":[1],"x\\"":2}', ['1']],
     ['two lists of one name: the last one', '{"batch":[1],"batch":[2,3]}', ['2', '3']],
     ['two members of one name: the last one', '{"context":1,"batch":[],"context":2}', ['context=2']],
-    ['a list of that name deeper down', '{"x":{"batch":[9]},"batch":[1]}', ['1']],
+    ['a nested list of that name', '{"x":{"batch":[9]},"batch":[1]}', ['1']],
   ])('%s', (_, text, expected) => {
     expect(cut(text)).toEqual(expected)
     expect(() => JSON.parse(text)).not.toThrow()
@@ -39,13 +39,13 @@ describe('cuts JSON where a parser would', () => {
 
 describe('a broken element does not affect the others', () => {
   it.each<[string, string, readonly string[]]>([
-    ['no value of JSON', '{"batch":[{"a":NaN},{"b":1}]}', ['{"a":NaN}', '{"b":1}']],
+    ['a value that is not JSON', '{"batch":[{"a":NaN},{"b":1}]}', ['{"a":NaN}', '{"b":1}']],
     ['nothing between two commas', '[1,,2]', ['1', '', '2']],
     ['a comma at the end', '[1,]', ['1', '']],
     ['no comma', '[{"a":1} {"b":2},3]', ['{"a":1} {"b":2}', '3']],
     ['a bracket that is not closed', '[{"a":[1},{"b":2}]', ['{"a":[1}', '{"b":2}']],
     ['a brace in a list that is not closed', '[{"a":[{"x":1],"y":2},{"b":2}]', ['{"a":[{"x":1],"y":2}', '{"b":2}']],
-    ['a brace too many', '[{"a":1}},{"b":2}]', ['{"a":1}}', '{"b":2}']],
+    ['a surplus brace', '[{"a":1}},{"b":2}]', ['{"a":1}}', '{"b":2}']],
     [
       'an unclosed brace: its end is unknown',
       '{"batch":[1,{"a":1,{"b":2}],"context":3}',
@@ -77,9 +77,9 @@ describe('broken: the text between the elements', () => {
     ['no colon', '{"batch" [1]}'],
     ['no comma between members', '{"batch":[1] "x":2}'],
     ['a comma at the end of the members', '{"batch":[1],}'],
-    ['a bracket too many: which one ends the list?', '{"batch":[{"a":1]},{"b":2}]}'],
-    ['something behind it', '{"batch":[1]} 2'],
-    ['something behind the list', '[1] [2]'],
+    ['a surplus bracket: the end of the list is unknown', '{"batch":[{"a":1]},{"b":2}]}'],
+    ['text after the object', '{"batch":[1]} 2'],
+    ['text after the list', '[1] [2]'],
   ])('%s', (_, text) => {
     expect(cut(text)).toBe('broken')
   })
@@ -91,9 +91,9 @@ describe('no list', () => {
     ['only white space', ' \n', 'scalar'],
     ['neither list nor object', '"batch"', 'scalar'],
     ['an empty object', ' {} ', 'object'],
-    ['no list in it', '{"a":[1]}', 'object'],
-    ['the list is none', '{"batch":{"0":{}}}', 'object'],
-    ['the last of two lists is none', '{"batch":[1],"batch":2}', 'object'],
+    ['no member of that name', '{"a":[1]}', 'object'],
+    ['the member is not a list', '{"batch":{"0":{}}}', 'object'],
+    ['the last member of that name is not a list', '{"batch":[1],"batch":2}', 'object'],
   ])('%s', (_, text, expected) => {
     expect(cut(text)).toBe(expected)
   })
@@ -101,9 +101,9 @@ describe('no list', () => {
 
 describe('membersIn', () => {
   it.each<[string, string, object]>([
-    ['the last of a name', '{"context":1,"writeKey":"k","context":{"a":2}}', { context: '{"a":2}', writeKey: '"k"' }],
+    ['the last of one name', '{"context":1,"writeKey":"k","context":{"a":2}}', { context: '{"a":2}', writeKey: '"k"' }],
     ['names with escapes', '{"\\u0063ontext":1}', { context: '1' }],
-    ['as far as the text goes', '{"writeKey":"k","x":NaN,"context":[', { writeKey: '"k"', context: '[' }],
+    ['a member that is cut off', '{"writeKey":"k","x":NaN,"context":[', { writeKey: '"k"', context: '[' }],
     ['none of an inner object', '{"x":{"context":1},"y":[{"writeKey":2}]}', {}],
     ['none of a list', '["writeKey","k"]', {}],
   ])('%s', (_, text, expected) => {
@@ -111,12 +111,12 @@ describe('membersIn', () => {
   })
 })
 
-describe('how many', () => {
+describe('the maximum number of elements', () => {
   it.each([
-    ['as many as may be', 3, '[1,2,3]', ['1', '2', '3']],
+    ['exactly the maximum', 3, '[1,2,3]', ['1', '2', '3']],
     ['one more', 2, '[1,2,3]', 'too_many'],
     ['one more, in a batch', 2, '{"batch":[,,]}', 'too_many'],
-    ['one more in a list that another one of its name hides', 2, '{"batch":[1,2,3],"batch":[4]}', ['4']],
+    ['one more in a list that another list of its name replaces', 2, '{"batch":[1,2,3],"batch":[4]}', ['4']],
   ])('%s', (_, most, text, expected) => {
     expect(cut(text, most)).toEqual(expected)
   })
@@ -128,7 +128,7 @@ describe('hostile texts need time in proportion to their length', () => {
     ['brackets that only open', '['.repeat(size), 'broken'],
     ['brackets that only open, in a batch', `{"batch":[${'[{'.repeat(size / 2)}`, 'broken'],
     ['brackets that only close', `[${'}'.repeat(size)}`, 'broken'],
-    ['openings of one sort, closings of the other', `[${'{'.repeat(size / 2)}${']'.repeat(size / 2)}`, 'broken'],
+    ['opening braces, then closing brackets', `[${'{'.repeat(size / 2)}${']'.repeat(size / 2)}`, 'broken'],
     ['pairs that do not match', `[${'[}'.repeat(size / 2)}`, 'broken'],
     ['commas', `[${','.repeat(size)}]`, 'too_many'],
     ['quotes', `[${'"'.repeat(size)}]`, [`${'"'.repeat(size)}`]],

@@ -194,7 +194,7 @@ describe('network.allow', () => {
     ['a name', 'localhost'],
     ['a zone', 'fe80::1%eth0'],
     ['nothing', ''],
-  ])('%s is no block: %s', (_name, text) => {
+  ])('%s is not a valid block: %s', (_name, text) => {
     expect(parseCidr(text)).toBeUndefined()
     expect(() => parseAllow(['::1', text])).toThrow(new RangeError(`network.allow[1]: "${text}" is not a CIDR block`))
   })

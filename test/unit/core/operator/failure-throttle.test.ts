@@ -24,8 +24,8 @@ describe('one address', () => {
     ['of one IPv6 network', '2001:db8::1', '2001:db8::2:3:4:5', true],
     ['of two IPv6 networks', '2001:db8::1', '2001:db8:0:1::1', false],
     ['in both forms of IPv4', '192.0.2.1', '::ffff:192.0.2.1', true],
-    ['that are none', '', 'x', false],
-  ])('is one client or two: %s', (_name, first, second, isOne) => {
+    ['that are not addresses', '', 'x', false],
+  ])('whether two addresses count as one client: %s', (_name, first, second, isOne) => {
     const throttle = new FailureThrottle(0)
     failing(throttle, first, 10)
     expect(throttle.secondsToWait(second, 0) > 0).toBe(isOne)

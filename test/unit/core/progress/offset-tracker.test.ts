@@ -17,7 +17,7 @@ function done(tracker: OffsetTracker, ...offsets: number[]): void {
 /** Every tracker starts at position 10. */
 const rows: readonly Row[] = [
   {
-    name: 'nothing read: the position itself',
+    name: 'nothing read: the initial position',
     run: () => undefined,
     expected: { committable: 10, received: 10, open: 0, span: 0 },
   },
@@ -27,7 +27,7 @@ const rows: readonly Row[] = [
     expected: { committable: 10, received: 13, open: 3, span: 3 },
   },
   {
-    name: 'never the highest done',
+    name: 'never the highest done offset',
     run: tracker => {
       add(tracker, 10, 11, 12)
       done(tracker, 12, 11)
@@ -35,7 +35,7 @@ const rows: readonly Row[] = [
     expected: { committable: 10, received: 13, open: 1, span: 3 },
   },
   {
-    name: 'the prefix runs on over what was done before',
+    name: 'the prefix extends over offsets that were done before',
     run: tracker => {
       add(tracker, 10, 11, 12, 13)
       done(tracker, 11, 12, 10)
@@ -43,7 +43,7 @@ const rows: readonly Row[] = [
     expected: { committable: 13, received: 14, open: 1, span: 1 },
   },
   {
-    name: 'a gap before the first open record is passed over',
+    name: 'a gap before the first open record is skipped',
     run: tracker => add(tracker, 1_000_000),
     expected: { committable: 1_000_000, received: 1_000_001, open: 1, span: 1 },
   },
@@ -103,7 +103,7 @@ describe('OffsetTracker', () => {
     expect(() => bug(tracker)).toThrow(RangeError)
   })
 
-  it('ignores offsets of a skipped gap', () => {
+  it('an offset below an advanced position throws', () => {
     const tracker = new OffsetTracker(10)
     tracker.advance(15)
     expect(() => tracker.add(14)).toThrow('offset 14 was added after offset 14')

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
-import { commitText, parseCommit } from '../../../../src/core/progress/commit-state.ts'
+import { commitText, parseCommit } from '../../../../src/core/progress/commit-metadata.ts'
 import { type PartlyDone, parsePartlyDone, partlyDoneText } from '../../../../src/core/progress/partly-done.ts'
 
 const plenty = 100_000
@@ -46,6 +46,14 @@ describe('done destinations in the metadata of a commit', () => {
     const { text, uncovered } = commitText(0, { done: [19_999], partlyDone: records, received: 20_000 })
     expect([uncovered, text.length <= 4_096]).toEqual([[], true])
     expect(parseCommit(0, text).partlyDone.size).toBe(1_000)
+  })
+
+  it('leave room for offsets that an earlier owner finished beyond the received ones', () => {
+    const records = Array.from({ length: 500 }, (_, index): PartlyDone => [index, [`destination-${index}`]])
+    const { text, uncovered } = commitText(0, { done: [23_999], partlyDone: records, received: 500 })
+    expect(text.length).toBeLessThanOrEqual(4_096)
+    const { done, partlyDone } = parseCommit(0, text)
+    expect([[...done], partlyDone.size + uncovered.length]).toEqual([[23_999], 500])
   })
 
   it('with too little space, keeps the first records and reports the first dropped one', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { changeBetween, withLiveSettings } from '../../../../src/core/settings/differences.ts'
-import { draftFrom, settingsFrom } from '../../../../src/core/settings/draft.ts'
 import type { Settings } from '../../../../src/core/settings/settings.ts'
+import { draftFrom, settingsFrom } from '../../../../src/core/settings/validate.ts'
 
 const input = {
   kafka: { brokers: ['a:9092'] },
@@ -22,7 +22,7 @@ const [destination] = input.destinations
 describe('changeBetween', () => {
   it.each<[string, object, string[], string[]]>([
     ['nothing', {}, [], []],
-    ['a default written out', { topics: { partitions: 12 } }, [], []],
+    ['an explicit default', { topics: { partitions: 12 } }, [], []],
     ['the value of a write key', { sources: [{ id: 'web', writeKey: 'new' }] }, ['sources'], []],
     ['a second secret', { destinations: [{ ...destination, sharedSecret: ['old', 'new'] }] }, ['destinations'], []],
     [
@@ -57,7 +57,7 @@ describe('changeBetween', () => {
       ['topics', 'collector', 'ops', 'delivery'],
     ],
     ['the first key of the operator API, which then listens', operatorOf('old'), ['operator'], ['operatorListen']],
-    ['both sorts', { payload: { messageIdHeader: false }, delivery: { schedule: [] } }, ['payload'], ['delivery']],
+    ['live and others', { payload: { messageIdHeader: false }, delivery: { schedule: [] } }, ['payload'], ['delivery']],
   ])('%s', (_, changes, live, needRestart) => {
     expect(changeBetween(settings(), settings(changes))).toEqual({ live, needRestart })
     expect(changeBetween(settings(changes), settings())).toEqual({ live, needRestart })
@@ -69,7 +69,7 @@ it('applies a second operator key without a restart', () => {
   expect(change).toEqual({ live: ['operator'], needRestart: [] })
 })
 
-it('withLiveSettings takes what is live and keeps the rest', () => {
+it('withLiveSettings applies live settings and keeps the others', () => {
   const [before, after] = [settings(), settings({ payload: { userAgent: 'A' }, delivery: { ordering: 'none' } })]
   expect(withLiveSettings(before, after)).toEqual({ ...before, payload: after.payload })
 })

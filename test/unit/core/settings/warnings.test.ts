@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals'
-import { draftFrom, settingsFrom } from '../../../../src/core/settings/draft.ts'
+import { draftFrom, settingsFrom } from '../../../../src/core/settings/validate.ts'
 import { warningsOf } from '../../../../src/core/settings/warnings.ts'
 
 const crm = { id: 'crm', sources: ['web'], webhooks: [{ url: 'https://a.example' }] }
@@ -11,14 +11,14 @@ const base = {
 }
 const plain = [{ url: 'https://a.example' }, { url: 'HTTP://b.example' }, { id: 'c', url: 'http://c.example' }]
 const unsigned =
-  'destination crm: requests are unsigned and sent over http:// (webhook 1, c), receivers cannot verify the sender'
+  'destination crm: requests are unsigned and sent over http:// (webhook 1, c), so receivers cannot verify the sender; set sharedSecret'
 
 const easyToGuess = 'has fewer than 16 characters and is easy to guess; use a longer random one'
 const deprecated =
   "collector.operatorKey: the operator API on the collector's listener is deprecated, the next minor version removes it; use operator.keys and operator.listen"
 
 it.each<[string, object, string[]]>([
-  ['nothing to say', {}, []],
+  ['no warning', {}, []],
   ['unsigned over http', { destinations: [{ ...crm, webhooks: plain }] }, [unsigned]],
   ['signed over http', { destinations: [{ ...crm, webhooks: plain, sharedSecret: 'a-long-shared-secret' }] }, []],
   [
@@ -26,26 +26,26 @@ it.each<[string, object, string[]]>([
     { destinations: [{ ...crm, enabled: false, paused: true }] },
     [
       'source web: no enabled destination receives its messages',
-      'destination crm: is disabled, its events are dropped',
+      'destination crm: is disabled, so its events are dropped',
     ],
   ],
   [
     'paused',
     { destinations: [{ ...crm, paused: true }] },
-    ['destination crm: is paused, its events wait until their retry window ends'],
+    ['destination crm: is paused; its events wait, and are dead-lettered when their retry window ends'],
   ],
   [
     'a secret with white space around it',
     { destinations: [{ ...crm, sharedSecret: ['a-long-shared-secret', ' a-long-shared-secret'] }] },
-    ['destination crm: a shared secret begins or ends with white space'],
+    ['destination crm: a shared secret begins or ends with white space, which is part of the secret'],
   ],
   [
-    'a webhook that asks for traces, without any',
+    'a webhook with traceHeaders, but no traces',
     { destinations: [{ ...crm, webhooks: [{ ...crm.webhooks[0], id: 'a', traceHeaders: true }] }] },
-    ['destination crm: has traceHeaders (webhook a), but traces is not set'],
+    ['destination crm: has traceHeaders (webhook a), but traces is not set, so no trace headers are sent'],
   ],
   [
-    'the same with traces',
+    'a webhook with traceHeaders and traces',
     { traces: {}, destinations: [{ ...crm, webhooks: [{ ...crm.webhooks[0], traceHeaders: true }] }] },
     [],
   ],
@@ -66,7 +66,7 @@ it.each<[string, object, string[]]>([
     ],
   ],
   [
-    'secrets that are not',
+    'secrets that are hard to guess',
     {
       collector: { operatorKey: 'a-long-operator-key' },
       operator: { keys: [{ name: 'ada', role: 'read', key: 'sixteen-letters!' }] },
@@ -74,21 +74,21 @@ it.each<[string, object, string[]]>([
     [deprecated],
   ],
   [
-    'everything allowed',
+    'every address allowed',
     { network: { allow: ['10.0.0.0/8', '0.0.0.0/0'] } },
     ['network.allow: 0.0.0.0/0 allows every private address'],
   ],
   [
     'a password in plain text',
     { kafka: { brokers: ['a:9092'], sasl: { mechanism: 'plain', username: 'u', password: 'p' } } },
-    ['kafka: the password is sent to the brokers without TLS, set kafka.tls'],
+    ['kafka: the password is sent to the brokers without TLS; set kafka.tls'],
   ],
   [
     'a password of the registry in plain text',
     { registry: { url: 'http://registry:8081', username: 'u', password: 'p' } },
-    ['registry: the password is sent over http://, use https://'],
+    ['registry: the password is sent over http://; use https://'],
   ],
-  ['the same over https', { registry: { url: 'https://registry:8081', username: 'u', password: 'p' } }, []],
+  ['a registry password over https', { registry: { url: 'https://registry:8081', username: 'u', password: 'p' } }, []],
   [
     'credentials in a header over http',
     {
@@ -104,7 +104,7 @@ it.each<[string, object, string[]]>([
         },
       ],
     },
-    ['destination crm: the Authorization header is sent over http:// (webhook 1), use https://'],
+    ['destination crm: the Authorization header is sent over http:// (webhook 1); use https://'],
   ],
   [
     'one shared secret at two destinations',
@@ -115,10 +115,10 @@ it.each<[string, object, string[]]>([
         { ...crm, id: 'mail', sharedSecret: ['d-secret-of-sixteen', 'b-secret-of-sixteen'] },
       ],
     },
-    ['destination mail: has the same shared secret as destination crm, use different ones'],
+    ['destination mail: has the same shared secret as destination crm; use different ones'],
   ],
   [
-    'the same over TLS',
+    'a Kafka password over TLS',
     { kafka: { brokers: ['a:9092'], tls: {}, sasl: { mechanism: 'plain', username: 'u', password: 'p' } } },
     [],
   ],

@@ -15,18 +15,18 @@ const good = `00-${traceId}-${spanId}-01`
 describe('traceparent (W3C Trace Context, 3.2)', () => {
   it.each([
     ['sampled by its first process', good, { traceId, spanId, isSampled: true }],
-    ['not kept', `00-${traceId}-${spanId}-00`, { traceId, spanId, isSampled: false }],
-    ['flags of later versions beside', `00-${traceId}-${spanId}-03`, { traceId, spanId, isSampled: true }],
-    ['such flags alone', `00-${traceId}-${spanId}-fe`, { traceId, spanId, isSampled: false }],
+    ['not sampled', `00-${traceId}-${spanId}-00`, { traceId, spanId, isSampled: false }],
+    ['sampled, with flags of later versions', `00-${traceId}-${spanId}-03`, { traceId, spanId, isSampled: true }],
+    ['only flags of later versions', `00-${traceId}-${spanId}-fe`, { traceId, spanId, isSampled: false }],
     ['a later version', `01-${traceId}-${spanId}-01`, { traceId, spanId, isSampled: true }],
-    ['a later version that says more', `cc-${traceId}-${spanId}-01-what`, { traceId, spanId, isSampled: true }],
+    ['a later version with additional fields', `cc-${traceId}-${spanId}-01-what`, { traceId, spanId, isSampled: true }],
   ])('%s', (_, text, expected) => expect(parseTraceparent(text)).toEqual(expected))
 
   it.each([
     ['none', undefined],
     ['nothing', ''],
-    ['the version that there is not', `ff-${traceId}-${spanId}-01`],
-    ['version 00 that says more', `${good}-what`],
+    ['the invalid version ff', `ff-${traceId}-${spanId}-01`],
+    ['version 00 with additional fields', `${good}-what`],
     ['a later version without a dash before its additional fields', `01-${traceId}-${spanId}-01what`],
     ['no trace', `00-${'0'.repeat(32)}-${spanId}-01`],
     ['no span', `00-${traceId}-${'0'.repeat(16)}-01`],
@@ -34,10 +34,10 @@ describe('traceparent (W3C Trace Context, 3.2)', () => {
     ['a short trace', `00-${traceId.slice(1)}-${spanId}-01`],
     ['no flags', `00-${traceId}-${spanId}`],
     ['no digits', `00-${'g'.repeat(32)}-${spanId}-01`],
-    ['two of them, as Node joins them', `${good}, ${good}`],
+    ['two headers, as Node joins them', `${good}, ${good}`],
     ['white space', ` ${good}`],
-    ['a line after it', `${good}\n`],
-  ])('does not count: %s', (_, text) => expect(parseTraceparent(text)).toBeUndefined())
+    ['a line feed after it', `${good}\n`],
+  ])('is ignored: %s', (_, text) => expect(parseTraceparent(text)).toBeUndefined())
 })
 
 describe('the trace context of headers', () => {
@@ -45,28 +45,28 @@ describe('the trace context of headers', () => {
 
   it.each<[string, Record<string, string | string[]>, object | undefined]>([
     [
-      'nothing but the two',
+      'only traceparent and tracestate',
       { ...other, traceparent: good, tracestate: 'v=1' },
       { traceparent: good, tracestate: 'v=1' },
     ],
-    ['without a state', { traceparent: good }, { traceparent: good }],
-    ['a state alone is none', { ...other, tracestate: 'v=1' }, undefined],
-    ['a state of a broken one is none', { traceparent: 'x', tracestate: 'v=1' }, undefined],
+    ['without a tracestate', { traceparent: good }, { traceparent: good }],
+    ['a tracestate alone is ignored', { ...other, tracestate: 'v=1' }, undefined],
+    ['the tracestate of an invalid traceparent is ignored', { traceparent: 'x', tracestate: 'v=1' }, undefined],
     [
-      'a state that is too long is left out',
+      'a tracestate that is too long is removed',
       { traceparent: good, tracestate: `v=${'1'.repeat(511)}` },
       { traceparent: good },
     ],
     [
-      'the longest state',
+      'a tracestate of the maximum length',
       { traceparent: good, tracestate: 'v'.repeat(512) },
       { traceparent: good, tracestate: 'v'.repeat(512) },
     ],
-    ['a state that no header may hold', { traceparent: good, tracestate: 'v=1\r\nX-Evil: 1' }, { traceparent: good }],
-    ['a state of other characters', { traceparent: good, tracestate: 'v=ü' }, { traceparent: good }],
-    ['an empty state', { traceparent: good, tracestate: '' }, { traceparent: good }],
+    ['a tracestate with a line break', { traceparent: good, tracestate: 'v=1\r\nX-Evil: 1' }, { traceparent: good }],
+    ['a tracestate beyond ASCII', { traceparent: good, tracestate: 'v=ü' }, { traceparent: good }],
+    ['an empty tracestate', { traceparent: good, tracestate: '' }, { traceparent: good }],
     ['a list', { traceparent: [good, good] }, undefined],
-    ['of a later version, as ours', { traceparent: `cc-${traceId}-${spanId}-01-more` }, { traceparent: good }],
+    ['of a later version, as version 00', { traceparent: `cc-${traceId}-${spanId}-01-more` }, { traceparent: good }],
     ['none', other, undefined],
   ])('%s', (_, headers, expected) => {
     const context = traceContextIn(headers)
@@ -80,10 +80,10 @@ describe('the trace context of headers', () => {
   })
 
   it.each([
-    ['is kept', '01', 'a'.repeat(32)],
-    ['is kept, and has flags of later versions', '03', 'a'.repeat(32)],
-    ['is not kept', '00', undefined],
-    ['has other flags, but is not kept', '02', undefined],
+    ['is sampled', '01', 'a'.repeat(32)],
+    ['is sampled, and has flags of later versions', '03', 'a'.repeat(32)],
+    ['is not sampled', '00', undefined],
+    ['has other flags, but is not sampled', '02', undefined],
   ])('an exemplar has the id of a trace that %s', (_, flags, id) => {
     expect(sampledTraceIdOf({ traceparent: traceparent('a', flags) })).toBe(id)
   })

@@ -23,7 +23,7 @@ const coefficients: Coefficients = {
   },
 }
 
-describe('CPU a delivery', () => {
+describe('CPU per delivery', () => {
   it.each([
     [0, 50],
     [10, 55],
@@ -49,22 +49,22 @@ describe('the plan', () => {
     ['requests in progress, by Little’s law', of({}).calls, 400],
     ['1.2 cores at 60 % are two processes', of({}).dispatchers, { processes: 2, cores: 1.2, mb: 175.6, inFlight: 512 }],
     ['twice the load', of({ eventsPerSecond: 20_000 }).dispatchers.processes, 4],
-    ['of little there are two', of({ eventsPerSecond: 1 }).dispatchers.processes, 2],
+    ['a small load has two processes', of({ eventsPerSecond: 1 }).dispatchers.processes, 2],
     [
-      'slow endpoints need places before processes',
+      'slow endpoints need more requests in progress first',
       of({ answerMs: 200 }).dispatchers,
       { processes: 4, cores: 1.92, mb: 354.8, inFlight: 4_096 },
     ],
-    ['and then processes', of({ answerMs: 5_000 }).dispatchers.processes, Math.ceil(100_000 / 2_048)],
+    ['and then more processes', of({ answerMs: 5_000 }).dispatchers.processes, Math.ceil(100_000 / 2_048)],
     ['collectors', of({}).collectors, { processes: 2, cores: 0.5, mb: 200 }],
     ['an audience without members', of({}).audiences, { processes: 0, mb: 0, restoreSeconds: 0 }],
-    ['members beside each other', of({ members: 1e6 }).audiences, { processes: 2, mb: 50, restoreSeconds: 2.5 }],
-    ['members that do not fit', of({ members: 5e7 }).audiences.processes, 5],
+    ['members that fit two processes', of({ members: 1e6 }).audiences, { processes: 2, mb: 50, restoreSeconds: 2.5 }],
+    ['members that need more processes', of({ members: 5e7 }).audiences.processes, 5],
     ['partitions for two processes', of({}).partitions, 12],
     ['partitions for 17', of({ eventsPerSecond: 85_000 }).partitions, 36],
     ['bytes, replicated and kept', of({}).brokers, { inMb: 30, diskTb: 18.144, count: 3 }],
     ['one replica', of({}, { ...defaultAssumptions, replicas: 1 }).brokers.inMb, 10],
-    ['brokers by what they take in', of({ eventsPerSecond: 200_000 }).brokers.count, 6],
+    ['brokers by their input', of({ eventsPerSecond: 200_000 }).brokers.count, 6],
   ])('%s', (_, got, expected) => expect(got).toEqual(close(expected)))
 
   it('an outage needs additional cores, bytes and processes', () => {
@@ -136,7 +136,7 @@ describe('coefficients from published results', () => {
         each.row === 'retries' ? { ...each, values: [value('park and release, of a bare delivery', null)] } : each,
       ),
     ],
-  ])('%s: the name is told, and the page says so', (_, published) => {
+  ])('%s: the error and the page name it', (_, published) => {
     const name = 'retries: hookline undici, 1 of 3 parked: park and release, of a bare delivery'
     expect(() => coefficientsFrom(published, 'undici')).toThrow(name)
     expect(capacityBlocks(published).get('cases')).toContain(
@@ -144,7 +144,7 @@ describe('coefficients from published results', () => {
     )
   })
 
-  it('the tables of all figures have no gaps', () => {
+  it('the tables have no gaps when all figures are published', () => {
     const got = entries.map(each => ({ ...each, variant: each.variant.replace('undici', 'got') }))
     const text = [...capacityBlocks([...entries, ...got.slice(0, 4)]).values()].join('\n')
     expect(text).toContain('| **dispatchers** | **2** |')

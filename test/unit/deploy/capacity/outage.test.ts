@@ -17,7 +17,8 @@ describe('the course of an outage', () => {
       { waiting: 100, parked: 100, lastAfterMinutes: 9 / 60, deadLettered: 0 },
     ],
     [
-      // The first ten seconds of events come up again before the outage ends, and wait 30 s.
+      // The events of the first ten seconds are due again before the outage ends. Then they wait
+      // 30 s.
       'twenty seconds: half of them are in a retry topic twice',
       { perSecond: 1, hours: 20 / 3_600, ...window },
       { waiting: 20, parked: 30, lastAfterMinutes: 29 / 60 },
@@ -35,12 +36,12 @@ describe('the course of an outage', () => {
     ['a window of an hour', { perSecond: 10, hours: 2, windowHours: 1 }, { deadLettered: 36_000, waiting: 36_000 }],
   ])('%s', (_, outage, expected) => expect(simulateOutage(outage)).toMatchObject(expected))
 
-  it('each record is waiting or given up', () => {
+  it('each record is waiting or dead-lettered', () => {
     const { waiting, deadLettered } = simulateOutage({ perSecond: 3, hours: 5.5, ...window })
     expect(waiting + deadLettered).toBe(3 * 5.5 * 3_600)
   })
 
-  it('is in proportion to the rate, and dearer for each record the longer it lasts', () => {
+  it('grows in proportion to the rate, and faster than the duration', () => {
     const [one, ten] = [1, 10].map(perSecond => simulateOutage({ perSecond, hours: 2, ...window }))
     expect(ten?.parked).toBe(10 * (one?.parked ?? 0))
     const each = [minutes(1), 0.5, 1, 2, 4].map(
@@ -49,7 +50,7 @@ describe('the course of an outage', () => {
     expect(each).toEqual(each.toSorted((a, b) => a - b))
   })
 
-  it('what waits comes up once in the longest standing tier: so much is parked in a second, and released', () => {
+  it('each waiting record is released and written again once per longest deferral tier', () => {
     const { waiting, maxRetryRecordsPerSecond, maxReleasedPerSecond } = simulateOutage({
       perSecond: 100,
       hours: 3,

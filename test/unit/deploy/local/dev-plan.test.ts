@@ -36,8 +36,8 @@ describe('planDev starts services at the addresses of the configuration', () => 
 
   it.each<[string, number, Record<string, string>, 1 | undefined]>([
     ['one replica for a broker of its own', 3, {}, 1],
-    ['what the file says when that is one', 1, {}, undefined],
-    ['what the file says for a cluster', 3, { KAFKA_BROKERS: 'k:9092' }, undefined],
+    ['the number of the file when that is one', 1, {}, undefined],
+    ['the number of the file for a cluster', 3, { KAFKA_BROKERS: 'k:9092' }, undefined],
   ])('asks for %s', (_, inFile, env, expected) => {
     const planned = planDev({ ...local, topics: { ...topics, replicationFactor: inFile } }, env)
     expect(planned.kind === 'planned' && planned.plan.replicationFactor).toBe(expected)

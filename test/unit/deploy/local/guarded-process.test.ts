@@ -21,10 +21,10 @@ async function logged(text: string): Promise<void> {
 
 describe('a guarded process', () => {
   it.each([
-    ['by itself, well', 'exit 0', 'exit code 0'],
-    ['by itself, badly', 'exit 3', 'exit code 3'],
+    ['by itself, with success', 'exit 0', 'exit code 0'],
+    ['by itself, with an error', 'exit 3', 'exit code 3'],
     ['by a signal', 'kill -KILL $$', 'signal SIGKILL'],
-  ])('tells how it ended: %s', async (_, script, how) => {
+  ])('reports how it ended: %s', async (_, script, how) => {
     expect(await shell(script).ended).toBe(how)
   })
 
@@ -34,7 +34,7 @@ describe('a guarded process', () => {
     await child.stop()
   })
 
-  it('ends at the asking', async () => {
+  it('ends when it is stopped', async () => {
     const child = shell('echo up; exec sleep 600')
     await logged('up')
     await child.stop()

@@ -7,7 +7,7 @@ describe('findOrStartKafka', () => {
   it.each([
     ['one broker', 'kafka:9092', ['kafka:9092']],
     ['several, with spaces', ' a:9092, b:9093 ,', ['a:9092', 'b:9093']],
-  ])('takes KAFKA_BROKERS before anything else: %s', async (_, KAFKA_BROKERS, brokers) => {
+  ])('prefers KAFKA_BROKERS to all other sources: %s', async (_, KAFKA_BROKERS, brokers) => {
     const kafka = await findOrStartKafka({ env: { KAFKA_BROKERS }, log: silent })
     expect(kafka.brokers).toEqual(brokers)
     await kafka.stop()
@@ -22,7 +22,7 @@ describe('findOrStartKafka', () => {
 
   it('rejects an unknown value of HOOKLINE_KAFKA', async () => {
     await expect(findOrStartKafka({ env: { HOOKLINE_KAFKA: 'docker' } })).rejects.toThrow(
-      "HOOKLINE_KAFKA: unknown value 'docker' (one of environment, container, jars)",
+      "HOOKLINE_KAFKA: unknown value 'docker' (possible: environment, container, jars)",
     )
   })
 })

@@ -62,9 +62,9 @@ describe('clusterMetadata', () => {
   })
 
   it.each<[string, (socket: Socket, request: Buffer) => void, RegExp, number]>([
-    ['the answer to another question', socket => socket.write(answer(int32(99))), /not from a Kafka broker/, plenty],
+    ['the response to another request', socket => socket.write(answer(int32(99))), /not from a Kafka broker/, plenty],
     [
-      'an answer that is cut short',
+      'an incomplete response',
       (socket, request) => socket.write(Buffer.concat([int32(8), correlationOf(request), int32(0)])),
       /range/,
       plenty,

@@ -13,7 +13,7 @@ describe('cacheDirectory', () => {
     ['XDG_CACHE_HOME', { XDG_CACHE_HOME: '/cache' }, '/cache/hookline'],
     ['the home directory', {}, join(homedir(), '.cache', 'hookline')],
     ['the home directory when the variable is empty', { XDG_CACHE_HOME: '' }, join(homedir(), '.cache', 'hookline')],
-  ])('lies in %s', (_, env, expected) => {
+  ])('is in %s', (_, env, expected) => {
     expect(cacheDirectory(env)).toBe(expected)
   })
 })
@@ -102,7 +102,7 @@ describe('withLock', () => {
   it.each([
     ['its holder is gone', `${noSuchPid}\n`, 0],
     ['it is older than any download may take', `${process.pid}\n`, 11 * 60],
-    ['its holder died before it wrote its name', '', 6],
+    ['its holder died before it wrote its process id', '', 6],
   ])('is taken over when %s', async (_, text, ageSeconds) => {
     await writeFile(lock, text)
     const then = Date.now() / 1000 - ageSeconds

@@ -14,7 +14,7 @@ const titles = new Set([
   ...dashboards.map(({ title }) => title.replace(/^Hookline: (.)/, (_, first: string) => first.toUpperCase())),
   ...shownPanels.map(({ panel }) => panel.title),
 ])
-/** What `grep` finds in the output of other programs. */
+/** Texts that runbooks quote from the output of other programs. */
 const foreign = ['Last State', '"level":"error"']
 const source = globSync('src/**/*.ts', { cwd: checkout })
   .map(file => readFileSync(join(checkout, file), 'utf8'))

@@ -87,8 +87,8 @@ describe('while Kafka stores nothing', () => {
     await collector.answered(batch)
     expect(await collector.answered(batch)).toEqual(accepted)
     expect(collector.lines).toEqual([
-      'error: Kafka does not store messages; the collector refuses most requests until it does',
-      'info: Kafka stores messages again',
+      'error: writing messages to Kafka failed; the collector refuses all requests except one per second until a write succeeds',
+      'info: messages are written to Kafka again; the collector accepts all requests',
     ])
   })
 

@@ -8,7 +8,6 @@ import { ManualClock } from '../../../support/manual-clock.ts'
 import { RecordingLogger } from '../../../support/telemetry/recording-logger.ts'
 
 const topic = 'suppressions'
-const day = 24 * 3_600_000
 
 let clock: ManualClock
 let log: MemoryLog
@@ -16,10 +15,13 @@ let logger: RecordingLogger
 let follower: MemoryFollower
 let marks: SuppressionList
 
+/** Not the default of 51 days. */
+const lasts = durationMs(30 * 24 * 3_600_000)
+
 /** Starts another process that follows the same topic. */
 async function process(): Promise<{ marks: SuppressionList; follower: MemoryFollower }> {
   const own = log.follower(topic)
-  const created = createSuppressionList({ follower: own, producer: log.producer(), topic, clock, logger })
+  const created = createSuppressionList({ follower: own, producer: log.producer(), topic, lasts, clock, logger })
   await created.start()
   return { marks: created, follower: own }
 }
@@ -90,7 +92,14 @@ describe('the age of the list', () => {
   })
 
   it('is infinite before the start', () => {
-    const { isCurrent, age } = createSuppressionList({ follower, producer: log.producer(), topic, clock, logger })
+    const { isCurrent, age } = createSuppressionList({
+      follower,
+      producer: log.producer(),
+      topic,
+      lasts,
+      clock,
+      logger,
+    })
     expect(isCurrent()).toBe(false)
     expect(age()).toBe(Number.POSITIVE_INFINITY)
   })
@@ -182,7 +191,7 @@ describe('changes', () => {
     write('ada', deletedAt(old))
     write('bob', deletedAt(old), deletedAt(old, true, 'web'))
     write('cleo', deletedAt(old))
-    await clock.advance(durationMs(51 * day + 1), settle)
+    await clock.advance(durationMs(lasts + 1), settle)
     write('dan', deletedAt(clock.now()))
     log.poll()
     const other = await process()
@@ -204,7 +213,7 @@ describe('changes', () => {
 
   it('by a compaction affect at most the given number of users', async () => {
     for (const user of ['ada', 'bob', 'cleo']) write(user, deletedAt(clock.now()))
-    await clock.advance(durationMs(51 * day + 1), settle)
+    await clock.advance(durationMs(lasts + 1), settle)
     const tidied = marks.compact(2)
     await settle()
     expect(await tidied).toBe(2)

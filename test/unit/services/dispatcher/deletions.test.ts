@@ -133,7 +133,7 @@ describe('expired deletions', () => {
   it('are removed from the topic by the owner of partition 0', async () => {
     const harness = await DispatcherHarness.started()
     harness.mark('ada', deletedNow(harness))
-    // Until then, earlier dead letters may be replayed.
+    // For 51 days, earlier dead letters may be replayed.
     await harness.advance(51 * day)
     expect(harness.marks.size).toBe(1)
     await harness.advance(20 * minute)

@@ -31,7 +31,7 @@ describe('gauges of the lag', () => {
     harness.write({ message: trackMessage('m') })
     await harness.advance(9_000)
     expect(ageOf(harness, shown(harness, 'oldestDueRetry')['10s'])).toBe(0)
-    // It is due shortly after 10 s; its request never ends.
+    // The retry is due shortly after 10 s, and its request never ends.
     await harness.advance(5 * minute)
     const age = ageOf(harness, shown(harness, 'oldestDueRetry')['10s'])
     expect(age).toBeGreaterThan(4.9 * 60)

@@ -86,12 +86,12 @@ describe('more destinations than the commit metadata has room for', () => {
     await harness.advance(10_000)
     await stopped
     expect(harness.count('deferrals{handover}')).toBeGreaterThan(0)
-    // The endpoint is not at fault: later deliveries do not wait longer.
+    // The endpoint did not cause the deferral, so it does not count, and later waits stay short.
     const deferred = harness.log.records(harness.topics.retry(durationMs(10_000)))
     expect(new Set(deferred.map(({ headers }) => headers['deferrals']))).toEqual(new Set(['0']))
     await nextOwner()
     const { slow = [], ...others } = sent(harness)
-    // Except the first one, whose request to `slow` did not end in time: it is repeated.
+    // Only the first message is repeated, because its request to `slow` did not end in time.
     const [first, ...rest] = ids
     for (const name of names) expect(others[name]?.filter(id => id !== first)).toEqual(rest)
     expect(slow.filter(id => id !== first).sort()).toEqual(rest)

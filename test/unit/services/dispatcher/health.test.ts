@@ -60,7 +60,7 @@ describe('/livez fails', () => {
     await harness.advance(1)
     expect(await ask('/livez')).toEqual([
       503,
-      `- progress: oldest record in progress: ${15 * minute} ms, no request has ended for ${15 * minute} ms\nfailed\n`,
+      '- progress: oldest record in progress for 900 s, the last 900 s without a finished webhook request (limit: 900 s)\nfailed\n',
     ])
     // Another process owns the partitions now.
     harness.live.handlers?.onRevoked([{ topic: harness.topics.events, partition: 0 }])
@@ -104,7 +104,7 @@ describe('/livez does not fail', () => {
     expect(await ask('/livez')).toEqual(well)
     expect(await ask('/readyz')).toEqual([
       503,
-      `- topics: writes fail: ${topic}; source offsets are not committed until they succeed\nfailed\n`,
+      `- topics: writes fail: ${topic}; source offsets are not committed until the writes succeed\nfailed\n`,
     ])
   })
 

@@ -92,7 +92,7 @@ describe('the circuit breaker of a destination', () => {
     const harness = await DispatcherHarness.started({ answer: () => (isDead ? answered(503) : ok) })
     write(harness, 10)
     await harness.advance(1)
-    // They are deferred for 10 s and for 30 s, so they come due together when a probe is due.
+    // These events are deferred for 10 s and 30 s, so they are due together with a probe.
     write(harness, 20, 'later')
     await harness.advance(39_000)
     isDead = false
@@ -144,7 +144,7 @@ describe('the circuit breaker of a destination', () => {
 })
 
 describe('a destination that accepts and never answers', () => {
-  it('does not delay another one: its backlog is deferred, and it uses only its own permits', async () => {
+  it('does not delay another destination: its backlog is deferred, and it uses only its own permits', async () => {
     const harness = await DispatcherHarness.started({
       destinations: [destination('slow'), destination('fast')],
       answer: call => (isFor('slow')(call) ? 'never' : ok),
@@ -215,7 +215,7 @@ describe('a destination that accepts and never answers', () => {
     expect(harness.count('recordsOpen{}')).toBeLessThanOrEqual(3_000)
   })
 
-  it('25 of 50 hang; the other 25 get everything', async () => {
+  it('25 of 50 hang; the other 25 get all messages', async () => {
     const ids = Array.from({ length: 50 }, (_, index) => `${index < 25 ? 'dead' : 'well'}${index}`)
     const harness = await DispatcherHarness.started({
       destinations: ids.map(id => destination(id)),

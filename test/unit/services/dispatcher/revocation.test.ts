@@ -32,7 +32,7 @@ describe('a partition that is being revoked', () => {
     harness.live.handlers?.onRevoked([partition])
     await harness.advance(1)
     expect(harness.service.health().live.find(({ name }) => name === 'progress')?.detail).toBe(
-      'oldest record in progress: 0 ms, no request has ended for 0 ms',
+      'oldest record in progress for 0 s, the last 0 s without a finished webhook request (limit: 900 s)',
     )
   })
 

@@ -14,7 +14,7 @@ describe('destinations on one host', () => {
       })),
     })
 
-  it('two with five hung webhooks each leave a third one its share: it gets everything in time', async () => {
+  it('two with five hanging webhooks each leave a third one its share: it gets all messages in time', async () => {
     const harness = await DispatcherHarness.started({
       destinations: [at('slow-1', 5), at('slow-2', 5), at('well', 1)],
       answer: call => (isFor('slow')(call) ? 'never' : ok),
@@ -53,7 +53,7 @@ describe('destinations on one host', () => {
       expect(headers).toMatchObject({ attempt: '0', deferrals: '0', outcomes: 'http_5xx', reason: 'lane_full' })
   })
 
-  it('sixty that hang leave one its share: each ended request is followed by the next', async () => {
+  it('sixty hanging ones leave another one its share: each ended request is followed by the next', async () => {
     const slow = Array.from({ length: 60 }, (_, index) => at(`slow-${index}`, 1))
     const harness = await DispatcherHarness.started({
       destinations: [...slow, at('well', 1)],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import { parseDeadLetter } from '../../../../src/core/delivery/dead-letter.ts'
 import { parseDeliveryState } from '../../../../src/core/delivery/delivery-state.ts'
+import { parseDeadLetter } from '../../../../src/core/delivery/read-dead-letter.ts'
 import { trackMessage } from '../../../support/collector/messages.ts'
 import { answered, DispatcherHarness, defaultSchedule } from '../../../support/dispatcher/harness.ts'
 

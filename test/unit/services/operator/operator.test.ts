@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
 import { audienceDirectory } from '../../../../src/core/audience/directory.ts'
-import { type SyncId, syncBegan } from '../../../../src/core/audience/sync.ts'
+import { type SyncId, syncBegan } from '../../../../src/core/audience/sync-watermark.ts'
 import { createRouting } from '../../../../src/core/delivery/route.ts'
 import { type SyncRequest, UploadCutShort } from '../../../../src/core/operator/operator-api.ts'
 import { createOperatorService, type OperatorService } from '../../../../src/services/operator/operator.ts'
@@ -74,7 +74,9 @@ describe('a deletion', () => {
     async topic => {
       harness.log.unwritable.add(topic)
       expect(await deleteUsers({ userIds: ['ada'] })).toMatchObject({ code: 'unavailable', retryAfter: 5 })
-      expect(logger.lines).toMatchObject([{ level: 'error', line: 'deletion failed; the client may retry it' }])
+      expect(logger.lines).toMatchObject([
+        { level: 'error', line: 'Kafka failed during the deletion; the client has to send the request again' },
+      ])
     },
   )
 
@@ -116,9 +118,10 @@ describe('a sync', () => {
   ])('with %s is refused', async (_name, lines, code, message) => {
     expect(await sync(listOf(lines))).toMatchObject({ kind: 'refused', code, message: expect.stringMatching(message) })
     expect(harness.inputsTold()).not.toContain('sync_ended')
+    expect(logger.lines).toMatchObject([{ level: 'warn', line: expect.stringMatching(/^audience sync incomplete; /) }])
   })
 
-  it('is reported as cut short when the upload ends early', async () => {
+  it('is reported as incomplete when the upload ends early', async () => {
     expect(await sync(listOf(['ada'], new UploadCutShort('the sender has gone')))).toEqual({ kind: 'cut_short' })
     expect(harness.inputsTold()).not.toContain('sync_ended')
     expect(logger.lines).toMatchObject([{ level: 'warn', fields: { why: 'the sender has gone' } }])

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
-import { syncId } from '../../../../src/core/audience/sync.ts'
+import { syncId } from '../../../../src/core/audience/sync-watermark.ts'
 import { durationMs, epochMs, type JsonText } from '../../../../src/core/units.ts'
 import { audienceFigures, visitDrift } from '../../../../src/services/operator/audience-figures.ts'
 import { visitMemberships } from '../../../../src/services/operator/read-memberships.ts'

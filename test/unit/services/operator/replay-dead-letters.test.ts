@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { replayedTombstone } from '../../../../src/core/delivery/replay-target.ts'
+import { replayedTombstone } from '../../../../src/core/delivery/replay-decision.ts'
 import type { TopicReader } from '../../../../src/core/ports.ts'
 import type { ReplayProgress } from '../../../../src/services/operator/replay-dead-letters.ts'
 import { recordOf, start } from '../../../support/dispatcher/deliveries.ts'

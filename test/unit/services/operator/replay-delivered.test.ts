@@ -24,13 +24,13 @@ async function started(answers: { crm: CallResult }) {
     },
   }
   const replay = async () => {
-    const circumstances = {
+    const context = {
       topics,
       routing: createRouting({ sources: [sourceOf('web')], destinations: harness.destinations }),
       policy: defaultPolicy,
     }
     const inputs = () => Promise.reject(new Error('nothing here is of an audience'))
-    const deps = { reader, producer: log.producer(), clock, circumstances, events: async () => harness.codec, inputs }
+    const deps = { reader, producer: log.producer(), clock, context, events: async () => harness.codec, inputs }
     const report = replayDeadLetters(deps, { filter: {}, signal: new AbortController().signal })
     await harness.advance(0)
     return report
@@ -83,7 +83,7 @@ describe('a replayed dead letter', () => {
     await harness.advance(0)
     const [crm, ...others] = harness.destinations
     harness.destinations = others
-    // It is deferred for a minute, until the configuration may have changed.
+    // The retry is deferred for a minute, because the configuration may still change.
     await harness.advance(duration('71s'))
     calls()
     expect(await replay()).toMatchObject({ total: 1, replayed: 0, rows: [{ reason: 'unknown_destination' }] })
@@ -97,7 +97,7 @@ describe('a replayed dead letter', () => {
     const { harness, replay, calls } = await started({ crm: ok })
     const value = Buffer.from(JSON.stringify({ sourceId: 'late', canonical: true, message: trackMessage('m1') }))
     harness.log.write(harness.topics.events, value, 'user-1')
-    // It is deferred each time, until the configuration may have changed.
+    // The event is deferred each time, because the configuration may still change.
     await harness.advance(duration('101s'))
     expect(await replay()).toMatchObject({ total: 1, replayed: 1, rows: [{ reason: 'unknown_source' }] })
     await harness.advance(duration('101s'))

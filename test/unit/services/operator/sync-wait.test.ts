@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
 import type { Membership } from '../../../../src/core/audience/membership.ts'
-import { type SyncMode, syncId } from '../../../../src/core/audience/sync.ts'
+import { type SyncMode, syncId } from '../../../../src/core/audience/sync-watermark.ts'
 import { durationMs, type JsonText } from '../../../../src/core/units.ts'
 import { type WaitProgress, type WaitReport, waitForSync } from '../../../../src/services/operator/sync-wait.ts'
 import { OperatorHarness, topics } from '../../../support/operator/harness.ts'

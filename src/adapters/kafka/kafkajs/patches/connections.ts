@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net'
 import { internal, replaceInternal } from '../private-api.ts'
 
-/** Applies the patches of kafkajs's connections and their request queues. */
+/** Patches kafkajs's connections and their request queues. */
 export function patchConnections(): void {
   patchJoinConnection()
   patchIdleTimer()
@@ -10,9 +10,9 @@ export function patchConnections(): void {
 }
 
 interface SentRequest {
-  /** Milliseconds since the Unix epoch. */
+  /** The time of sending, in milliseconds since the Unix epoch. */
   readonly sentAt: number
-  /** Milliseconds. */
+  /** The timeout in milliseconds. */
   readonly requestTimeout: number
   timeoutRequest(): void
 }
@@ -47,7 +47,7 @@ interface ConnectionPool {
 }
 
 const poolFile = 'network/connectionPool'
-/** Index in the pool, after kafkajs's connections for fetches (0) and for other requests (1). */
+/** Index in the pool, in which kafkajs has connections for fetches (1) and other requests (0). */
 const joinConnection = 2
 
 /**
@@ -99,12 +99,12 @@ function patchIdleTimer(): void {
 
 const timeoutCheckEveryMs = 100
 /**
- * A request fails after this many times its timeout, even while the broker responds to others. Its
- * retry looks up the leader again.
+ * A request fails after this multiple of its timeout, even while the broker responds to other
+ * requests. The retry looks up the leader again.
  */
 const maxTimeouts = 3
 
-/** The time at which the oldest request in flight became the first in the broker's queue. */
+/** The wall-clock time at which each queue's oldest request became the first at the broker. */
 const startedAt = new WeakMap<RequestQueue, number>()
 
 /**
@@ -123,7 +123,7 @@ function patchRequestTimeout(): void {
 
   prototype.fulfillRequest = function (this: RequestQueue, answer): void {
     const [first] = this.inflight.keys()
-    // If the response is to a later request, the first one's is lost, and its timeout continues.
+    // If a later request gets its response earlier, the timeout of the oldest request continues.
     if (first !== undefined && answer.correlationId <= first) startedAt.set(this, Date.now())
     fulfill.call(this, answer)
   }
@@ -140,7 +140,7 @@ function patchRequestTimeout(): void {
 }
 
 function timeOutRequests(queue: RequestQueue): void {
-  // The wall clock, because kafkajs sets `sentAt` with it.
+  // This uses the wall clock, because kafkajs sets `sentAt` with it.
   const now = Date.now()
   const started = startedAt.get(queue) ?? 0
   for (const request of queue.inflight.values()) {
@@ -164,7 +164,7 @@ const lengthBytes = 4
 function patchReconnect(): void {
   const { prototype } = internal<{ prototype: Connection }>('network/connection')
   const connect = prototype.connect
-  /** The sockets whose connection attempt has ended, so that nothing waits for their errors. */
+  /** The sockets whose connection attempt has ended. Nothing waits for their errors. */
   const settled = new WeakSet<Socket>()
 
   prototype.connect = async function (this: Connection): Promise<boolean> {

@@ -11,7 +11,7 @@ export interface GroupHooks {
   join(group: ConsumerGroup, join: () => Promise<void>): Promise<void>
   /**
    * Replaces kafkajs's heartbeat. kafkajs calls it after every fetch and every batch, and joins
-   * again when it throws REBALANCE_IN_PROGRESS.
+   * again when the hook throws REBALANCE_IN_PROGRESS.
    */
   heartbeat(group: ConsumerGroup): Promise<void>
   /** Returns Kafka's `fetch.max.wait.ms` for the next fetch. */
@@ -25,14 +25,14 @@ export interface GroupHooks {
   outOfRange(group: ConsumerGroup, partition: TopicPartition): Promise<void>
 }
 
-/** The hooks by cluster client. Each consumer has its own, which exists before its group. */
+/** The hooks by cluster client. Each consumer has its own client, which exists before its group. */
 const hooksOf = new WeakMap<Cluster, GroupHooks>()
 
 export function setGroupHooks(cluster: Cluster, hooks: GroupHooks): void {
   hooksOf.set(cluster, hooks)
 }
 
-/** Applies the patches of kafkajs's consumer groups. */
+/** Patches kafkajs's consumer groups. */
 export function patchConsumerGroup(): void {
   patchGroupHooks()
   patchSyncGroup()
@@ -96,12 +96,12 @@ function neverEmpty(batch: FetchedBatch): FetchedBatch {
 }
 
 /**
- * One function for all batches. V8 would move the objects that a function per batch refers to into
- * the old space (docs/decisions/0018).
+ * One function for all batches. With one function per batch, V8 would move the objects that each
+ * function refers to into the old space (docs/decisions/0018).
  */
 const no = (): boolean => false
 
-/** The last assignment by coordinator object; each consumer has its own. */
+/** The last assignment by coordinator. Each consumer has its own object for its coordinator. */
 const assignments = new WeakMap<Broker, Buffer>()
 
 /** Returns the last assignment from this coordinator, including its user data. */

@@ -3,9 +3,9 @@ import { decompress, maxDecompressedBytes } from '../codecs.ts'
 import { type Broker, type FetchedMessage, type FetchedPartition, internal, replaceInternal } from '../private-api.ts'
 import type { BatchContext, DecodedRecord, DecodeRecord } from './record-decoder.ts'
 
-/** Applies the patches of the code in which kafkajs decodes a fetch response. */
+/** Patches the code with which kafkajs decodes a fetch response. */
 export function patchFetchedBatches(): void {
-  // This replacement comes first: other files keep the decoder that exists when they are loaded.
+  // This replacement comes first, because other files keep the decoder that exists when they load.
   replaceInternal('protocol/recordBatch/v0/decoder', decodeBatch)
   patchHugeBatch()
   patchAbortedTransactions()
@@ -100,7 +100,7 @@ async function readRecords(
   }
 }
 
-/** Reads the batch's header. Each record refers to it, so it has all fields that kafkajs sets. */
+/** Reads the batch's header into all fields that kafkajs sets, because the records refer to it. */
 function contextOf(batch: Buffer): Context {
   const attributes = batch.readInt16BE(at.attributes)
   return {
@@ -126,7 +126,7 @@ function recordsIn(bytes: Buffer, batch: Buffer, context: Context): DecodedRecor
   const records: DecodedRecord[] = []
   for (let record = 0; record < count; record++)
     records.push(decodeRecord({ buffer: reader.readVarIntBytes() }, context))
-  // The broker has verified the batch. If its records do not fill it, the decompression is wrong.
+  // The broker has verified the batch. If the records do not fill it, the decompression is wrong.
   if (reader.offset !== bytes.length) throw new Error(`the records end at byte ${reader.offset} of ${bytes.length}`)
   return records
 }
@@ -157,7 +157,7 @@ function unreadable(packed: Buffer, context: Context, { message }: Error): Decod
   }
 }
 
-/** A control record: a commit marker outside of any transaction, so that it ends none. */
+/** A control record that ends no transaction: a commit marker outside of any transaction. */
 function controlRecord(context: Context, offset: string): DecodedRecord {
   return {
     magicByte: 2,
@@ -182,16 +182,16 @@ type DecodeMessages = (decoder: Decoder) => Promise<readonly object[]>
 const messagesFile = 'protocol/requests/fetch/v4/decodeMessages'
 const magicOffset = 16
 const currentMagic = 2
-/** Fewer bytes than these cannot be a batch; the value is kafkajs's own. */
+/** The minimum bytes of a batch, as kafkajs defines it. */
 const batchOverhead = 49
 
 /**
  * Defects (protocol/requests/fetch/v4/decodeMessages.js:28):
  * - kafkajs passes all records of a batch as arguments of one call of `push`. With about 125,000
- *   records that throws a `RangeError`, which crashes the consumer again after each restart.
+ *   records that call throws a `RangeError`, which crashes the consumer again after each restart.
  * - A response may contain hundreds of batches that each decompress to the maximum.
  * Patch: adds the records one by one. When the decompressed batches of a response exceed
- * `maxDecompressedBytes`, it ignores the other batches; the next fetch returns them.
+ * `maxDecompressedBytes`, it ignores the remaining batches; the next fetch returns them.
  * Remove when: kafkajs adds records one by one, and limits the decompressed size of a response.
  */
 function patchHugeBatch(): void {
@@ -223,7 +223,7 @@ function patchHugeBatch(): void {
   })
 }
 
-/** Adds the length field again, which the original function reads. */
+/** Adds the length field again, because the original function reads it. */
 function withLength(bytes: Buffer): Buffer {
   const length = Buffer.alloc(4)
   length.writeInt32BE(bytes.length)

@@ -32,8 +32,9 @@ export type DecodeRecord = (decoder: { readonly buffer: Buffer }, batch: BatchCo
 
 const logAppendTime = 1
 /**
- * Headers of a record that are longer than this stay bytes until the record is used. As text, those
- * of one fetch response could fill the heap; bytes are views of the response.
+ * Maximum bytes of a record's headers that are decoded to text. Longer headers stay bytes, which
+ * are views of the response, until the record is used. As text, the headers of one response could
+ * fill the heap.
  */
 const maxTextBytes = 64 * 1024
 let isTextRequested = false
@@ -41,10 +42,10 @@ let isTextRequested = false
 /**
  * Defects (protocol/recordBatch/record/v0/decoder.js:45):
  * - kafkajs decodes slowly: it converts every length to a BigInt, and copies all headers once per
- *   header. A retry record takes 6.8 µs, with this decoder 1.8 µs. The retry benchmarks need it
- *   (docs/decisions/0014).
- * - The value of a header named `constructor` includes `Object`, which the prototype has under that
- *   name. Other names of `Object.prototype` have the same defect.
+ *   header. A retry record takes 6.8 µs, with this decoder 1.8 µs. The retry benchmarks need this
+ *   patch (docs/decisions/0014).
+ * - The value of a header named `constructor` includes `Object`, because the prototype has a
+ *   property of that name. Other names of `Object.prototype` have the same defect.
  * Patch: replaces the decoder. The results are the same except for these header names.
  * Remove when: kafkajs decodes a retry record in about the same time.
  */
@@ -98,7 +99,7 @@ function readHeaders(cursor: Cursor): DecodedRecord['headers'] {
   return headers
 }
 
-/** Decodes the headers to text. Of a repeated name the last value counts; null becomes ''. */
+/** Decodes the headers to text. If a name is repeated, the last value counts; null becomes ''. */
 function readTexts(cursor: Cursor): HeaderTexts {
   const count = cursor.varint()
   if (count === 0) return {}
@@ -138,7 +139,7 @@ class Cursor {
     return ((this.#from[this.#at++] as number) << 24) >> 24
   }
 
-  /** A signed varint of any length that a double can represent. */
+  /** Reads a signed varint whose value a double can represent. */
   varint(): number {
     let byte = this.#from[this.#at++] as number
     if (byte < 0x80) return (byte >>> 1) ^ -(byte & 1)
@@ -150,7 +151,6 @@ class Cursor {
     return zigzag % 2 === 0 ? zigzag / 2 : -(zigzag + 1) / 2
   }
 
-  /** Reads a header name. */
   name(): string {
     const length = Math.max(0, this.varint())
     this.#at += length
@@ -189,15 +189,15 @@ interface KnownName {
   readonly name: string
 }
 
-/** The size of the cache of header names, a power of two. A new name replaces that in its slot. */
+/** Size of the cache of header names, a power of two. A new name replaces the one in its slot. */
 const nameSlots = 256
 const maxNameBytes = 64
 const known: (KnownName | undefined)[] = Array.from({ length: nameSlots }, () => undefined)
 
 /**
- * Decodes a header name, with a cache because most records have the same few names. A hit takes a
- * third of the time of decoding. Objects whose keys are cached strings are created ten times as
- * fast.
+ * Decodes a header name, with a cache because most records have the same few names. A cache hit
+ * takes a third of the time of decoding. V8 creates objects ten times as fast when their keys are
+ * cached strings.
  */
 export function knownName(from: Buffer, start: number, end: number): string {
   const length = end - start
@@ -227,7 +227,7 @@ function isSame(bytes: Buffer, from: Buffer, start: number, end: number): boolea
 
 /**
  * Sets an own property, even one named `__proto__`: an assignment would replace the prototype.
- * V8 would make an object of `Object.create(null)` a slow dictionary.
+ * `Object.create(null)` is not used, because V8 would make the object a slow dictionary.
  */
 export function setOwnProperty<T>(of: Record<string, T>, name: string, value: T): void {
   if (name === '__proto__')

@@ -6,7 +6,7 @@ type Bytes = Buffer | string | null | undefined
 /** A record as kafkajs's producer passes it to the encoder. */
 export interface MessageToEncode {
   readonly offsetDelta?: number
-  /** Milliseconds. */
+  /** Milliseconds since the timestamp of the batch's first record. */
   readonly timestampDelta?: number
   readonly key?: Bytes
   readonly value?: Bytes
@@ -34,7 +34,7 @@ const maxShortText = 63
  *   the content fits (protocol/encoder.js:82).
  * - It computes the checksum byte by byte (protocol/recordBatch/crc32C/crc32C.js:10).
  * Patch: replaces these three functions by faster ones with the same output. A retry record takes
- * 6.9 µs instead of 31.6 µs. The collector and retry benchmarks need it (docs/decisions/0014).
+ * 6.9 µs instead of 31.6 µs. The collector and retry benchmarks need this (docs/decisions/0014).
  * Remove when: kafkajs encodes a retry record in about the same time.
  */
 export function patchRecordEncoder(): void {
@@ -53,7 +53,7 @@ export function encodeRecord(message: MessageToEncode): EncodedRecord {
   let maxSize = maxVarlongBytes + 3 * maxVarintBytes + maxBytesOf(key) + maxBytesOf(value)
   for (const bytes of inHeaders) maxSize += maxBytesOf(bytes)
   if (maxSize > scratch.length) scratch = Buffer.allocUnsafeSlow(maxSize * 2)
-  // The attributes. Kafka defines none for records yet.
+  // The attributes byte. Kafka defines no attributes of records yet.
   scratch[maxVarintBytes] = 0
   let end = writeVarint(timestampDelta, maxVarintBytes + 1)
   end = writeVarint(offsetDelta, end)
@@ -73,7 +73,7 @@ export function encodeRecord(message: MessageToEncode): EncodedRecord {
 const maxBytesOf = (bytes: Bytes): number =>
   maxVarintBytes + (typeof bytes === 'string' ? bytes.length * 3 : (bytes?.length ?? 0))
 
-/** A list of names and values in turn. A header with several values occurs once per value. */
+/** Returns names and values alternately. A header with several values occurs once per value. */
 function namesAndValues(headers: NonNullable<MessageToEncode['headers']>): Bytes[] {
   const all: Bytes[] = []
   for (const name in headers) {
@@ -110,8 +110,8 @@ function writeShort(text: string, at: number): number {
 }
 
 /**
- * Writes a length and a text. The size of the length field is known only when the text is written,
- * so the text is then moved to its end.
+ * Writes a length and a text. The size of the length field is known only after the text is written,
+ * so the text is then moved to the end of the length field.
  */
 function writeText(text: string, at: number): number {
   const length = scratch.write(text, at + maxVarintBytes)
@@ -143,8 +143,8 @@ interface Encoder {
 }
 
 /**
- * Makes kafkajs's Encoder grow to the needed size in one step. The new bytes need no zeros, because
- * its users read only up to `offset`.
+ * Makes kafkajs's Encoder grow to the needed size in one step. It does not set the new bytes to
+ * zero, because readers of the Encoder stop at `offset`.
  */
 function patchEncoderGrowth(): void {
   const { prototype } = internal<{ prototype: { ensureAvailable(length: number): void } }>('protocol/encoder')
@@ -157,7 +157,7 @@ function patchEncoderGrowth(): void {
   }
 }
 
-/** The Castagnoli polynomial with its bits reversed. */
+/** The polynomial of CRC-32C (Castagnoli) with its bits reversed. */
 const polynomial = 0x82f63b78
 const bytesPerStep = 8
 const wordBytes = 4
@@ -165,8 +165,8 @@ const noWords = new Int32Array()
 const isLowByteFirst = endianness() === 'LE'
 
 /**
- * Eight tables of 256 entries for the slicing-by-8 algorithm. Table n contains the contribution to
- * the remainder of a byte that n bytes follow.
+ * Eight tables of 256 entries for the slicing-by-8 algorithm. Table n contains, for each value of a
+ * byte that n bytes follow, its contribution to the remainder.
  */
 const tables = tablesFor(polynomial)
 

@@ -27,7 +27,7 @@ function assignmentsOf(claims: Record<string, string>, all: string, topics: Reco
 describe('assignPartitions', () => {
   it.each([
     { name: 'a single member gets all', claims: { x: '' }, all: 'a0 a1', expected: ['x: a0 a1'] },
-    { name: 'free ones go in turn', claims: { y: '', x: '' }, all: 'a0 a1 a2', expected: ['x: a0 a2', 'y: a1'] },
+    { name: 'free partitions go in turn', claims: { y: '', x: '' }, all: 'a0 a1 a2', expected: ['x: a0 a2', 'y: a1'] },
     { name: 'more members than partitions', claims: { x: '', y: '' }, all: 'a0', expected: ['x: a0', 'y: '] },
     { name: 'a balanced assignment stays', claims: { x: 'a1', y: 'a0' }, all: 'a0 a1', expected: ['x: a1', 'y: a0'] },
     {
@@ -49,7 +49,7 @@ describe('assignPartitions', () => {
       expected: ['x: a0 a1', 'y: a2'],
     },
     {
-      name: 'a partition moves of the topic in which the members differ most',
+      name: 'a partition of the topic in which the members differ most moves',
       claims: { x: 'a0 a1 a2 b0', y: 'b1 b2' },
       all: 'a0 a1 a2 b0 b1 b2',
       expected: ['x: a0 b0 a1 a2 (a2)', 'y: b1 b2'],

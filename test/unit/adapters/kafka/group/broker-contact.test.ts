@@ -84,7 +84,7 @@ describe('time since the last contact', () => {
 })
 
 describe('time since the last attempt to reach a broker', () => {
-  it.each(['dial', 'timedOut'] as const)('is reset by %s, which is no contact', async tries => {
+  it.each(['dial', 'timedOut'] as const)('is reset by %s, which is not a contact', async tries => {
     const { clock, silence, inactivity, ...consumer } = await setUp()
     await clock.advance(75_000)
     expect(inactivity()).toBe(75_000)

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import { BrokerFailover, SessionLease } from '../../../../../src/adapters/kafka/group/session.ts'
+import { BrokerFailover } from '../../../../../src/adapters/kafka/group/broker-failover.ts'
+import { SessionLease } from '../../../../../src/adapters/kafka/group/session-lease.ts'
 import type { ConsumerGroup } from '../../../../../src/adapters/kafka/kafkajs/private-api.ts'
 import { ManualClock } from '../../../../support/manual-clock.ts'
 import { silent } from '../../../../support/telemetry/silent-logger.ts'

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals'
-import { SessionLease } from '../../../../../src/adapters/kafka/group/session.ts'
+import { SessionLease } from '../../../../../src/adapters/kafka/group/session-lease.ts'
 import type { ConsumerGroup } from '../../../../../src/adapters/kafka/kafkajs/private-api.ts'
 import { ManualClock } from '../../../../support/manual-clock.ts'
 

@@ -1,6 +1,6 @@
-import { GroupMembership } from '../../../../../src/adapters/kafka/group/membership.ts'
+import type { LostPosition } from '../../../../../src/adapters/kafka/group/assignment-change.ts'
+import { GroupMembership } from '../../../../../src/adapters/kafka/group/group-membership.ts'
 import { OwnedPartitions } from '../../../../../src/adapters/kafka/group/owned-partitions.ts'
-import type { LostPosition } from '../../../../../src/adapters/kafka/group/rebalance.ts'
 import type { ConsumerGroup } from '../../../../../src/adapters/kafka/kafkajs/private-api.ts'
 import type { RecordBatch } from '../../../../../src/core/ports.ts'
 import { durationMs } from '../../../../../src/core/units.ts'

@@ -66,7 +66,7 @@ describe('log lines of kafkajs', () => {
     { level: 4, expected: 'debug' },
     { level: 5, expected: 'debug' },
   ])(
-    'level $level is our $expected: it tries again by itself, and what it gives up comes as an error',
+    'of level $level get level $expected, because kafkajs retries, or throws the errors that it does not retry',
     ({ level, expected }) => {
       const { lines, write } = setUp()
       write(level, 'something')
@@ -74,7 +74,7 @@ describe('log lines of kafkajs', () => {
     },
   )
 
-  it('are no warnings for error responses, which kafkajs also throws', () => {
+  it('of error responses are not warnings, because kafkajs also throws those errors', () => {
     const { lines, write } = setUp()
     write(1, 'Response GroupCoordinator(key: 10, version: 2)', { error: 'The group coordinator is not available' })
     expect(lines[0]).toMatch(/^debug /)

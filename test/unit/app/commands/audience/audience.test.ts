@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
-import { syncId } from '../../../../../src/core/audience/sync.ts'
+import { syncId } from '../../../../../src/core/audience/sync-watermark.ts'
 import { AudienceCommandHarness, firstId, folder, shoppers } from '../../../../support/audience/command.ts'
 import { topics } from '../../../../support/operator/harness.ts'
 
@@ -57,7 +57,9 @@ describe('audience sync', () => {
     given()
     const { code, err } = await harness.run(['sync', ...shoppers, '--members', `${folder}/members.txt`, '--wait'])
     expect(code).toBe(1)
-    expect(err).toMatch(/no effect: .* has the later time 2026-03-01T01:00:00.000Z; .* run hookline audience reset, /)
+    expect(err).toMatch(
+      /no effect, because .* has the later time 2026-03-01T01:00:00.000Z: .* run hookline audience reset, /,
+    )
   })
 
   it.each<[string, string[], string]>([
@@ -81,7 +83,7 @@ describe('audience sync', () => {
     [
       'an invalid line',
       'wrong.ndjson',
-      ": line 2: there is no user id: set 'userId' to a string or a number; 1 members before that",
+      ": line 2: there is no user id: set 'userId' to a string or a number; the sync applied 1 member and removed no others",
     ],
     [
       'an empty list',
@@ -117,7 +119,7 @@ describe('audience sync', () => {
       signal: stopping.signal,
     })
     expect(code).toBe(1)
-    expect(err).toContain('hookline: interrupted; 0 members before that')
+    expect(err).toContain('hookline: interrupted; the sync applied 0 members')
     expect(harness.inputsTold()).not.toContain('sync_ended')
   })
 
@@ -137,7 +139,8 @@ describe('audience sync', () => {
     const result = await harness.run(['sync', ...shoppers, '--members', `${folder}/members.txt`, '--wait'])
     expect(result.code).toBe(code)
     expect(result.out.split('\n')[1]).toBe(line)
-    if (code === 1) expect(result.err).toContain('1 changes were not delivered; the next sync sends them again')
+    if (code === 1)
+      expect(result.err).toContain('1 change not delivered; the next sync sends undelivered changes again')
   })
 
   it('--wait can be interrupted; the delivery continues', async () => {

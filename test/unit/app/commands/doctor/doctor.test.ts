@@ -4,7 +4,7 @@ import { doctorCommand } from '../../../../../src/app/commands/doctor/doctor.ts'
 import { examine, type Instruments } from '../../../../../src/app/commands/doctor/examine.ts'
 import { loadSettings } from '../../../../../src/app/load-settings.ts'
 import type { Finding } from '../../../../../src/core/doctor/finding.ts'
-import type { ServiceName } from '../../../../../src/core/settings/service-names.ts'
+import type { ServiceName } from '../../../../../src/core/settings/services.ts'
 import { topicConfig, topicSpecs } from '../../../../../src/core/topics.ts'
 import { durationMs } from '../../../../../src/core/units.ts'
 import { configFolder } from '../../../../support/config/folder.ts'
@@ -70,7 +70,7 @@ describe('hookline doctor', () => {
       'ok    registry: 3 schemas registered',
       "ok    clock: equal to the broker's",
       'ok    endpoint crm/0 https://crm.example.com: 203.0.113.4 connects in 5 ms, without TLS',
-      expect.stringMatching(/^ok {4}transport: got: /),
+      expect.stringMatching(/^ok {4}transport: got takes /),
     ])
   })
 

@@ -169,7 +169,7 @@ describe('messages from stdin', () => {
       "stdin:1: missing_event: You must pass 'event'.",
       expect.stringMatching(/^stdin:3: invalid_json: /),
       expect.stringMatching(/^stdin:4: not_an_object: /),
-      'hookline: 3 lines are not valid messages',
+      'hookline: skipped 3 lines of stdin without a valid message',
       '',
     ])
     expect(producer.records.length).toBe(1)
@@ -178,8 +178,8 @@ describe('messages from stdin', () => {
 
 describe('usage', () => {
   it.each([
-    [['--type', 'track,buy'], "--type: unknown value 'buy' (one of identify, track, page, screen, group, alias)"],
-    [['--source', 'shop'], "--source: unknown value 'shop' (one of web, server)"],
+    [['--type', 'track,buy'], "--type: unknown value 'buy' (possible: identify, track, page, screen, group, alias)"],
+    [['--source', 'shop'], "--source: unknown value 'shop' (possible: web, server)"],
     [['--count', '-1'], "--count must be an integer >= 1, not '-1'"],
     [['--stdin', '--count', '3'], "option '--stdin' cannot be used with option '-n, --count <number>'"],
   ])('%j', async (argv, message) => {

@@ -1,0 +1,45 @@
+/**
+ * The result of one option: the service, or why the option is unavailable and how to change that.
+ */
+export type Availability<T> =
+  | { readonly kind: 'available'; readonly value: T }
+  | { readonly kind: 'unavailable'; readonly why: string; readonly remedy: string }
+
+export interface Option<T> {
+  readonly name: string
+  /** @throws when the option is available but fails. The next option must not hide the failure. */
+  find(): Promise<Availability<T>>
+}
+
+/** No option is available. The message lists each option, its problem and the remedy. */
+export class NothingAvailable extends Error {
+  readonly code = 'nothing_available'
+
+  constructor(what: string, unavailable: readonly { name: string; why: string; remedy: string }[]) {
+    const lines = unavailable.map(({ name, why, remedy }) => `  - ${name}: ${why}. ${remedy}`)
+    super([`${what} is not available. Use one of these options:`, ...lines].join('\n'))
+    this.name = 'NothingAvailable'
+  }
+}
+
+/**
+ * Uses the first available option and logs the ones that are unavailable.
+ * @throws NothingAvailable when there is none
+ */
+export async function firstAvailable<T>(
+  what: string,
+  options: readonly Option<T>[],
+  log: (line: string) => void,
+): Promise<T> {
+  const unavailable: { name: string; why: string; remedy: string }[] = []
+  for (const option of options) {
+    const found = await option.find()
+    if (found.kind === 'available') {
+      const others = unavailable.map(({ name, why }) => `${name}: ${why}`).join('; ')
+      log(`${what}: ${option.name}${others === '' ? '' : ` (not available: ${others})`}`)
+      return found.value
+    }
+    unavailable.push({ name: option.name, why: found.why, remedy: found.remedy })
+  }
+  throw new NothingAvailable(what, unavailable)
+}

@@ -1,0 +1,158 @@
+import { type EpochMs, epochMs } from '../../core/units.ts'
+import type { BrokerClockReading } from '../kafka/producer/produce-batch.ts'
+
+/** The clocks of a machine, in milliseconds. */
+export interface TimeSources {
+  /** Wall clock: milliseconds since 1970. It can be set to any value. */
+  readonly wall: () => number
+  /** Monotonic time since an arbitrary moment. It stops while the machine is suspended. */
+  readonly monotonic: () => number
+  /** Monotonic time since an arbitrary moment. It continues while the machine is suspended. */
+  readonly uptime: () => number
+}
+
+export interface BrokerAlignedClock {
+  /** The brokers' time when a broker has reported it, otherwise the time of this machine. */
+  now(): EpochMs
+  /**
+   * Milliseconds by which the machine's wall clock is ahead of `now`; 0 while `now` follows the
+   * wall clock.
+   */
+  offset(): number
+  /** Adjusts the time to the append time that a broker reported. */
+  learn(reading: BrokerClockReading): void
+  /** When the last report of a broker arrived, in monotonic milliseconds. */
+  learnedAt(): number
+}
+
+/**
+ * Changes of the wall clock are followed up to these limits: a step of 1 s, and a rate that differs
+ * by 0.1 %. Time servers adjust clocks within these limits.
+ */
+const toleratedStepMs = 1_000
+const toleratedSlew = 0.001
+/**
+ * Milliseconds by which the machine's time may differ from the brokers' time without a correction.
+ * Clocks that a time server sets differ by less, and the machine's clock is smoother than the
+ * brokers' reports.
+ */
+const toleratedSkewMs = 500
+/**
+ * Number of latest readings whose median is used. Up to two wrong ones of five have no effect,
+ * which is usually enough when one of three brokers has a wrong clock.
+ */
+const readingsKept = 5
+
+/**
+ * Creates the time that all processes of an installation share: the time of the brokers, with which
+ * they stamp records.
+ *
+ * Between two reports, the time continues evenly from the machine's clock at the start. It follows
+ * smooth adjustments of the wall clock, and suspensions of the machine. It does not follow a step
+ * of the wall clock: a step of an hour would make retries an hour early or late.
+ */
+export function createBrokerAlignedClock(sources: TimeSources): BrokerAlignedClock {
+  const { wall, monotonic } = sources
+  const machine = createMachineTime(sources)
+  /** Milliseconds by which the brokers' clocks are ahead of the machine's time. */
+  let skew = 0
+  /** When the last report arrived, in monotonic milliseconds. */
+  let learnedAt = Number.NEGATIVE_INFINITY
+  /** The smallest and largest skew that each of the latest reports allows. */
+  const readings: { readonly min: number; readonly max: number }[] = []
+
+  function learn({ sentAt, answeredAt, appended }: BrokerClockReading): void {
+    const at = monotonic()
+    const now = machine.now()
+    // Brokers report whole milliseconds, so the true time may be almost 1 ms later.
+    const range = { min: appended - (now - at + answeredAt), max: appended + 1 - (now - at + sentAt) }
+    learnedAt = answeredAt
+    readings.push(range)
+    if (readings.length > readingsKept) readings.shift()
+    const wanted = median(readings.map(({ min, max }) => Math.min(Math.max(skew, min), max)))
+    if (Math.abs(wanted - skew) > toleratedSkewMs) skew = wanted
+  }
+
+  const now = (): EpochMs => epochMs(Math.floor(machine.now() + skew))
+
+  return {
+    now,
+    learn,
+    learnedAt: () => learnedAt,
+    offset() {
+      const time = now()
+      const off = wall() - time
+      return machine.isFollowed() && skew === 0 ? 0 : Math.round(off)
+    },
+  }
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((one, other) => one - other)[(values.length - 1) >> 1] ?? 0
+}
+
+/** The machine's wall clock time at the start, continued evenly. */
+function createMachineTime({ wall, monotonic, uptime }: TimeSources) {
+  /** Milliseconds by which the wall clock and the uptime are ahead of the monotonic clock. */
+  let ahead = wall() - monotonic()
+  let suspended = uptime() - monotonic()
+  let lookedAt = monotonic()
+  /** The step of the wall clock that is not followed, in milliseconds. 0 when there is none. */
+  let ignored = 0
+
+  function look(seen: number, elapsed: number): void {
+    const tolerance = toleratedStepMs + (elapsed - lookedAt) * toleratedSlew
+    lookedAt = elapsed
+    const step = seen - elapsed - ahead - ignored
+    // The uptime is read only once for each step, because reading it means reading a file.
+    if (Math.abs(step) > tolerance) follow(slept(elapsed), step, tolerance)
+    const off = seen - elapsed - ahead
+    ignored = Math.abs(off) > tolerance ? off : 0
+    if (ignored === 0) ahead += off
+  }
+
+  const slept = (elapsed: number): number => uptime() - elapsed - suspended
+
+  /**
+   * Follows a step that equals the time for which the machine was suspended, because the monotonic
+   * clock did not count that time.
+   */
+  function follow(sleptMs: number, step: number, tolerance: number): void {
+    if (Math.abs(step - sleptMs) > tolerance) return
+    ahead += sleptMs
+    suspended += sleptMs
+  }
+
+  return {
+    now(): number {
+      const seen = wall()
+      const elapsed = monotonic()
+      look(seen, elapsed)
+      return ignored === 0 ? seen : elapsed + ahead
+    },
+    isFollowed(): boolean {
+      look(wall(), monotonic())
+      return ignored === 0
+    },
+  }
+}
+
+/**
+ * Creates a clock in milliseconds that never goes backwards and continues while the machine is
+ * suspended.
+ *
+ * It detects a suspension by a jump of the wall clock, whether the machine slept or was paused from
+ * outside. A wall clock that is set forward looks the same and is counted too. That is safe for
+ * leases, because they then end too early and not too late.
+ */
+export function createBootTime({ wall, monotonic }: Pick<TimeSources, 'wall' | 'monotonic'>): () => number {
+  let ahead = wall() - monotonic()
+  let skipped = 0
+  return () => {
+    const elapsed = monotonic()
+    const jump = wall() - elapsed - ahead
+    ahead += jump
+    if (jump > toleratedStepMs) skipped += jump
+    return elapsed + skipped
+  }
+}

@@ -1,0 +1,89 @@
+import type { TrackingApi } from '../../core/collector/tracking-api.ts'
+import type { Metrics } from '../../core/metrics/metrics.ts'
+import type { Clock, Logger } from '../../core/ports.ts'
+import type { ListenAddress } from '../../core/settings/settings.ts'
+import type { Tracer } from '../../core/trace/tracer.ts'
+import { createIngest } from './ingest.ts'
+import { createHttpServer } from './json-api-server.ts'
+import { openApiDocument } from './openapi.ts'
+import { addOperatorRoutes, type GuardedOperatorApi } from './operator-routes.ts'
+import { documentPath, ingestPaths, isOperatorUrl, methodsOf, settingsPath } from './paths.ts'
+import { createRunInSpan } from './request-span.ts'
+import { type HttpResponse, ok, problem } from './responses.ts'
+import { defaultLimits, type HttpLimits } from './server-limits.ts'
+
+interface Deps {
+  readonly listen: ListenAddress
+  readonly api: TrackingApi
+  /** Deprecated: the operator API on this listener; `undefined` when it is off here. */
+  readonly operator?: GuardedOperatorApi | undefined
+  /** Maximum bytes of a body, both as sent and unpacked. */
+  readonly maxBodyBytes: number
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly metrics: Pick<Metrics, 'collectorAnswers' | 'collectorBodiesRefused'>
+  /**
+   * The header with the client's address; `undefined` when the address of the connection is used.
+   */
+  readonly clientAddressHeader?: string | undefined
+  readonly limits?: Partial<HttpLimits>
+  readonly tracer?: Tracer | undefined
+}
+
+/** The HTTP server of the collector, with its routes. */
+export interface TrackingServer {
+  /** Starts to listen. Returns `http://host:port` with the actual port. */
+  start(): Promise<string>
+  /**
+   * Stops gracefully: each connection may send one more request, requests in progress are answered,
+   * and new ones are not accepted. Resolves when all connections are closed.
+   */
+  stop(): Promise<void>
+}
+
+export function createTrackingServer(deps: Deps): TrackingServer {
+  const { api, maxBodyBytes, clock, metrics, tracer, clientAddressHeader } = deps
+  const limits = { ...defaultLimits, ...deps.limits }
+  const onAnswer = ({ code }: HttpResponse): void => metrics.collectorAnswers.inc({ code })
+  const onRefused = (cause: 'connections' | 'address' | 'slow'): void => metrics.collectorBodiesRefused.inc({ cause })
+  // Behind a proxy, all connections have the address of the proxy. The limit then applies to the
+  // requests of each client instead.
+  const connectionsPerAddress = clientAddressHeader === undefined ? limits.connectionsPerAddress : limits.connections
+  const server = createHttpServer({
+    ...deps,
+    limits: { ...limits, connectionsPerAddress },
+    onAnswer,
+    onConnectionRefused: () => onRefused('connections'),
+    methodsOf,
+    isCrossOrigin: url => !isOperatorUrl(url),
+  })
+  const { app, connections, send, fail, start, stop } = server
+  const takeTraced = createRunInSpan(tracer, fail)
+
+  const take = createIngest({ ...deps, limits, connections, onRefused })
+
+  for (const { path, type } of ingestPaths) {
+    app.post(path, (request, reply) => {
+      takeTraced(path, { request, reply }, trace => take({ request, reply, type, trace })).then(
+        answer => answer && send(request, reply, answer),
+        error => fail(request, reply, error),
+      )
+    })
+  }
+  app.get<{ Params: { writeKey: string } }>(settingsPath, (request, reply) => {
+    const { writeKey } = request.params
+    send(request, reply, api.isWriteKey(writeKey) ? settingsFor(writeKey) : unknownKey())
+  })
+  addOperatorRoutes({ ...server, takeTraced, operator: deps.operator, memory: api, maxBodyBytes, limits, clock })
+  const document = ok(JSON.stringify(openApiDocument()))
+  app.get(documentPath, (request, reply) => send(request, reply, document))
+  return { start, stop }
+}
+
+/**
+ * The settings that browser and mobile SDKs fetch first. Without this response they send nothing.
+ */
+const settingsFor = (apiKey: string): HttpResponse => ok(JSON.stringify({ integrations: { 'Segment.io': { apiKey } } }))
+
+const unknownKey = (): HttpResponse =>
+  problem('not_found', 'No source has this write key: use the write key of a source.')

@@ -1,0 +1,209 @@
+import { lookup } from 'node:dns/promises'
+import { once } from 'node:events'
+import type { IncomingMessage, RequestListener, Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import type { Clock, Logger } from '../../core/ports.ts'
+import type { ListenAddress } from '../../core/settings/settings.ts'
+import { AddressCounter, limitAddresses } from './client-address.ts'
+import { isPreflight, preflight } from './cors.ts'
+import { createNodeServer } from './node-server.ts'
+import { type Connections, createConnections, everyMethod } from './open-connections.ts'
+import { type HttpResponse, problem } from './responses.ts'
+import { createSend, type Send } from './send-response.ts'
+import type { HttpLimits } from './server-limits.ts'
+
+interface Deps {
+  readonly listen: ListenAddress
+  readonly limits: HttpLimits
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly onAnswer: (answer: HttpResponse) => void
+  /** Called when a connection is closed because its address is at its maximum. */
+  readonly onConnectionRefused?: () => void
+  /** The methods of a path, as in `Allow`; `undefined` when the path does not exist. */
+  readonly methodsOf: (url: string) => string | undefined
+  /** Whether pages of other origins may use this path (CORS). */
+  readonly isCrossOrigin: (url: string) => boolean
+}
+
+export interface HttpServer {
+  /**
+   * The application to add routes to. Their handlers respond with `send` and read the body from
+   * `request.raw`.
+   */
+  readonly app: FastifyInstance
+  readonly connections: Connections
+  readonly send: Send
+  /** Sends a 500 response and logs the error with the fields in `known`. */
+  fail(request: FastifyRequest, reply: FastifyReply, error: unknown, known?: object): void
+  /** Starts to listen. Returns `http://host:port` with the actual port. */
+  start(): Promise<string>
+  /**
+   * Stops gracefully: each connection may send one more request, requests in progress are answered,
+   * and new ones are not accepted. Resolves when all connections are closed.
+   */
+  stop(): Promise<void>
+}
+
+/**
+ * Creates a server for JSON APIs. Heads, bodies, connections and waiting times are limited, so that
+ * no client can block the server. Every error response has a code, a message and the right status.
+ */
+export function createHttpServer(deps: Deps): HttpServer {
+  const { listen, limits, clock, logger, onAnswer, isCrossOrigin } = deps
+  const connections = createConnections({ limits, clock, onAnswer })
+  const addresses = new AddressCounter(limits.connectionsPerAddress)
+  const send = createSend({ connections, limits, clock, onAnswer, isCrossOrigin })
+  const onDrop = logDrops(deps)
+  const serverFor = (handler: RequestListener): Server => {
+    const server = createNodeServer(handler, limits).on('drop', onDrop)
+    connections.follow(server)
+    limitAddresses(server, addresses, deps.onConnectionRefused)
+    return server
+  }
+  const app = createApp(serverFor, (error, request, reply) => send(request, reply, answerToBadUrl(error)))
+  const others: Server[] = []
+
+  app.addHook('onRequest', (request, reply, done) => {
+    const refusal = refusalOf(request.raw, connections.of(request.raw).requestsInProgress, limits)
+    if (refusal === undefined) done()
+    else send(request, reply, refusal)
+  })
+  app.options('*', (request, reply) => send(request, reply, answerToOptions(request.raw, deps)))
+  app.setNotFoundHandler((request, reply) => send(request, reply, answerToUnknown(request.raw, deps)))
+  app.setErrorHandler((error: FastifyError, request, reply) => {
+    // fastify uses this code for methods that it does not support.
+    if (error.code === 'FST_ERR_NOT_FOUND') send(request, reply, answerToUnknown(request.raw, deps))
+    else fail(request, reply, error)
+  })
+
+  function fail(request: FastifyRequest, reply: FastifyReply, error: unknown, known: object = {}): void {
+    const { message, stack } = error instanceof Error ? error : new Error(String(error))
+    logger.error(
+      { route: request.routeOptions.url, ...known, error: message, stack },
+      'HTTP request failed with an internal error',
+    )
+    send(request, reply, problem('internal_error', 'An internal error occurred: send the request again later.'))
+  }
+
+  return {
+    app,
+    connections,
+    send,
+    fail,
+    async start() {
+      const url = await app.listen({ host: listen.host, port: listen.port })
+      if (listen.host === 'localhost') others.push(...(await listenBeside(app, serverFor, logger)))
+      return url
+    },
+    async stop() {
+      const cancel = clock.after(limits.drain, connections.closeAll)
+      await connections.closeAfterNextResponse()
+      connections.closeIdle()
+      await Promise.all([app.close(), ...others.map(server => once(server.close(), 'close'))])
+      cancel()
+    },
+  }
+}
+
+type ServerFor = (handler: RequestListener) => Server
+
+function createApp(
+  serverFactory: ServerFor,
+  frameworkErrors: (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => void,
+): FastifyInstance {
+  const app = fastify({
+    serverFactory,
+    return503OnClosing: false,
+    routerOptions: { ignoreTrailingSlash: true, ignoreDuplicateSlashes: true, maxParamLength: 500 },
+    // open-connections.ts handles these errors: it knows the other requests on the connection.
+    clientErrorHandler: () => {},
+    frameworkErrors,
+  })
+  // The handlers read bodies themselves. fastify would parse them by Content-Type and refuse
+  // unknown types.
+  for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY'])
+    app.addHttpMethod(method, { hasBody: false, overrideExisting: true })
+  return app
+}
+
+/**
+ * Listens on the other addresses of `localhost`, because clients may try IPv4 or IPv6 first. An
+ * address that is not available is logged and skipped.
+ */
+async function listenBeside(app: FastifyInstance, serverFor: ServerFor, logger: Logger): Promise<readonly Server[]> {
+  const { address: taken, port } = app.server.address() as AddressInfo
+  const listening: Server[] = []
+  for (const { address } of await lookup('localhost', { all: true })) {
+    if (address === taken) continue
+    const server = serverFor((request, response) => app.routing(request, response))
+    try {
+      await once(server.listen({ host: address, port }), 'listening')
+      listening.push(server)
+    } catch (error) {
+      logger.warn(
+        { address, port, error: String(error) },
+        'cannot listen on one address of localhost; the server uses the others',
+      )
+    }
+  }
+  return listening
+}
+
+const dropsLoggedEveryMs = 60_000
+
+function logDrops({ limits, clock, logger }: Deps): () => void {
+  let dropped = 0
+  let loggedAt = Number.NEGATIVE_INFINITY
+  return () => {
+    dropped += 1
+    if (clock.monotonic() - loggedAt < dropsLoggedEveryMs) return
+    loggedAt = clock.monotonic()
+    logger.warn({ connections: limits.connections, dropped }, 'connection limit reached; new connections are dropped')
+  }
+}
+
+/** The error response to a request that is not acceptable on any path. */
+function refusalOf(request: IncomingMessage, requestsInProgress: number, limits: HttpLimits): HttpResponse | undefined {
+  const { rawHeaders, headers, httpVersionMajor, httpVersionMinor } = request
+  if (httpVersionMajor !== 1) return problem('malformed_request', 'This HTTP version is not supported: use HTTP/1.1.')
+  if (rawHeaders.length > 2 * limits.headFields)
+    return problem('headers_too_large', `The request has more than ${limits.headFields} header fields: send fewer.`)
+  const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.length === 4 && /^host$/i.test(name)).length
+  // RFC 9112 3.2 requires exactly one Host header.
+  if (hosts > 1 || (hosts === 0 && httpVersionMinor === 1))
+    return problem('malformed_request', `The request has ${hosts} Host headers: send exactly one.`)
+  if (headers.expect !== undefined && httpVersionMinor === 1 && !/^100-continue$/i.test(headers.expect))
+    return problem('expectation_failed', "This Expect header is not supported: send '100-continue' or none.")
+  if (requestsInProgress > limits.pipelined)
+    return problem(
+      'unavailable',
+      'Too many requests wait on this connection: send this one again after the time in Retry-After.',
+    )
+  return undefined
+}
+
+function answerToOptions(request: IncomingMessage, { methodsOf, isCrossOrigin }: Deps): HttpResponse {
+  const { url = '' } = request
+  const methods = url === '*' ? everyMethod : methodsOf(url)
+  if (methods === undefined) return notFound()
+  return isPreflight(request.headers) && isCrossOrigin(url)
+    ? { code: 'preflight', status: 204, headers: preflight(request.headers, methods), body: '' }
+    : { code: 'ok', status: 204, headers: { allow: methods }, body: '' }
+}
+
+function answerToUnknown({ method, url = '' }: IncomingMessage, { methodsOf }: Deps): HttpResponse {
+  const allow = methodsOf(url)
+  if (allow === undefined) return notFound()
+  return problem('method_not_allowed', `This path does not support ${method}: use ${allow.replace(', OPTIONS', '')}.`, {
+    allow,
+  })
+}
+
+const answerToBadUrl = ({ code }: FastifyError): HttpResponse =>
+  code === 'FST_ERR_BAD_URL'
+    ? problem('malformed_request', 'The path is not a valid URL path: check its percent-encoding.')
+    : notFound()
+
+const notFound = (): HttpResponse => problem('not_found', 'This path does not exist: see /openapi.json for the paths.')

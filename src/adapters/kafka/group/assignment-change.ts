@@ -1,0 +1,147 @@
+import type { Clock, Logger, TopicPartition } from '../../../core/ports.ts'
+import { durationMs } from '../../../core/units.ts'
+import { errorCodeOf, rejoinError } from '../kafkajs/errors.ts'
+import type { ConsumerGroup } from '../kafkajs/private-api.ts'
+import { fetchOffset, refreshMetadataAfter } from '../log/fetch.ts'
+import { groupByTopic, type OwnedPartition, type OwnedPartitions } from './owned-partitions.ts'
+
+/** The member id and the generation after a join. */
+export interface MemberGeneration {
+  readonly memberId: string | null
+  readonly generation: number
+}
+
+export const memberGenerationOf = ({ memberId, generationId }: ConsumerGroup): MemberGeneration => ({
+  memberId,
+  generation: generationId,
+})
+
+/**
+ * Whether this member took part in all generations between two of its joins, so that no other
+ * member can have owned its partitions. This needs the same member id, and the same generation or
+ * the next one. The coordinator may answer a rejoin with the same generation. If the generation is
+ * higher by two or more, another member may have owned the partitions in between.
+ */
+export function isContinuous(last: MemberGeneration | undefined, now: MemberGeneration): boolean {
+  if (last === undefined || now.memberId === null || last.memberId !== now.memberId) return false
+  return now.generation === last.generation || now.generation === last.generation + 1
+}
+
+/**
+ * Joins the group. If kafkajs finds no coordinator, for example during a restart of the brokers, it
+ * would stop the consumer. The error that this function throws makes kafkajs join again.
+ */
+export async function joinOrRetry(join: () => Promise<void>): Promise<void> {
+  try {
+    await join()
+  } catch (error) {
+    throw (error as Error).name === 'KafkaJSGroupCoordinatorNotFound' ? rejoinError() : error
+  }
+}
+
+/** The difference between the assignments before and after a join. */
+export interface AssignmentChange {
+  readonly lost: readonly OwnedPartition[]
+  readonly gained: readonly OwnedPartition[]
+}
+
+/**
+ * Compares the owned partitions with the new assignment, and fetches the committed offsets of the
+ * gained ones. It does not check that the log still has these offsets; the first fetch does.
+ * @throws kafkajs's error, when the coordinator does not respond, or the leader of a partition
+ * without a committed offset does not respond
+ */
+export async function assignmentChange(
+  group: ConsumerGroup,
+  owned: readonly OwnedPartition[],
+  last: MemberGeneration | undefined,
+): Promise<AssignmentChange> {
+  const assigned = group
+    .assigned()
+    .flatMap(({ topic, partitions }) => partitions.map(partition => ({ topic, partition })))
+  if (!isContinuous(last, memberGenerationOf(group)))
+    return { lost: owned, gained: await withPositions(group, assigned) }
+  return {
+    lost: owned.filter(each => !assigned.some(isSame(each))),
+    gained: await withPositions(
+      group,
+      assigned.filter(each => !owned.some(isSame(each))),
+    ),
+  }
+}
+
+const maxOffsetFetches = 5
+const offsetFetchRetryAfter = durationMs(200)
+
+interface RetryDeps {
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly isEnded: () => boolean
+}
+
+/**
+ * Calls `assignmentChange` with up to four retries.
+ * @throws an error that makes kafkajs join again, after the last retry or when the member has ended
+ */
+export async function assignmentChangeWithRetries(
+  group: ConsumerGroup,
+  owned: OwnedPartitions,
+  last: MemberGeneration | undefined,
+  { clock, logger, isEnded }: RetryDeps,
+): Promise<AssignmentChange> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await assignmentChange(group, owned.all(), last)
+    } catch (error) {
+      logger.debug({ group: group.groupId, code: errorCodeOf(error) }, 'cannot fetch the committed offsets')
+      if (attempt === maxOffsetFetches || isEnded()) throw rejoinError()
+      await refreshMetadataAfter(clock, group.cluster, offsetFetchRetryAfter)
+    }
+  }
+}
+
+/** Looks up the positions: the committed offset, or else the beginning of the log. */
+async function withPositions(group: ConsumerGroup, partitions: readonly TopicPartition[]): Promise<OwnedPartition[]> {
+  if (partitions.length === 0) return []
+  const { responses } = await group.coordinator.offsetFetch({
+    groupId: group.groupId,
+    topics: groupByTopic(partitions, ({ partition }) => ({ partition })),
+  })
+  return Promise.all(
+    responses.flatMap(({ topic, partitions }) => partitions.map(each => withPosition(group, { topic, ...each }))),
+  )
+}
+
+type FetchedOffset = TopicPartition & { readonly offset: string; readonly metadata: string | null }
+
+async function withPosition(
+  group: ConsumerGroup,
+  { topic, partition, ...fetched }: FetchedOffset,
+): Promise<OwnedPartition> {
+  const offset = Number(fetched.offset)
+  // Kafka returns -1 when no offset is committed. An unpatched kafkajs may have committed -2.
+  if (offset >= 0) {
+    const committed = { offset, metadata: fetched.metadata ?? '' }
+    return { topic, partition, next: offset, paused: false, isRevoking: false, committed }
+  }
+  const next = await fetchOffset(group.cluster, { topic, partition }, 'beginning')
+  return { topic, partition, next, paused: false, isRevoking: false, committed: undefined }
+}
+
+/** A position that the log no longer has (OFFSET_OUT_OF_RANGE), and its replacement. */
+export interface LostPosition extends TopicPartition {
+  /** The old position. */
+  readonly from: number
+  /**
+   * The new position. If it is above `from`, retention has deleted the records in between before
+   * this group read them. If it is below `from`, the log was truncated and now ends at `to`.
+   */
+  readonly to: number
+}
+
+/** The offset from `beginning` to `end` that is closest to `position`. */
+export function nearestOffset(position: number, beginning: number, end: number): number {
+  return Math.min(Math.max(position, beginning), end)
+}
+
+const isSame = (a: TopicPartition) => (b: TopicPartition) => a.topic === b.topic && a.partition === b.partition

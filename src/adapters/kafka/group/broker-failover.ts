@@ -1,0 +1,90 @@
+import { pause } from '../../../core/pause.ts'
+import type { Clock, Logger } from '../../../core/ports.ts'
+import { durationMs } from '../../../core/units.ts'
+import { errorCodeOf, isBrokerUnavailable } from '../kafkajs/errors.ts'
+import type { ConsumerGroup } from '../kafkajs/private-api.ts'
+import { refreshMetadataAfter } from '../log/fetch.ts'
+import type { SessionLease } from './session-lease.ts'
+
+const retryAfter = durationMs(200)
+/**
+ * How long the membership is kept without a confirmed heartbeat: longer than a cluster takes to
+ * detect a dead broker (9 s) and to elect new leaders.
+ */
+const failoverLimitMs = 30_000
+
+interface FailoverDeps {
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly lease: SessionLease
+}
+
+/**
+ * Keeps the group membership during a broker failover. kafkajs alone would give up after two
+ * seconds and join as a new member, which revokes all partitions.
+ *
+ * Keeping the membership is safe. The new coordinator reads the members from `__consumer_offsets`
+ * and restarts their session timeouts, and a new partition leader has the same records. The session
+ * lease stops new work until a coordinator responds.
+ */
+export class BrokerFailover {
+  readonly #deps: FailoverDeps
+  /** The group whose coordinator is being looked up; `undefined` when there is no look-up. */
+  #searching: ConsumerGroup | undefined
+
+  constructor(deps: FailoverDeps) {
+    this.#deps = deps
+  }
+
+  /**
+   * Sends a heartbeat when one is due and a coordinator is known.
+   * @throws the coordinator's error; after 30 s without a confirmed heartbeat a connection error
+   */
+  async heartbeat(group: ConsumerGroup): Promise<void> {
+    if (this.#searching === group && this.#deps.lease.ageMs < failoverLimitMs) return
+    try {
+      await this.#deps.lease.heartbeat(group)
+    } catch (error) {
+      if (!this.#isTransient(error)) throw error
+      void this.#findCoordinator(group, error)
+    }
+  }
+
+  /**
+   * Refreshes the metadata after a failed fetch from one broker. Fetches from other brokers
+   * continue.
+   * @throws `error`, when it is not a connection error, or after 30 s without a confirmed
+   * heartbeat. kafkajs then restarts the consumer and connects to the bootstrap brokers.
+   */
+  async afterFetch(group: ConsumerGroup, error: unknown): Promise<void> {
+    if (!this.#isTransient(error)) throw error
+    await refreshMetadataAfter(this.#deps.clock, group.cluster, retryAfter)
+  }
+
+  #isTransient(error: unknown): boolean {
+    return isBrokerUnavailable(error) && this.#deps.lease.ageMs < failoverLimitMs
+  }
+
+  /** Looks up the coordinator. The next heartbeat shows whether it is the right broker. */
+  async #findCoordinator(group: ConsumerGroup, reason: unknown): Promise<void> {
+    if (this.#searching === group) return
+    this.#searching = group
+    const { clock, logger } = this.#deps
+    logger.debug({ group: group.groupId, code: errorCodeOf(reason) }, 'looking up the group coordinator')
+    await updateCoordinator(group).catch((error: unknown) => {
+      logger.debug({ group: group.groupId, code: errorCodeOf(error) }, 'group coordinator not found, retrying')
+    })
+    await pause(clock, retryAfter)
+    if (this.#searching === group) this.#searching = undefined
+  }
+}
+
+async function updateCoordinator(group: ConsumerGroup): Promise<void> {
+  const before = group.coordinator
+  await group.cluster.refreshMetadata()
+  const found = await group.cluster.findGroupCoordinator({ groupId: group.groupId })
+  // A join during the look-up has already set the coordinator.
+  if (group.coordinator !== before) return
+  group.coordinator = found
+  group.offsetManager.coordinator = found
+}

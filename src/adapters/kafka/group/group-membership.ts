@@ -1,0 +1,293 @@
+import type { Clock, LogConsumerHandlers, Logger, TopicPartition } from '../../../core/ports.ts'
+import { type DurationMs, durationMs } from '../../../core/units.ts'
+import { consumerStopped, rejoinError } from '../kafkajs/errors.ts'
+import { fetchWithoutHooks, type GroupHooks, lastAssignmentFrom } from '../kafkajs/patches/consumer-group.ts'
+import type { ConsumerGroup, FetchedBatch } from '../kafkajs/private-api.ts'
+import { fetchOffset } from '../log/fetch.ts'
+import {
+  type AssignmentChange,
+  assignmentChangeWithRetries,
+  isContinuous,
+  joinOrRetry,
+  type LostPosition,
+  type MemberGeneration,
+  memberGenerationOf,
+  nearestOffset,
+} from './assignment-change.ts'
+import { excessPartitionsIn, type MemberState, type SubscriptionUserData } from './assignor.ts'
+import { BrokerFailover } from './broker-failover.ts'
+import {
+  groupByTopic,
+  type OwnedPartition,
+  type OwnedPartitions,
+  seekAndPause,
+  toPosition,
+  toTopicPartition,
+} from './owned-partitions.ts'
+import { RebalanceFetcher } from './rebalance-fetcher.ts'
+import { IncrementalRevocation } from './revocation.ts'
+import { SessionLease } from './session-lease.ts'
+
+/*
+ * The membership of one consumer in its group is a state machine. kafkajs sends JoinGroup and
+ * SyncGroup and runs the fetch loop. Hooks that `patches/consumer-group.ts` adds to kafkajs call
+ * this class. "Excess partitions" are those that an assignment tells this member to revoke.
+ *
+ *             join()               assignment applied, no excess
+ *   OUTSIDE ──────────▶ JOINING ─────────────────────────────────▶ SETTLED
+ *      ▲                 │ ▲ │ ▲                                       │
+ *      │  forget()       │ │ │ └────────── the group rebalances ───────┘
+ *      └─────────────────┘ │ │     assignment applied, with excess
+ *                          │ └────────────────────────────────────▶ REVOKING
+ *                          └── revoked, or the group rebalances ───────┘
+ *
+ *   end() moves every state to ENDED, in which each join throws.
+ *
+ * OUTSIDE   The member owns no partitions. Other members may own its former ones.
+ *           Activity: no fetches, commits or heartbeats.
+ *           Next: JOINING, when kafkajs joins the group.
+ *
+ * JOINING   A join runs (`#joining` is set); concurrent callers share it. Its steps are: the last
+ *           commit of the old generation (up to 2 s), JoinGroup, SyncGroup, and the fetch of the
+ *           committed offsets of gained partitions. The member keeps its owned partitions, unless
+ *           another member may have owned them since the last join (`isContinuous`).
+ *           Activity: after 100 ms `RebalanceFetcher` fetches and delivers the owned partitions and
+ *           sends heartbeats. Commits continue until the response to JoinGroup (`committable`).
+ *           Next: SETTLED or REVOKING, when the assignment is applied. JOINING again, when the
+ *           coordinator or the offsets cannot be read. OUTSIDE, when the consumer crashes, the
+ *           group no longer knows the member id, or the member has missed a generation.
+ *
+ * SETTLED   The assignment is applied (`settled` is set).
+ *           Activity: a fetch from each leader, a heartbeat every 500 ms and a commit every 250 ms.
+ *           Next: JOINING, when the response to a heartbeat or fetch reports a rebalance.
+ *
+ * REVOKING  The assignment is applied and names excess partitions. `IncrementalRevocation` pauses
+ *           them, drains them (up to 8 s), commits their offsets and releases them.
+ *           Activity: as in SETTLED, with the other partitions.
+ *           Next: JOINING, when the excess partitions are released (the next heartbeat throws). Any
+ *           other join also leads to JOINING and cancels the revocation.
+ *
+ * Two conditions are independent of the state:
+ * - Session lease (`SessionLease`): while the member does not hold it, the services start no work.
+ * - Broker failover (`BrokerFailover`): while brokers are unreachable, the member keeps its state
+ *   for up to 30 s without a rejoin. Heartbeats wait for the new coordinator.
+ */
+
+export interface GroupMembershipDeps {
+  readonly owned: OwnedPartitions
+  readonly handlers: LogConsumerHandlers
+  /** Commits all due offsets; used for the last commit of a generation and for revocations. */
+  readonly flush: (group: ConsumerGroup, limit: DurationMs) => Promise<boolean>
+  /** Delivers a fetched batch to the handlers. */
+  readonly deliver: (batch: FetchedBatch) => Promise<void>
+  readonly onJoined: () => void
+  readonly maxWait: DurationMs
+  readonly maxWaitWhilePaused?: DurationMs | undefined
+  readonly onPositionLost: (loss: LostPosition) => void
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/** Below the session timeout of 6 s, because no heartbeat is sent during the last commit. */
+const lastCommitLimit = durationMs(2_000)
+
+export class GroupMembership implements GroupHooks, MemberState {
+  readonly #deps: GroupMembershipDeps
+  readonly #lease: SessionLease
+  readonly #failover: BrokerFailover
+  readonly #revocation: IncrementalRevocation
+  readonly #rebalanceFetcher: RebalanceFetcher
+  /** The group of the last join, from the beginning of that join on. */
+  #group: ConsumerGroup | undefined
+  #settled: ConsumerGroup | undefined
+  #joining: Promise<void> | undefined
+  #joins = 0
+  #last: MemberGeneration | undefined
+  /** The generation in which the owned partitions were assigned. */
+  #assignedIn: MemberGeneration | undefined
+  #isEnded = false
+  #waiting: (() => void)[] = []
+
+  constructor(deps: GroupMembershipDeps) {
+    const { clock, logger, owned, handlers, flush, deliver } = deps
+    this.#deps = deps
+    this.#lease = new SessionLease(clock, () => handlers.onLeaseRegained())
+    this.#failover = new BrokerFailover({ clock, logger, lease: this.#lease })
+    this.#revocation = new IncrementalRevocation({ owned, handlers, flush, clock })
+    const heartbeat = (group: ConsumerGroup): Promise<void> => this.#lease.heartbeat(group)
+    this.#rebalanceFetcher = new RebalanceFetcher({ clock, owned, deliver, fetch: fetchWithoutHooks, heartbeat })
+  }
+
+  /** Whether the session lease is held. If so, no other member can own this member's partitions. */
+  get holdsLease(): boolean {
+    return this.#lease.isHeld
+  }
+
+  /** The group in the states SETTLED and REVOKING; `undefined` in all others. */
+  get settled(): ConsumerGroup | undefined {
+    return this.#settled
+  }
+
+  /**
+   * The group while this member may commit: in SETTLED and REVOKING, and in JOINING until the
+   * response to JoinGroup. That response can take the session timeout, when a member has died.
+   * Without commits, a kill would repeat the work of that time. After the response, a commit has
+   * the new generation: the coordinator would accept it even for another member's partition.
+   */
+  get committable(): ConsumerGroup | undefined {
+    const group = this.#group
+    if (this.#settled !== undefined || group === undefined) return this.#settled
+    const { memberId, generation } = memberGenerationOf(group)
+    const isAssigned = this.#assignedIn?.generation === generation && this.#assignedIn.memberId === memberId
+    return isAssigned ? group : undefined
+  }
+
+  /** Resolves when the group is settled, or with `undefined` after `limit`. */
+  async untilSettled(limit: DurationMs): Promise<ConsumerGroup | undefined> {
+    if (this.#settled === undefined) {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      this.#waiting.push(resolve)
+      const cancel = this.#deps.clock.after(limit, resolve)
+      await promise
+      cancel()
+    }
+    return this.#settled
+  }
+
+  /** Moves to OUTSIDE and releases all partitions: other members may own them now. */
+  forget(): void {
+    const { owned, handlers } = this.#deps
+    const lost = owned.all()
+    this.#settled = undefined
+    this.#last = undefined
+    this.#assignedIn = undefined
+    for (const partition of lost) owned.delete(partition)
+    if (lost.length > 0) handlers.onRevoked(lost.map(toTopicPartition))
+  }
+
+  /** Moves to ENDED. */
+  end(): void {
+    this.#isEnded = true
+    this.#revocation.cancel()
+  }
+
+  /** Joins the group. kafkajs may ask for a join after each failed fetch; all callers share one. */
+  join(group: ConsumerGroup, join: () => Promise<void>): Promise<void> {
+    this.#joining ??= this.#rejoin(group, join).finally(() => {
+      this.#joining = undefined
+    })
+    return this.#joining
+  }
+
+  /**
+   * Returns the owned partitions, which the assignor lets this member keep. If another member may
+   * have owned them since the last join, this method first releases them and returns an empty list.
+   */
+  subscriptionUserData(): SubscriptionUserData {
+    const now = this.#group === undefined ? undefined : memberGenerationOf(this.#group)
+    if (now === undefined || !isContinuous(this.#last, now)) {
+      this.forget()
+      return { generation: -1, owned: [] }
+    }
+    // The generation may belong to a JoinGroup whose SyncGroup failed. The leader of that
+    // generation knew this member's partitions, so the generation counts as continuous.
+    this.#last = now
+    return { generation: now.generation, owned: this.#deps.owned.all() }
+  }
+
+  generation(): number {
+    return this.#group?.generationId ?? -1
+  }
+
+  async heartbeat(group: ConsumerGroup): Promise<void> {
+    if (this.#joining !== undefined) return
+    if (this.#revocation.needsRejoin) throw rejoinError()
+    await this.#failover.heartbeat(group)
+  }
+
+  maxWait(): DurationMs {
+    const { owned, maxWait, maxWaitWhilePaused = maxWait } = this.#deps
+    return this.#settled !== undefined && owned.areAllFetched ? maxWait : maxWaitWhilePaused
+  }
+
+  async fetch(fetch: () => Promise<readonly FetchedBatch[]>): Promise<readonly FetchedBatch[]> {
+    await this.#joining?.catch(() => undefined)
+    const group = this.#settled
+    if (group === undefined) throw rejoinError()
+    const joins = this.#joins
+    try {
+      return await fetch()
+    } catch (error) {
+      // After a rejoin during the fetch, the error belongs to the old generation and is ignored.
+      if (this.#joins === joins) await this.#failover.afterFetch(group, error)
+      return []
+    }
+  }
+
+  async outOfRange(group: ConsumerGroup, { topic, partition }: TopicPartition): Promise<void> {
+    const { owned, handlers, onPositionLost } = this.#deps
+    const at = owned.get({ topic, partition })
+    if (at === undefined) return
+    const from = at.next
+    const { cluster } = group
+    const [beginning, end] = await Promise.all([fetchOffset(cluster, at, 'beginning'), fetchOffset(cluster, at, 'end')])
+    const to = nearestOffset(from, beginning, end)
+    if (owned.get(at) !== at || at.next !== from || to === from) return
+    at.next = to
+    group.seek({ topic, partition, offset: String(to) })
+    onPositionLost({ topic, partition, from, to })
+    if (to > from) handlers.onRecords({ topic, partition, records: [], nextOffset: to, highWatermark: end })
+    else this.#reassign(group, { topic, partition, next: to, paused: false, isRevoking: false, committed: undefined })
+  }
+
+  /**
+   * Revokes a partition from the service and assigns it again, after its log was truncated below
+   * the position. Kafka reuses the offsets, so the service must forget those that it tracks.
+   */
+  #reassign(group: ConsumerGroup, partition: OwnedPartition): void {
+    const { owned, handlers } = this.#deps
+    owned.add(partition)
+    group.resume([{ topic: partition.topic, partitions: [partition.partition] }])
+    handlers.onRevoked([toTopicPartition(partition)])
+    handlers.onAssigned([toPosition(partition)])
+  }
+
+  async #rejoin(group: ConsumerGroup, join: () => Promise<void>): Promise<void> {
+    if (this.#isEnded) throw consumerStopped(group.groupId)
+    this.#group = group
+    this.#revocation.cancel()
+    if (group.memberId === null) this.forget()
+    if (this.#settled === group) await this.#deps.flush(group, lastCommitLimit)
+    this.#settled = undefined
+    this.#rebalanceFetcher.start(group)
+    await joinOrRetry(join).finally(() => this.#rebalanceFetcher.stop())
+    const { owned, clock, logger } = this.#deps
+    const isEnded = (): boolean => this.#isEnded
+    const change = await assignmentChangeWithRetries(group, owned, this.#last, { clock, logger, isEnded })
+    if (this.#isEnded) {
+      await group.leave()
+      throw consumerStopped(group.groupId)
+    }
+    this.#apply(group, change)
+    this.#last = this.#assignedIn = memberGenerationOf(group)
+    this.#joins++
+    this.#settled = group
+    void this.#lease.renew(group).catch(() => undefined)
+    void this.#revocation.start(group, excessPartitionsIn(lastAssignmentFrom(group.coordinator)))
+    this.#deps.onJoined()
+    for (const resolve of this.#waiting.splice(0)) resolve()
+  }
+
+  /** Applies an assignment. It is synchronous, so no caller sees a partly applied one. */
+  #apply(group: ConsumerGroup, { lost, gained }: AssignmentChange): void {
+    const { owned, handlers } = this.#deps
+    for (const partition of lost) owned.delete(partition)
+    if (lost.length > 0) handlers.onRevoked(lost.map(toTopicPartition))
+    for (const partition of gained) owned.add(partition)
+    for (const partition of owned.all()) partition.isRevoking = false
+    group.resume(groupByTopic(lost, ({ partition }) => partition))
+    if (gained.length > 0) handlers.onAssigned(gained.map(toPosition))
+    // Includes all partitions: kafkajs does not know of pauses and resumes during the join.
+    seekAndPause(group, owned.all())
+  }
+}

@@ -1,0 +1,56 @@
+import type { Clock } from '../../../core/ports.ts'
+import { durationMs } from '../../../core/units.ts'
+import type { ConsumerGroup, FetchedBatch } from '../kafkajs/private-api.ts'
+import { type OwnedPartitions, seekAndPause } from './owned-partitions.ts'
+
+/** The delay before `RebalanceFetcher` starts. Most rebalances end earlier. */
+const fetchAfter = durationMs(100)
+
+interface RebalanceFetcherDeps {
+  readonly clock: Clock
+  readonly owned: OwnedPartitions
+  readonly fetch: (group: ConsumerGroup, nodeId: string) => Promise<readonly FetchedBatch[]>
+  readonly deliver: (batch: FetchedBatch) => Promise<void>
+  /** Sends a heartbeat when one is due. */
+  readonly heartbeat: (group: ConsumerGroup) => Promise<void>
+}
+
+/**
+ * Fetches and delivers the owned partitions during a rebalance. kafkajs fetches nothing until its
+ * join ends, and the join may wait for a dead member until its session timeout. The fetches are
+ * safe: until the join ends, no other member can get these partitions.
+ */
+export class RebalanceFetcher {
+  readonly #deps: RebalanceFetcherDeps
+  #run = 0
+  #cancel = (): void => undefined
+
+  constructor(deps: RebalanceFetcherDeps) {
+    this.#deps = deps
+  }
+
+  start(group: ConsumerGroup): void {
+    this.#cancel = this.#deps.clock.after(fetchAfter, () => {
+      const run = ++this.#run
+      // The error is ignored: the join or the first fetch after the join fails with the same one.
+      void this.#fetchUntil(group, () => this.#run !== run).catch(() => undefined)
+    })
+  }
+
+  /** Stops, and discards the fetch in progress; its records are fetched again after the join. */
+  stop(): void {
+    this.#cancel()
+    this.#run++
+  }
+
+  async #fetchUntil(group: ConsumerGroup, isStopped: () => boolean): Promise<void> {
+    const { owned, fetch, deliver, heartbeat } = this.#deps
+    while (!isStopped() && owned.all().length > 0) {
+      seekAndPause(group, owned.all())
+      const fetched = await Promise.all(group.getNodeIds().map(nodeId => fetch(group, nodeId)))
+      for (const batch of fetched.flat()) if (!isStopped()) await deliver(batch)
+      // The coordinator responds with REBALANCE_IN_PROGRESS, which is expected here.
+      if (!isStopped()) await heartbeat(group).catch(() => undefined)
+    }
+  }
+}

@@ -1,0 +1,85 @@
+import type { Clock } from '../../../core/ports.ts'
+import { errorCodeOf } from '../kafkajs/errors.ts'
+import type { ConsumerGroup } from '../kafkajs/private-api.ts'
+
+/** The same interval as kafkajs's `heartbeatInterval` in `consumer.ts`. */
+const heartbeatEveryMs = 500
+/**
+ * The duration of the lease: one second below the session timeout (6 s), after which the
+ * coordinator reassigns the partitions of a member. A webhook request that starts at the end of the
+ * lease is sent within that second.
+ */
+const leaseMs = 5_000
+
+/**
+ * The session lease. A member holds the lease for 5 s after a heartbeat that the coordinator
+ * confirmed. Without the lease, the member must not start work. This prevents duplicates: a process
+ * that was frozen for longer than the session timeout must not process partitions that another
+ * member owns by then.
+ *
+ * The lease counts from when the heartbeat was sent, because the response may have waited in the
+ * socket of a frozen process. The clock is boot time, which includes suspensions of the machine.
+ */
+export class SessionLease {
+  readonly #clock: Clock
+  readonly #onLeaseRegained: () => void
+  #confirmedAt = Number.NEGATIVE_INFINITY
+  #sentAt = Number.NEGATIVE_INFINITY
+  #heartbeat: Promise<void> | undefined
+
+  /** @param onLeaseRegained called when the member gets the lease, also for the first time */
+  constructor(clock: Clock, onLeaseRegained: () => void) {
+    this.#clock = clock
+    this.#onLeaseRegained = onLeaseRegained
+  }
+
+  get isHeld(): boolean {
+    return this.ageMs < leaseMs
+  }
+
+  /** Milliseconds since the last confirmed heartbeat was sent; `Infinity` before the first one. */
+  get ageMs(): number {
+    return this.#clock.boottime() - this.#confirmedAt
+  }
+
+  /**
+   * Sends a heartbeat when one is due; concurrent calls share it. It replaces kafkajs's heartbeat,
+   * which uses the wall clock: after a step back by an hour, kafkajs sends none for an hour.
+   * @throws the coordinator's error, such as REBALANCE_IN_PROGRESS or UNKNOWN_MEMBER_ID
+   */
+  heartbeat(group: ConsumerGroup): Promise<void> {
+    if (this.#heartbeat === undefined && this.#clock.boottime() < this.#sentAt + heartbeatEveryMs)
+      return Promise.resolve()
+    this.#heartbeat ??= this.#send(group).finally(() => {
+      this.#heartbeat = undefined
+    })
+    return this.#heartbeat
+  }
+
+  /** Sends the first heartbeat of a new generation, without waiting for the interval. */
+  renew(group: ConsumerGroup): Promise<void> {
+    this.#sentAt = Number.NEGATIVE_INFINITY
+    return this.heartbeat(group)
+  }
+
+  async #send({ coordinator, groupId, memberId, generationId }: ConsumerGroup): Promise<void> {
+    if (memberId === null) return
+    const sentAt = this.#clock.boottime()
+    this.#sentAt = sentAt
+    try {
+      await coordinator.heartbeat({ groupId, memberId, groupGenerationId: generationId })
+      this.#confirm(sentAt)
+    } catch (error) {
+      // The coordinator checks member id and generation first, so this error confirms both.
+      if (errorCodeOf(error) === 'REBALANCE_IN_PROGRESS') this.#confirm(sentAt)
+      else this.#sentAt = Number.NEGATIVE_INFINITY
+      throw error
+    }
+  }
+
+  #confirm(sentAt: number): void {
+    const wasHeld = this.isHeld
+    this.#confirmedAt = sentAt
+    if (!wasHeld && this.isHeld) this.#onLeaseRegained()
+  }
+}

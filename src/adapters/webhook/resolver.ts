@@ -1,0 +1,143 @@
+import dns, { type LookupAddress } from 'node:dns'
+import { readFile } from 'node:fs/promises'
+import type { Cancel, Clock } from '../../core/ports.ts'
+import { durationMs } from '../../core/units.ts'
+
+/**
+ * Resolves a host name to all its addresses. Rejects with an Error that has a `code` (`ENOTFOUND`,
+ * `ETIMEOUT`, …).
+ */
+export type Resolve = (name: string) => Promise<readonly LookupAddress[]>
+
+export interface NameSources {
+  hostsFile(): Promise<string>
+  /** Queries the name servers over c-ares sockets. It holds no thread while it waits. */
+  query(name: string, family: 4 | 6): Promise<readonly string[]>
+  /** Calls getaddrinfo, which holds one of the few libuv threads until it returns. */
+  system(name: string): Promise<readonly LookupAddress[]>
+  cancel(): void
+}
+
+export interface Resolver {
+  readonly resolve: Resolve
+  /** Cancels queries in progress. */
+  close(): void
+}
+
+/**
+ * How long a result is cached: long enough for a burst of new connections to cause one query, and
+ * short enough for a DNS change to take effect soon.
+ */
+const keptMs = 5_000
+/** How long the addresses of one family wait for those of the other family (RFC 8305 §3). */
+const graceMs = durationMs(50)
+const queryTimeoutMs = 1_000
+
+/**
+ * Error codes after which getaddrinfo is not tried: the name servers timed out or failed, or the
+ * query was cancelled. getaddrinfo would query the same servers and hold a thread.
+ */
+const hopeless = new Set(['ETIMEOUT', 'ESERVFAIL', 'ECANCELLED'])
+const loopback: readonly LookupAddress[] = [
+  { address: '127.0.0.1', family: 4 },
+  { address: '::1', family: 6 },
+]
+
+export function systemSources(): NameSources {
+  const resolver = new dns.promises.Resolver({ timeout: queryTimeoutMs, tries: 2 })
+  return {
+    hostsFile: () => readFile('/etc/hosts', 'utf8').catch(() => ''),
+    query: (name, family) => (family === 4 ? resolver.resolve4(name) : resolver.resolve6(name)),
+    system: name => dns.promises.lookup(name, { all: true }),
+    cancel: () => resolver.cancel(),
+  }
+}
+
+/**
+ * Creates a resolver in which an unresponsive name server of one customer does not delay other
+ * names. See docs/decisions/0003-dns-resolution.md.
+ */
+export function createResolver({ clock, sources }: { clock: Clock; sources: NameSources }): Resolver {
+  /** Results by host name, or '' for the hosts file. All names come from the configuration. */
+  const kept = new Map<string, { readonly until: number; readonly answer: Promise<unknown> }>()
+
+  /** Runs one query at a time per key. A result is cached for `keptMs`; an error is not cached. */
+  function once<T>(key: string, ask: () => Promise<T>): Promise<T> {
+    const known = kept.get(key)
+    if (known !== undefined && clock.monotonic() < known.until) return known.answer as Promise<T>
+    const answer = ask()
+    kept.set(key, { until: Number.POSITIVE_INFINITY, answer })
+    answer.then(
+      () => kept.set(key, { until: clock.monotonic() + keptMs, answer }),
+      () => kept.delete(key),
+    )
+    return answer
+  }
+
+  async function find(name: string): Promise<readonly LookupAddress[]> {
+    const listed = listedIn(await once('', sources.hostsFile), name)
+    if (listed.length > 0) return listed
+    // A name without a dot needs the search list of the operating system.
+    if (!name.includes('.')) return sources.system(name)
+    try {
+      return await queryBoth(name)
+    } catch (error) {
+      if (hopeless.has(codeOf(error))) throw error
+      return sources.system(name)
+    }
+  }
+
+  function queryBoth(name: string): Promise<readonly LookupAddress[]> {
+    const { promise, resolve, reject } = Promise.withResolvers<readonly LookupAddress[]>()
+    const found: LookupAddress[] = []
+    const errors: Error[] = []
+    let unanswered = 2
+    let endGrace: Cancel | undefined
+    const finish = () => {
+      endGrace?.()
+      if (found.length > 0) resolve(found.toSorted((a, b) => a.family - b.family))
+      else reject(errors.find(error => hopeless.has(codeOf(error))) ?? errors[0] ?? notFound(name))
+    }
+    const ended = () => {
+      unanswered--
+      if (unanswered === 0) finish()
+      else if (found.length > 0) endGrace = clock.after(graceMs, finish)
+    }
+    for (const family of [4, 6] as const) {
+      sources.query(name, family).then(
+        addresses => {
+          found.push(...addresses.map(address => ({ address, family })))
+          ended()
+        },
+        (error: Error) => {
+          errors.push(error)
+          ended()
+        },
+      )
+    }
+    return promise
+  }
+
+  return {
+    resolve(written) {
+      const name = written.toLowerCase().replace(/\.$/, '')
+      // Names in these two domains are never sent to a name server (RFC 6761).
+      if (name === 'localhost' || name.endsWith('.localhost')) return Promise.resolve(loopback)
+      if (name === 'invalid' || name.endsWith('.invalid')) return Promise.reject(notFound(name))
+      return once(name, () => find(name))
+    },
+    close: () => sources.cancel(),
+  }
+}
+
+const codeOf = (error: unknown): string => String((error as NodeJS.ErrnoException).code)
+const notFound = (name: string): Error => Object.assign(new Error(`${name} ENOTFOUND`), { code: 'ENOTFOUND' })
+
+/** The addresses of a name in the text of a hosts file. */
+function listedIn(text: string, name: string): readonly LookupAddress[] {
+  return text
+    .split('\n')
+    .map(line => line.replace(/#.*/, '').trim().toLowerCase().split(/\s+/))
+    .filter(([, ...names]) => names.includes(name))
+    .map(([address = '']) => ({ address, family: address.includes(':') ? 6 : 4 }))
+}

@@ -1,0 +1,102 @@
+import type { Socket } from 'node:net'
+import { ResponseTooLong } from './call-failure.ts'
+import { maxHeadBytes, maxInterimResponses } from './client-limits.ts'
+
+/**
+ * Maximum bytes of one response on the wire. This is enough for a body of 64 KiB in chunks of one
+ * byte, which take 6 bytes each.
+ */
+const maxAnswerBytes = 512 * 1_024
+/** Number of bytes at the beginning of a head that show its status: `HTTP/1.1 103`. */
+const statusEnd = 12
+const tooLong = 'the headers of an interim (1xx) response are too long'
+const versionStart = 'HTTP/1.'
+
+/**
+ * Filters the bytes that a connection receives before undici's parser reads them.
+ *
+ * The parser rejects a `100` response that the request did not ask for, but a client must accept it
+ * (RFC 9110 15.2), and old servers send it. So this class removes the heads of interim responses.
+ * The parser also sets no limit on reason phrases and chunk extensions, so this class limits the
+ * size of the whole response.
+ */
+export class ResponseFilter {
+  readonly #socket: Socket
+  #received = 0
+  #isHeadDue = false
+  #interim = 0
+  /** The received bytes of a head, until its status is known or an interim head is complete. */
+  #held: Buffer | undefined
+
+  constructor(socket: Socket) {
+    this.#socket = socket
+    // undici calls `read` to get the next bytes.
+    const read = socket.read.bind(socket) as (size?: number) => Buffer | null
+    socket.read = (size?: number) => {
+      for (let chunk = read(size); chunk !== null; chunk = read(size)) {
+        const passed = this.#pass(chunk)
+        if (passed !== undefined) return passed
+      }
+      return null
+    }
+  }
+
+  /** Called when a request is sent. The bytes that arrive from now on are its response. */
+  expectAnswer(): void {
+    this.#received = 0
+    this.#isHeadDue = true
+    this.#interim = 0
+    this.#held = undefined
+  }
+
+  /** Whether no byte has arrived since `expectAnswer` was called. */
+  get isUntouched(): boolean {
+    return this.#received === 0
+  }
+
+  #pass(chunk: Buffer): Buffer | undefined {
+    this.#received += chunk.length
+    if (this.#received > maxAnswerBytes) return this.#cutOff(`the response has more than ${maxAnswerBytes} bytes`)
+    return this.#isHeadDue ? this.#withoutInterim(chunk) : chunk
+  }
+
+  #withoutInterim(chunk: Buffer): Buffer | undefined {
+    let bytes = this.#held === undefined ? chunk : Buffer.concat([this.#held, chunk])
+    this.#held = undefined
+    while (isInterim(bytes)) {
+      const end = bytes.indexOf('\r\n\r\n')
+      if (end < 0) return this.#hold(bytes)
+      if (end > maxHeadBytes) return this.#cutOff(tooLong)
+      if (++this.#interim > maxInterimResponses)
+        return this.#cutOff(`the endpoint sent more than ${maxInterimResponses} interim (1xx) responses`)
+      bytes = bytes.subarray(end + 4)
+    }
+    if (mayBecomeHead(bytes)) return this.#hold(bytes)
+    this.#isHeadDue = false
+    return bytes
+  }
+
+  #hold(bytes: Buffer): undefined {
+    if (bytes.length > maxHeadBytes) return this.#cutOff(tooLong)
+    this.#held = bytes
+  }
+
+  #cutOff(why: string): undefined {
+    this.#socket.destroy(new ResponseTooLong(why))
+  }
+}
+
+/** Whether the bytes begin with a 1xx head other than 101. The bytes after a 101 are not HTTP. */
+function isInterim(bytes: Buffer): boolean {
+  if (bytes.length < statusEnd || bytes[statusEnd - 3] !== 0x31) return false
+  const start = bytes.toString('latin1', 0, statusEnd)
+  return /^HTTP\/1\.\d 1\d\d$/.test(start) && !start.endsWith('101')
+}
+
+/**
+ * Whether the bytes are too short to classify, but may be the beginning of a head. If they cannot
+ * be one, the parser rejects them.
+ */
+function mayBecomeHead(bytes: Buffer): boolean {
+  return bytes.length < statusEnd && versionStart.startsWith(bytes.toString('latin1', 0, versionStart.length))
+}

@@ -1,0 +1,89 @@
+import { once } from 'node:events'
+import { type MembershipStatus, syncStatusOf } from '../../../core/audience/membership-status.ts'
+import { countWithNoun } from '../../../core/units.ts'
+import { audienceFigures, visitDrift } from '../../../services/operator/audience-figures.ts'
+import { visitMemberships } from '../../../services/operator/read-memberships.ts'
+import { CommandFailed, type CommandIo, printData } from '../../command.ts'
+import { printable } from '../../terminal.ts'
+import { type AudienceOptions, type AudienceTask, absentOf, audienceNamed, membershipsOf } from './task.ts'
+import { audienceDocument, audienceLines, driftLines, memberLines, membershipDocument } from './view.ts'
+
+/** `hookline audience list` */
+export async function listAudiences(task: AudienceTask, options: AudienceOptions): Promise<void> {
+  const { directory, io } = task
+  const figures = await audienceFigures(await figuresDeps(task))
+  const views = [...new Set([...directory.keys(), ...figures.keys()])].map(name => ({
+    name,
+    configured: directory.get(name),
+    figures: figures.get(name),
+  }))
+  printData(io, options, { audiences: views.map(audienceDocument) }, audienceLines(views))
+}
+
+interface ShowOptions extends AudienceOptions {
+  readonly name: string
+  readonly user?: string
+}
+
+/** `hookline audience show` */
+export async function showAudience(task: AudienceTask, options: ShowOptions): Promise<void> {
+  const configured = audienceNamed(task, options.name)
+  const { name } = configured
+  if (options.user !== undefined) return showUser(task, name, options.user, options)
+  const figures = await audienceFigures(await figuresDeps(task), name)
+  const view = { name, configured, figures: figures.get(name) }
+  printData(task.io, options, audienceDocument(view), audienceLines([view]))
+}
+
+async function showUser(task: AudienceTask, audience: string, user: string, options: ShowOptions): Promise<void> {
+  const on = { now: task.access.clock.now(), expiry: task.expiry }
+  const rows: Parameters<typeof memberLines>[0][number][] = []
+  await visitMemberships(await membershipsOf(task), {
+    isWanted: name => name === audience,
+    onMembership({ userId, destination }, state) {
+      if (userId === user) rows.push({ destination, standing: syncStatusOf(state, on), state })
+    },
+  })
+  const destinations = rows.map(row => membershipDocument({ userId: user, ...row }, row.state))
+  const nothing = `${printable(user)} is not in ${audience}, and every destination has acknowledged that`
+  printData(task.io, options, { destinations }, rows.length === 0 ? [nothing] : memberLines(rows))
+}
+
+interface DriftOptions extends AudienceOptions {
+  readonly name: string
+}
+
+/** `hookline audience drift` */
+export async function showDrift(task: AudienceTask, options: DriftOptions): Promise<void> {
+  const { io, access, expiry } = task
+  const { name } = audienceNamed(task, options.name)
+  const counts = new Map<string, Record<MembershipStatus, number>>()
+  const deps = { ...(await membershipsOf(task)), now: access.clock.now(), expiry }
+  await visitDrift(deps, name, async ({ state, ...member }) => {
+    const count = counts.get(member.destination) ?? { acknowledged: 0, in_flight: 0, unknown: 0, different: 0 }
+    counts.set(member.destination, count)
+    count[member.standing]++
+    if (options.json === true) await printLine(io, JSON.stringify(membershipDocument(member, state)))
+  })
+  const lines = counts.size === 0 ? [`every destination has acknowledged all members of ${name}`] : driftLines(counts)
+  // With --json, stdout has only the JSON lines.
+  const output = options.json === true ? io.stderr : io.stdout
+  output.write(`${lines.join('\n')}\n`)
+  const drifted = [...counts.values()].reduce((sum, { unknown, different }) => sum + unknown + different, 0)
+  if (drifted > 0)
+    throw new CommandFailed(
+      `${countWithNoun(drifted, 'membership')} unknown or different, with no delivery in progress; sync the audience again`,
+    )
+}
+
+/** Writes a line and waits while stdout is full, because there may be millions of lines. */
+async function printLine({ stdout }: CommandIo, line: string): Promise<void> {
+  if (!stdout.write(`${line}\n`)) await once(stdout, 'drain')
+}
+
+const figuresDeps = async (task: AudienceTask) => ({
+  ...(await membershipsOf(task)),
+  now: task.access.clock.now(),
+  expiry: task.expiry,
+  absentOf: absentOf(task),
+})

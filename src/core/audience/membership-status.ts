@@ -1,0 +1,29 @@
+import { type DurationMs, durationMs, type EpochMs } from '../units.ts'
+import type { Membership } from './membership.ts'
+
+/**
+ * Whether a destination has the desired value of a user.
+ * - `acknowledged`: the destination has the value.
+ * - `in_flight`: a change is being delivered.
+ * - `unknown`: a change ended without a clear result; the next sync sends the value again.
+ * - `different`: the destination has another value, because it is not or was not on the audience's
+ *   list, or is disabled.
+ */
+export const syncStatuses = ['acknowledged', 'in_flight', 'unknown', 'different'] as const
+export type MembershipStatus = (typeof syncStatuses)[number]
+
+/** Returns the sync status of a membership. `expiry` is that of `StepContext`. */
+export function syncStatusOf(
+  { desired, acknowledged, inFlight }: Membership,
+  { now, expiry }: { readonly now: EpochMs; readonly expiry: DurationMs },
+): MembershipStatus {
+  if (inFlight !== undefined) return now - inFlight.since <= expiry ? 'in_flight' : 'unknown'
+  if (acknowledged === undefined) return 'unknown'
+  return acknowledged === desired ? 'acknowledged' : 'different'
+}
+
+/**
+ * Time after which a change without a result counts as undelivered. No delivery takes longer than
+ * the retry window.
+ */
+export const changeExpiry = (window: DurationMs): DurationMs => durationMs(window + 3_600_000)

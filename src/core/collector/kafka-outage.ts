@@ -1,0 +1,53 @@
+/**
+ * Milliseconds between two requests that are admitted during an outage, to find out whether Kafka
+ * accepts records again.
+ */
+const probeEveryMs = 1_000
+
+/**
+ * Detects that Kafka accepts no records. From the first failure until the next acknowledgement, the
+ * collector admits one request per second. It refuses the others before it reads their messages
+ * into memory. When only some partitions fail, each acknowledgement of another partition ends the
+ * outage. So messages for those partitions are accepted, and the memory budget limits the messages
+ * that wait.
+ */
+export class KafkaOutage {
+  #since: number | undefined
+  #lastFailureAt = 0
+  #nextProbeAt = 0
+
+  /**
+   * Whether a request may send its messages to Kafka. Times are milliseconds of one monotonic
+   * clock.
+   */
+  admits(now: number): boolean {
+    return this.#since === undefined || now >= this.#nextProbeAt
+  }
+
+  /**
+   * Notes that a request sends its messages to Kafka. In an outage, the next is admitted a second
+   * later.
+   */
+  tried(now: number): void {
+    this.#nextProbeAt = now + probeEveryMs
+  }
+
+  /** Notes that a record was refused, or not acknowledged in time. */
+  failed(now: number): void {
+    this.#since ??= now
+    this.#lastFailureAt = now
+    this.#nextProbeAt = now + probeEveryMs
+  }
+
+  acknowledged(): void {
+    this.#since = undefined
+  }
+
+  /**
+   * How long nothing was acknowledged, and how long ago the last append failed. `undefined` when
+   * there is no outage.
+   */
+  age(now: number): { readonly lastedMs: number; readonly seenMsAgo: number } | undefined {
+    return this.#since === undefined ? undefined : { lastedMs: now - this.#since, seenMsAgo: now - this.#lastFailureAt }
+  }
+}

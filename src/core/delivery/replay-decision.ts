@@ -1,0 +1,139 @@
+import type { Event } from '../message/event.ts'
+import type { LogRecord, OutgoingRecord } from '../ports.ts'
+import type { TopicNames } from '../topics.ts'
+import { durationMs, type EpochMs, epochMs } from '../units.ts'
+import { originalOf } from './dead-letter-record.ts'
+import { initialState, type Origin, parseDeliveryState, retryRecord } from './delivery-state.ts'
+import type { DeadLetterReason } from './outcome.ts'
+import type { DeadLetter } from './read-dead-letter.ts'
+import { type RetryPolicy, tierFor } from './retry-tier.ts'
+import { isConnected, type Routing, routeRetry } from './route.ts'
+
+/** Why a dead letter is not replayed. */
+export const replayRefusals = ['unknown_destination', 'disabled', 'not_connected', 'truncated', 'unreadable'] as const
+export type ReplayRefusal = (typeof replayRefusals)[number]
+
+/**
+ * The audience input (`core/audience/input.ts`) that requests an update with the current
+ * membership.
+ */
+interface ResendInput {
+  readonly kind: 'resend'
+  readonly audience: string
+  readonly userId: string
+  readonly destination: string
+}
+
+/** What a replay does with a dead letter. */
+export type ReplayTarget =
+  /** Restarts the delivery: the copy goes to the first retry tier, only for its own destination. */
+  | { readonly kind: 'delivery'; readonly topic: string; readonly copy: OutgoingRecord }
+  /** Writes an event that never became a delivery to its topic again, unchanged. */
+  | { readonly kind: 'event'; readonly topic: string; readonly copy: OutgoingRecord }
+  /**
+   * Requests the current membership from the audience, because the value in the dead letter may be
+   * outdated.
+   */
+  | { readonly kind: 'resend'; readonly input: ResendInput }
+  /**
+   * Does nothing: the copy would be dead-lettered or dropped again, or the dead letter is
+   * incomplete or unreadable.
+   */
+  | { readonly kind: 'refused'; readonly reason: ReplayRefusal }
+
+/** The configuration that decides about a replay. */
+export interface ReplayContext {
+  readonly topics: TopicNames
+  readonly routing: Routing
+  readonly policy: Pick<RetryPolicy, 'window' | 'tiers'>
+  /**
+   * Whether a delivery is replayed even if its source is no longer connected to its destination.
+   */
+  readonly evenDisconnected?: boolean
+}
+
+/** Reasons for which an event can be dead-lettered before it becomes a delivery. */
+const beforeDelivery: ReadonlySet<string> = new Set<DeadLetterReason>([
+  'undecodable',
+  'invalid_message',
+  'unknown_source',
+  'unknown_destination',
+  'record_too_large',
+])
+
+/**
+ * Decides how a dead letter is replayed. `event` is the delivery's event, or `undefined` when its
+ * bytes cannot be decoded.
+ */
+export function replayTargetOf(
+  record: LogRecord,
+  deadLetter: DeadLetter,
+  { topics, routing, policy, evenDisconnected = false }: ReplayContext,
+  now: EpochMs,
+  event?: Event,
+): ReplayTarget {
+  const routed = deadLetter.destination === undefined ? undefined : routeRetry(deadLetter.destination, routing)
+  if (routed !== undefined && routed.kind !== 'deliver') return { kind: 'refused', reason: routed.reason }
+  if (deadLetter.originalLength !== undefined) return { kind: 'refused', reason: 'truncated' }
+  const input = resendOf(event)
+  if (input !== undefined) return { kind: 'resend', input }
+
+  const original = originalOf(record)
+  const given = parseDeliveryState(record.headers)
+  if (given !== undefined) {
+    const { origin, destination, messageId } = given
+    // A dead letter is kept for 30 days. In that time the destination's id may have been given to
+    // another customer's endpoint.
+    if (event !== undefined && !evenDisconnected && !isConnected(event.sourceId, destination, routing))
+      return { kind: 'refused', reason: 'not_connected' }
+    const carried = { ...initialState(origin, destination, messageId, now, policy.window), round: given.round + 1 }
+    const topic = topics.retry(tierFor(durationMs(0), policy.tiers))
+    const copy = retryRecord({ ...record, ...original }, carried)
+    return { kind: 'delivery', topic, copy }
+  }
+  const { origin, reason } = deadLetter
+  // A record that another program wrote to a retry topic names no valid destination. If it were
+  // replayed, it would be dead-lettered again.
+  if (origin?.topic !== topics.events || origin.partition < 0 || !beforeDelivery.has(reason))
+    return { kind: 'refused', reason: 'unreadable' }
+  // An event that was replayed before keeps its first `replay-of` header.
+  const headers = { [replayOfHeader]: toReplayOf(origin), ...original.headers }
+  return { kind: 'event', topic: topics.events, copy: { ...original, headers, partition: origin.partition } }
+}
+
+/** The resend input for an event that an audience sent; `undefined` for every other event. */
+function resendOf(event: Event | undefined): ResendInput | undefined {
+  const { origin, destinationId: destination, message } = event ?? {}
+  const userId = message?.userId
+  if (origin?.kind !== 'audience' || destination === undefined || userId === undefined) return undefined
+  return { kind: 'resend', audience: origin.id, userId, destination }
+}
+
+/** The tombstone that marks a dead letter as replayed. */
+export const replayedTombstone = ({ key, partition }: LogRecord): OutgoingRecord => ({
+  key,
+  value: null,
+  headers: {},
+  // The tombstone must be in the partition of the dead letter, or it has no effect.
+  partition,
+})
+
+/** Header of a replayed event: topic, partition, offset and timestamp of its first record. */
+const replayOfHeader = 'replay-of'
+const replayOfPattern = /^([\w.-]{1,249})\/(\d{1,10})\/(\d{1,15})\/(-1|\d{1,15})$/
+
+const toReplayOf = ({ topic, partition, offset, timestamp }: Origin): string =>
+  `${topic}/${partition}/${offset}/${timestamp}`
+
+/**
+ * The origin of an event's first record. A message id or time that the producer left out is derived
+ * from this origin. So all replayed copies have the same id and time, even if an interrupted replay
+ * wrote two copies.
+ */
+export function firstOrigin(record: LogRecord): Origin {
+  const header = record.headers[replayOfHeader]
+  if (header === undefined) return record
+  const [, topic, partition, offset, timestamp] = replayOfPattern.exec(header) ?? []
+  if (topic === undefined) return record
+  return { topic, partition: Number(partition), offset: Number(offset), timestamp: epochMs(Number(timestamp)) }
+}

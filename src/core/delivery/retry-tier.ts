@@ -1,0 +1,28 @@
+import { fixedTiers } from '../topics.ts'
+import { type DurationMs, durationMs } from '../units.ts'
+
+export interface RetryPolicy {
+  /** Waits before the 2nd, 3rd, … attempt. */
+  readonly schedule: readonly DurationMs[]
+  /** Duration of the retry window. It starts when the dispatcher first admits an event. */
+  readonly window: DurationMs
+  /** The tiers that have a retry topic, shortest first: `tiersOf(schedule)`. */
+  readonly tiers: readonly DurationMs[]
+}
+
+/** The longest tier that is not longer than the wait, or the shortest tier. */
+export function tierFor(wait: DurationMs, tiers: readonly DurationMs[]): DurationMs {
+  const tier = tiers.findLast(candidate => candidate <= wait) ?? tiers[0]
+  if (tier === undefined) throw new RangeError('the list of retry tiers is empty')
+  return tier
+}
+
+/**
+ * The tier for a delivery that was deferred `deferrals` times before. Each deferral uses a longer
+ * tier, so that records circulate less through Kafka during a long outage. The tier is not longer
+ * than the rest of the retry window, unless all tiers are longer.
+ */
+export function deferralTier(deferrals: number, remaining: DurationMs, tiers: readonly DurationMs[]): DurationMs {
+  const climbed = fixedTiers[Math.min(deferrals, fixedTiers.length - 1)] as DurationMs
+  return tierFor(durationMs(Math.min(climbed, remaining)), tiers)
+}

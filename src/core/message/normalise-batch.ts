@@ -1,0 +1,74 @@
+import type { EpochMs } from '../units.ts'
+import { type MessageBatch, maxMessages } from './batch.ts'
+import { idOf } from './identifiers.ts'
+import { idIn, isObject, type Parsed } from './json.ts'
+import { type Message, type Rejection, rejection } from './message.ts'
+import { maxMessageBytes, maxTextLength, readDefaults, textTooLong } from './message-parts.ts'
+import { type Normalised, normalise, type Reception } from './normalise.ts'
+import type { RejectedMessage } from './request-refusal.ts'
+
+/**
+ * Amount of work, in characters of text, after which `normaliseSome` returns: some milliseconds.
+ */
+export const maxWorkPerCall = 2 * maxMessageBytes
+/** Fixed work for each message, expressed in characters of text. */
+const workOfMessage = 64
+
+/** Result of normalising some messages of a batch. */
+export interface NormalisedPart {
+  /** In the order of the batch. */
+  readonly messages: readonly Message[]
+  readonly rejected: readonly RejectedMessage[]
+  /** Number of `__proto__` members that were removed. */
+  readonly droppedKeys: number
+  /** Index of the first element that was not read. Equal to `elements.size` when all were read. */
+  readonly next: number
+}
+
+/**
+ * Parses and normalises messages of a batch one by one, starting at element `from`, for some
+ * milliseconds of work. The caller lets the event loop run before it continues at `next` (decision
+ * 30).
+ */
+export function normaliseSome(
+  batch: MessageBatch,
+  from: number,
+  { receivedAt, newId }: { readonly receivedAt: EpochMs; readonly newId: () => string },
+): NormalisedPart {
+  const { elements, sentAt, context, integrations } = batch
+  const reception = { ...readDefaults(context, integrations), sentAt, receivedAt, newId }
+  const workOfDefaults = (context?.length ?? 0) + (integrations?.length ?? 0)
+  const messages: Message[] = []
+  const rejected: RejectedMessage[] = []
+  let droppedKeys = 0
+  let next = from
+  for (let work = 0; next < elements.size && work < maxWorkPerCall; next += 1) {
+    const parsed = elements.read(next)
+    const text = elements.text(next)
+    const outcome = next < maxMessages ? normaliseParsed(parsed, reception) : tooManyMessages
+    if (outcome.kind === 'rejected') {
+      const { code, message } = outcome
+      rejected.push({ index: next, messageId: messageIdOf(parsed, text), code, message })
+    } else {
+      messages.push(outcome.message)
+      droppedKeys += outcome.droppedKeys
+    }
+    work += text.length + workOfDefaults + workOfMessage
+  }
+  return { messages, rejected, droppedKeys, next }
+}
+
+const normaliseParsed = (parsed: Parsed | Rejection, reception: Reception): Normalised | Rejection =>
+  parsed.kind === 'rejected' ? parsed : normalise(parsed.value, reception)
+
+function messageIdOf(parsed: Parsed | Rejection, text: string): string | undefined {
+  // Searches only the length that a valid message may have, to limit the work for a rejected
+  // message.
+  if (parsed === textTooLong) return idIn(text.slice(0, maxTextLength), 'messageId')
+  return parsed.kind === 'parsed' && isObject(parsed.value) ? idOf(parsed.value['messageId']) : undefined
+}
+
+const tooManyMessages = rejection(
+  'too_many_messages',
+  `A batch may have ${maxMessages} messages: send the rest in further batches.`,
+)

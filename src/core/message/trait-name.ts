@@ -1,0 +1,20 @@
+/** Separators of words: all characters except letters, their combining marks, and digits. */
+const separators = /[^\p{L}\p{M}\p{N}]+/gu
+const anySeparator = /[^\p{L}\p{M}\p{N}]/u
+/**
+ * The end of a word in camelCase: before a capital letter that follows a small letter or digit, and
+ * before the last of several capital letters when a small letter follows it.
+ */
+const camelBoundary = /(?<=[\p{Ll}\p{N}]\p{M}*)(?=\p{Lu})|(?<=\p{Lu}\p{M}*)(?=\p{Lu}\p{M}*\p{Ll})/gu
+
+/**
+ * Returns the trait name of an audience: its name in snake_case. A name without separators is read
+ * as camelCase, where a number belongs to the word before it: `last30Days` becomes `last30_days`.
+ * `undefined` when the name has no letter or digit.
+ */
+export function propertyOf(name: string): string | undefined {
+  const trimmed = name.normalize('NFC').trim()
+  const words = anySeparator.test(trimmed) ? trimmed : trimmed.replace(camelBoundary, '_')
+  const property = words.toLowerCase().replace(separators, '_').replace(/^_|_$/g, '')
+  return property === '' ? undefined : property
+}

@@ -1,0 +1,98 @@
+import { durationMs, formatDuration } from '../units.ts'
+import type { Rule } from './check.ts'
+import { parseHostPort } from './fields.ts'
+import { meaningAt } from './json-schema.ts'
+import { defaultListen } from './listeners.ts'
+import type { SettingsProblem } from './problem.ts'
+import { delivery } from './schema.ts'
+import type { DeliverySettings } from './settings.ts'
+
+/**
+ * The maximum values of `timeout` and `window`. They replace a wrong value, so that the schedule
+ * can still be checked.
+ */
+const longest = { timeout: durationMs(5_000), window: durationMs(4 * 3_600_000) }
+
+/**
+ * Checks that all retries fit into the retry window, with the defaults for keys that are not set.
+ */
+export const scheduleFitsWindow: Rule = config => {
+  const given = delivery.safeParse(config.delivery ?? {})
+  const problems: SettingsProblem[] = []
+  let judged = given.data
+  while (judged !== undefined) {
+    const refusal = refuseSchedule(judged)
+    if (refusal === undefined) break
+    const key = (['timeout', 'window'] as const).find(name => refusal.startsWith(`${name} `))
+    const path = ['delivery', key ?? 'schedule']
+    problems.push({ path, message: refusal.replace(/^(timeout|window|schedule) /, ''), hint: meaningAt(path) })
+    judged = key && { ...judged, [key]: longest[key] }
+  }
+  return problems
+}
+
+/**
+ * Checks that no two servers listen on the same address and port. The addresses 0.0.0.0 and `::`
+ * overlap with every other address.
+ */
+export const distinctListeners: Rule = config => {
+  const given = (name: Listener): string | undefined => config[name]?.listen
+  const placeOf = (name: Listener): Place => parseHostPort(given(name) ?? defaultListen[name])
+  // The operator API listens only when it has a key.
+  const names: readonly Listener[] = [
+    'collector',
+    'ops',
+    ...(config.operator?.keys?.length ? (['operator'] as const) : []),
+  ]
+  const pairs = names.flatMap((name, index) => names.slice(0, index).map(other => [name, other] as const))
+  return pairs
+    .filter(([name, other]) => isSamePlace(placeOf(name), placeOf(other)))
+    .map(([name, other]) => {
+      const [at, first] = given(name) === undefined ? [other, name] : [name, other]
+      const both = given(name) !== undefined && given(other) !== undefined
+      const message = `is also the address of the ${first} listener`
+      return { path: [at, 'listen'], message, hint: 'use another port', ...(both && { first: [first, 'listen'] }) }
+    })
+}
+
+type Listener = keyof typeof defaultListen
+type Place = ReturnType<typeof parseHostPort>
+
+function isSamePlace(a: Place, b: Place): boolean {
+  if (a === undefined || b === undefined || a.port !== b.port || a.port === 0) return false
+  return a.host === b.host || [a, b].some(({ host }) => host === '0.0.0.0' || host === '::')
+}
+
+/** An endpoint has 5 seconds to respond. */
+const longestTimeout = durationMs(5_000)
+/** A delivery is retried for at most 4 hours. */
+const longestWindow = durationMs(4 * 3_600_000)
+
+/**
+ * Why a schedule is not allowed; `undefined` when it is allowed. The text begins with the name of
+ * the wrong key.
+ */
+export function refuseSchedule(
+  delivery: Pick<DeliverySettings, 'schedule' | 'timeout' | 'window'>,
+): string | undefined {
+  const { schedule, timeout, window } = delivery
+  if (timeout <= 0 || timeout > longestTimeout) {
+    return `timeout must be more than 0 and at most ${formatDuration(longestTimeout)}, not ${formatDuration(timeout)}`
+  }
+  if (window > longestWindow) {
+    return `window must be at most ${formatDuration(longestWindow)}, not ${formatDuration(window)}`
+  }
+  if (schedule.some(wait => wait <= 0)) return 'schedule must not contain a wait of 0'
+  const shorter = schedule.findIndex((wait, index) => wait < (schedule[index - 1] ?? 0))
+  if (shorter >= 0) {
+    const [before, wait] = schedule.slice(shorter - 1).map(formatDuration)
+    return `schedule must not decrease: ${wait} comes after ${before}`
+  }
+  const waits = schedule.reduce((sum, wait) => sum + wait, 0)
+  const needed = durationMs(waits + (schedule.length + 1) * timeout)
+  if (needed <= window) return undefined
+  return (
+    `schedule does not fit into window: ${formatDuration(durationMs(waits))} of waits and ${schedule.length + 1} attempts ` +
+    `of up to ${formatDuration(timeout)} take ${formatDuration(needed)}, but window is ${formatDuration(window)}`
+  )
+}

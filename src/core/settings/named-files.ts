@@ -1,0 +1,137 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { refuseUrl } from '../network/url.ts'
+import type { Objection } from '../units.ts'
+import { countWithNoun } from '../units.ts'
+import { type Path, valueAt } from './problem.ts'
+import type { ConfigurationInput } from './schema.ts'
+import type { Pruned } from './shape.ts'
+
+export type FileKind = 'secret' | 'url' | 'certificates' | 'key'
+
+/** A file that the configuration names. `name` is the text in the configuration. */
+export interface NamedFile {
+  readonly path: Path
+  readonly name: string
+  readonly holds: FileKind
+}
+
+export type FileContent =
+  | { readonly kind: 'read'; readonly text: string }
+  /** The message continues a sentence about the file, for example `does not exist`. */
+  | (Objection & { readonly kind: 'unreadable' })
+
+/** The content of a file that was not read, because no service of this process needs it. */
+export const notNeeded = { kind: 'not_needed' } as const
+
+export type NamedFileState = FileContent | typeof notNeeded
+
+/** The contents of files, by the names in the configuration. */
+export type FileContents = ReadonlyMap<string, NamedFileState>
+
+const fixed: readonly (readonly [path: string, holds: FileKind])[] = [
+  ['kafka.tls.caFile', 'certificates'],
+  ['kafka.tls.certFile', 'certificates'],
+  ['kafka.tls.keyFile', 'key'],
+  ['kafka.sasl.usernameFile', 'secret'],
+  ['kafka.sasl.passwordFile', 'secret'],
+  ['registry.usernameFile', 'secret'],
+  ['registry.passwordFile', 'secret'],
+  ['registry.caFile', 'certificates'],
+  ['collector.operatorKeyFile', 'secret'],
+  ['network.caFile', 'certificates'],
+]
+
+/** Every file whose content belongs to the configuration. */
+export function namedFiles(config: Pruned<ConfigurationInput>): readonly NamedFile[] {
+  const places: (readonly [Path, FileKind])[] = fixed.map(([path, holds]) => [path.split('.'), holds])
+  const listed = (path: Path, value: unknown): void => {
+    if (!Array.isArray(value)) places.push([path, 'secret'])
+    else for (const place of value.keys()) places.push([[...path, place], 'secret'])
+  }
+  config.sources?.forEach((source, index) => {
+    listed(['sources', index, 'writeKeyFile'], source?.writeKeyFile)
+  })
+  config.destinations?.forEach((destination, index) => {
+    listed(['destinations', index, 'sharedSecretFile'], destination?.sharedSecretFile)
+    destination?.webhooks?.forEach((webhook, position) => {
+      const path: Path = ['destinations', index, 'webhooks', position]
+      places.push([[...path, 'urlFile'], 'url'])
+      for (const [name, value] of Object.entries(webhook?.headers ?? {}))
+        if (typeof value === 'object') places.push([[...path, 'headers', name, 'file'], 'secret'])
+    })
+  })
+  config.operator?.keys?.forEach((key, index) => {
+    listed(['operator', 'keys', index, 'keyFile'], key?.keyFile)
+  })
+  return places.flatMap(([path, holds]) => {
+    const name = valueAt(config, path)
+    return typeof name === 'string' ? [{ path, name, holds }] : []
+  })
+}
+
+/** The secret without the line end that editors and `echo` add. */
+export function secretIn(content: string): string {
+  return content.replace(/\r?\n$/, '')
+}
+
+/** The secret in a file; `undefined` when the file is empty or cannot be read. */
+export function secretFrom(name: string | undefined, files: FileContents): string | undefined {
+  const content = name === undefined ? undefined : files.get(name)
+  return content?.kind === 'read' ? secretIn(content.text) || undefined : undefined
+}
+
+/** Why the content of a file is not usable for its purpose; `undefined` when it is usable. */
+export function contentProblem(content: NamedFileState | undefined, holds: FileKind): Objection | undefined {
+  if (content === undefined) throw new Error('a file that the configuration names has not been read')
+  if (content.kind === 'not_needed') return undefined
+  if (content.kind === 'unreadable') return content
+  switch (holds) {
+    case 'secret':
+      return secretIn(content.text) === '' ? { message: 'is empty', hint: 'write the secret into it' } : undefined
+    case 'url': {
+      const refusal = refuseUrl(secretIn(content.text))
+      return refusal === undefined
+        ? undefined
+        : { message: `contains no usable URL: it ${refusal}`, hint: 'write only the URL into it' }
+    }
+    case 'certificates':
+      return refuseCertificates(content.text)
+    case 'key': {
+      const hint = 'it must begin with -----BEGIN PRIVATE KEY----- or similar'
+      const message = 'contains no PEM private key, or only one with a passphrase'
+      return parses(() => createPrivateKey(content.text)) ? undefined : { message, hint }
+    }
+  }
+}
+
+const pemCertificate = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
+
+/**
+ * Checks that every certificate can be parsed. TLS libraries silently skip those that they cannot
+ * parse.
+ */
+function refuseCertificates(text: string): Objection | undefined {
+  const blocks = text.match(pemCertificate) ?? []
+  const begun = text.split('-----BEGIN CERTIFICATE-----').length - 1
+  if (begun === 0)
+    return { message: 'contains no PEM certificate', hint: 'each one begins with -----BEGIN CERTIFICATE-----' }
+  const bad = blocks.findIndex(block => !parses(() => new X509Certificate(block)))
+  if (bad < 0 && blocks.length === begun) return undefined
+  const number = (bad < 0 ? blocks.length : bad) + 1
+  const message = `contains ${countWithNoun(begun, 'PEM certificate')}, number ${number} cannot be parsed`
+  return { message, hint: 'check it with openssl x509 -text, or remove it' }
+}
+
+/** Whether a private key belongs to a certificate. */
+export function keyFits(certificate: string, key: string): boolean {
+  return new X509Certificate(certificate).checkPrivateKey(createPrivateKey(key))
+}
+
+function parses(parse: () => unknown): boolean {
+  try {
+    parse()
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,66 @@
+import type { Rule } from './check.ts'
+import { distinctProperties, knownNames, uniqueNames, uniqueWebhookLabels } from './check-names.ts'
+import { distinctListeners, scheduleFitsWindow } from './check-schedule-and-listeners.ts'
+import {
+  clientCertificate,
+  readableFiles,
+  secretsGivenOnce,
+  uniqueOperatorKeys,
+  uniqueWriteKeys,
+} from './check-secrets.ts'
+import { allowedHeaders, allowedTargets, uniqueUrls } from './check-targets.ts'
+import { type FileContents, type NamedFile, namedFiles } from './named-files.ts'
+import type { SettingsProblem } from './problem.ts'
+import { resolve } from './resolve.ts'
+import type { Settings } from './settings.ts'
+import { checkAgainstSchema, type SchemaCheck, type Substituted } from './shape.ts'
+
+/**
+ * A parsed configuration that was checked against the schema, with the names of the files whose
+ * contents it needs to become settings.
+ */
+export interface Draft {
+  readonly files: readonly NamedFile[]
+  readonly shape: SchemaCheck
+  readonly rules: readonly Rule[]
+}
+
+export type SettingsResult =
+  | { readonly kind: 'accepted'; readonly settings: Settings }
+  | { readonly kind: 'refused'; readonly problems: readonly SettingsProblem[] }
+
+const rules: readonly Rule[] = [
+  uniqueNames,
+  distinctProperties,
+  uniqueWebhookLabels,
+  knownNames,
+  readableFiles,
+  clientCertificate,
+  uniqueWriteKeys,
+  uniqueOperatorKeys,
+  uniqueUrls,
+  allowedTargets,
+  allowedHeaders,
+  scheduleFitsWindow,
+  distinctListeners,
+]
+
+/**
+ * The first of two steps: checks a parsed document against the schema. `substituted` lists the
+ * texts that come from the environment.
+ */
+export function draftFrom(input: unknown, substituted: Substituted = new Map()): Draft {
+  const shape = checkAgainstSchema(input, substituted)
+  return { shape, files: namedFiles(shape.wellFormed), rules: [...rules, secretsGivenOnce(input)] }
+}
+
+/**
+ * The second step: checks the rules. Returns the settings, or all problems. `files` has the
+ * contents of the files that the draft names.
+ */
+export function settingsFrom(draft: Draft, files: FileContents): SettingsResult {
+  const { problems, wellFormed, configuration } = draft.shape
+  const all = [...problems, ...draft.rules.flatMap(rule => rule(wellFormed, files))]
+  if (configuration === undefined || all.length > 0) return { kind: 'refused', problems: all }
+  return { kind: 'accepted', settings: resolve(configuration, files) }
+}

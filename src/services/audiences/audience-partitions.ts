@@ -1,0 +1,117 @@
+import type { AudienceDirectory } from '../../core/audience/directory.ts'
+import type { AudienceInput } from '../../core/audience/input.ts'
+import { changeExpiry } from '../../core/audience/membership-status.ts'
+import { AudiencePartition } from '../../core/audience/partition.ts'
+import type { MembershipRecord } from '../../core/audience/record.ts'
+import type { SuppressibleRecord } from '../../core/deletion/suppressions.ts'
+import type { Metrics } from '../../core/metrics/metrics.ts'
+import type {
+  Clock,
+  EventCodec,
+  LogConsumer,
+  Logger,
+  LogProducer,
+  OutgoingRecord,
+  PartitionReader,
+  ValueCodec,
+} from '../../core/ports.ts'
+import type { TopicNames } from '../../core/topics.ts'
+import type { Tracer } from '../../core/trace/tracer.ts'
+import type { DurationMs, EpochMs } from '../../core/units.ts'
+import type { PartitionProcessor } from '../partitions/partition-processor.ts'
+import type { PeriodicTask } from '../periodic-task.ts'
+import { createGatedAppends, type GatedAppends, type OwnershipGate } from './gated-appends.ts'
+import { Inputs, type OwnedAudiencePartition, ownedAudiencePartitionWith } from './inputs.ts'
+import { createLogCheck, createMembershipsLog, createReadTail } from './memberships-log.ts'
+import { createRestore } from './restore.ts'
+import { createUpdatePacer, type UpdatePacer } from './update-pacer.ts'
+import { createWriteChanges } from './write-changes.ts'
+
+/** The restored partitions, and the parts that work on them. */
+export interface AudiencePartitions {
+  readonly held: ReadonlyMap<PartitionProcessor, OwnedAudiencePartition> &
+    Pick<Map<PartitionProcessor, OwnedAudiencePartition>, 'delete'>
+  readonly inputs: Inputs
+  readonly writes: GatedAppends
+  readonly updates: UpdatePacer
+  /** Looks for unread records in the memberships topic. */
+  readonly logCheck: PeriodicTask
+  /** Pauses a partition until its memberships are restored. */
+  restoreInto(processor: PartitionProcessor): Promise<void>
+}
+
+export function createOwnedPartitions(deps: AudiencesDeps & { readonly gate: OwnershipGate }): AudiencePartitions {
+  const { clock, topics, codecs, directory, stops, gate } = deps
+  const held = new Map<PartitionProcessor, OwnedAudiencePartition>()
+
+  function onStored(topic: string, { partition }: OutgoingRecord, offset: number): void {
+    if (topic !== topics.memberships) return
+    for (const each of held.values()) {
+      if (each.processor.partition !== partition) continue
+      each.tail.acknowledged(offset)
+      if (each.tail.hasUnread) void readTail(each)
+    }
+  }
+
+  const writes = createGatedAppends({ ...deps, onStored })
+  const updates = createUpdatePacer(clock, deps.emitPerSecond)
+  const writeChanges = createWriteChanges({ ...deps, ...codecs, writes, updates })
+  const inputs = new Inputs({ ...deps, codec: codecs.inputs, writeChanges, writes, gate })
+  const expiry = changeExpiry(deps.window)
+  const log = createMembershipsLog({ ...deps, codec: codecs.memberships, topic: topics.memberships })
+  const readTail = createReadTail({
+    ...deps,
+    log,
+    onFound: (records, each: OwnedAudiencePartition) => inputs.takeFound(records, each, false),
+  })
+  const restore = createRestore({
+    ...deps,
+    log,
+    newPartition: inputEnd =>
+      new AudiencePartition({ directory, expiry, inputEnd, stops: about => stops(about, clock.now()) }),
+  })
+
+  return {
+    held,
+    inputs,
+    writes,
+    updates,
+    logCheck: createLogCheck({ ...deps, log, readTail, held: () => held.values() }),
+    async restoreInto(processor) {
+      processor.pause('restore')
+      const restored = await restore(processor)
+      if (restored === undefined || processor.revoked) return
+      const now = ownedAudiencePartitionWith(processor, restored)
+      held.set(processor, now)
+      inputs.takeFound(restored.stale, now, true)
+      processor.resume('restore')
+    },
+  }
+}
+
+export interface AudiencesDeps {
+  /** Consumer of the audience-input topic. */
+  readonly consumer: LogConsumer
+  readonly reader: PartitionReader
+  readonly producer: LogProducer
+  readonly codecs: {
+    readonly events: EventCodec
+    readonly inputs: ValueCodec<AudienceInput>
+    readonly memberships: ValueCodec<MembershipRecord>
+  }
+  readonly clock: Clock
+  readonly metrics: Metrics
+  readonly logger: Logger
+  readonly topics: TopicNames
+  /** How long the dispatcher tries to deliver an event. */
+  readonly window: DurationMs
+  /** Returns the audiences of the current configuration. */
+  readonly directory: () => AudienceDirectory
+  readonly emitPerSecond: () => number
+  /**
+   * Returns why a deletion stops data about a user; `undefined` when no deletion stops it. All
+   * deletions are known before the start.
+   */
+  readonly stops: (about: SuppressibleRecord, now: EpochMs) => 'user_deleted' | 'suppressed' | undefined
+  readonly tracer?: Tracer | undefined
+}

@@ -1,0 +1,28 @@
+import { flowLimits } from '../../core/flow/limits.ts'
+import { pause } from '../../core/pause.ts'
+import type { Clock } from '../../core/ports.ts'
+import type { DurationMs } from '../../core/units.ts'
+
+const { timeout: drainTimeout, handOverTimeout, checkEvery } = flowLimits.drain
+
+interface Deps {
+  readonly clock: Pick<Clock, 'after' | 'monotonic'>
+  /** Whether requests, deliveries or appends are in progress. */
+  readonly isBusy: () => boolean
+  /** Called when nothing is in progress, or after the timeout. It may start appends. */
+  readonly handOver: () => void
+}
+
+/**
+ * Waits before a stop until nothing is in progress. Resolves with false when that takes too long.
+ */
+export async function drain({ clock, isBusy, handOver }: Deps): Promise<boolean> {
+  const idle = async (limit: DurationMs): Promise<boolean> => {
+    const deadline = clock.monotonic() + limit
+    while (isBusy() && clock.monotonic() < deadline) await pause(clock, checkEvery)
+    return !isBusy()
+  }
+  await idle(drainTimeout)
+  handOver()
+  return idle(handOverTimeout)
+}

@@ -1,0 +1,85 @@
+import { isConfirmedDelete } from '../../core/deletion/suppressions.ts'
+import { flowLimits } from '../../core/flow/limits.ts'
+import type { Event } from '../../core/message/event.ts'
+import type { Clock } from '../../core/ports.ts'
+import type { SuppressionList } from '../deletion/suppression-list.ts'
+import type { PartitionProcessor } from '../partitions/partition-processor.ts'
+import type { AdmittedRecord } from './admitted-record.ts'
+
+const { deletionCheckEvery: checkEvery } = flowLimits.admission
+
+interface Deps {
+  readonly suppressions: Pick<SuppressionList, 'get' | 'age'>
+  readonly clock: Clock
+  /** Decodes a record that waited behind a delete. */
+  readonly decode: (open: AdmittedRecord) => void
+  /** Starts the deliveries that `decode` has enqueued. */
+  readonly dispatch: () => void
+}
+
+/** The records that wait behind a delete of the same user, by the key of that delete. */
+type Waiting = Map<string, AdmittedRecord[]>
+
+/**
+ * Checks that a delete message was requested. A deletion writes to the suppressions topic before it
+ * writes its delete messages to the events topic. The suppressions topic needs other Kafka
+ * permissions, so a delete message without a suppression is forged. The check is final once the
+ * suppression list has everything that was written before the delete was fetched, at most half a
+ * second later. Until then the delete waits, and so do later records of the same user in its
+ * partition, to keep their order. Records of other users do not wait.
+ */
+export class DeletionCheck {
+  readonly #deps: Deps
+  readonly #waiting = new WeakMap<PartitionProcessor, Waiting>()
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+  }
+
+  /**
+   * Whether an unconfirmed delete of the same user precedes the record. The record is then decoded
+   * after that delete.
+   */
+  defers(open: AdmittedRecord): boolean {
+    const behind = this.#waiting.get(open.processor)?.get(keyTextOf(open))
+    behind?.push(open)
+    return behind !== undefined
+  }
+
+  /**
+   * Calls `end` with true when the delete was requested, otherwise with false: immediately, or as
+   * soon as this is known.
+   */
+  check(open: AdmittedRecord, event: Event, end: (isConfirmedDelete: boolean) => void): void {
+    const { suppressions, clock, dispatch } = this.#deps
+    const { processor } = open
+    const { fetchedAt } = processor
+    const isKnown = (): boolean => this.#isConfirmedDelete(event) || clock.monotonic() - suppressions.age() >= fetchedAt
+    if (isKnown()) return end(this.#isConfirmedDelete(event))
+    const behind = this.#hold(open)
+    const checkAgain = (): void => {
+      if (processor.revoked) return
+      if (!isKnown()) return void clock.after(checkEvery, checkAgain)
+      this.#waiting.get(processor)?.delete(keyTextOf(open))
+      end(this.#isConfirmedDelete(event))
+      for (const next of behind) if (!this.defers(next)) this.#deps.decode(next)
+      dispatch()
+    }
+    clock.after(checkEvery, checkAgain)
+  }
+
+  #isConfirmedDelete({ message: { userId }, ...of }: Event): boolean {
+    const suppressions = userId === undefined ? undefined : this.#deps.suppressions.get(userId)
+    return suppressions !== undefined && isConfirmedDelete(suppressions, of)
+  }
+
+  #hold(open: AdmittedRecord): readonly AdmittedRecord[] {
+    const behind: AdmittedRecord[] = []
+    const { processor } = open
+    const waiting: Waiting = this.#waiting.get(processor) ?? new Map()
+    this.#waiting.set(processor, waiting.set(keyTextOf(open), behind))
+    return behind
+  }
+}
+
+const keyTextOf = ({ record: { key } }: AdmittedRecord): string => key?.toString('latin1') ?? ''

@@ -1,0 +1,102 @@
+import { flowLimits } from '../../core/flow/limits.ts'
+import { slowSince } from '../../core/flow/slow-since.ts'
+import type { Clock } from '../../core/ports.ts'
+import type { PartitionProcessor } from '../partitions/partition-processor.ts'
+import type { Delivery } from './delivery.ts'
+import type { DestinationQueues } from './destination-queues.ts'
+import { createDispatchLoop, type Step } from './dispatch-loop.ts'
+
+const { checkEvery } = flowLimits.spillover
+const { stallThresholdMs } = flowLimits.prefetch
+
+interface Deps {
+  readonly clock: Pick<Clock, 'after' | 'monotonic' | 'soon'>
+  /** Returns the age of the oldest record in progress, in milliseconds. */
+  readonly oldestOpenMs: () => number
+  /** Returns until when the process lacked CPU, in monotonic milliseconds. */
+  readonly cpuSaturatedUntil: () => number
+  readonly queues: Pick<DestinationQueues, 'findSlow' | 'slow' | 'drainMatching'>
+  /** Moves a queued delivery to a retry topic. */
+  readonly defer: (delivery: Delivery) => void
+  /**
+   * Whether a delivery may be deferred. A delivery whose window ended before its first attempt may
+   * not: it waits in memory for that attempt.
+   */
+  readonly canDefer: (delivery: Delivery) => boolean
+  readonly isOpen: () => boolean
+}
+
+/**
+ * Spillover for partitions that have reached their prefetch limits. While the process is stalled,
+ * the limits are higher, so that records of other destinations are still read. Deliveries of a slow
+ * destination leave memory for a retry topic when other destinations have records behind them. When
+ * no other destination has records there, the partition waits, which delays only the slow
+ * destination.
+ */
+export class SpilloverController {
+  readonly #deps: Deps
+  /** Partitions at their limits, to be checked again. */
+  readonly #watched = new Set<PartitionProcessor>()
+  /** Partitions with more queued deliveries of slow destinations than one tick spills. */
+  readonly #spilling = new Set<PartitionProcessor>()
+  readonly #spill: () => void
+  #isStalled = false
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+    this.#spill = createDispatchLoop(deps.clock, remaining => this.#spillNext(remaining))
+  }
+
+  /** Whether the process was stalled at the last check of a partition at its limits. */
+  get isStalled(): boolean {
+    return this.#isStalled
+  }
+
+  /** Called when a partition may have reached its limits. */
+  check(processor: PartitionProcessor): void {
+    if (!processor.isPausedFor('backlog')) return
+    const { clock, queues, oldestOpenMs, cpuSaturatedUntil } = this.#deps
+    this.#isStalled = oldestOpenMs() >= stallThresholdMs
+    processor.recheckLimits()
+    if (!processor.isPausedFor('backlog')) return
+    const isWatched = this.#watched.has(processor)
+    if (!isWatched) this.#watch(processor)
+    if (!this.#isStalled) return
+    if (!isWatched) queues.findSlow(slowSince(clock.monotonic(), cpuSaturatedUntil()))
+    this.#spilling.add(processor)
+    this.#spill()
+  }
+
+  /** Checks the partition again later, because no event shows that a wait has become too long. */
+  #watch(processor: PartitionProcessor): void {
+    this.#watched.add(processor)
+    this.#deps.clock.after(this.#isStalled ? checkEvery.stalled : checkEvery.normal, () => {
+      this.#watched.delete(processor)
+      if (this.#deps.isOpen() && !processor.revoked) this.check(processor)
+    })
+  }
+
+  /** Spills deliveries of the partition that has been in `#spilling` longest. */
+  #spillNext(remaining: number): ReturnType<Step> {
+    const [processor] = this.#spilling
+    if (processor === undefined) return undefined
+    const deferred = this.#spillFrom(processor, remaining)
+    if (deferred < remaining) this.#spilling.delete(processor)
+    return deferred
+  }
+
+  /** Returns how many deliveries it deferred. */
+  #spillFrom(processor: PartitionProcessor, max: number): number {
+    const { queues, defer, canDefer, isOpen } = this.#deps
+    let deferred = 0
+    if (!isOpen() || processor.revoked || !processor.mayStart) return deferred
+    for (const target of queues.slow) {
+      if (deferred >= max) break
+      if (!processor.hasRecordForOthers(target.destination)) continue
+      const out = queues.drainMatching(target, processor, max - deferred, canDefer)
+      for (const delivery of out) defer(delivery)
+      deferred += out.length
+    }
+    return deferred
+  }
+}

@@ -1,0 +1,115 @@
+import { flowLimits } from '../../core/flow/limits.ts'
+import type { Metrics } from '../../core/metrics/metrics.ts'
+import type { Clock, Logger, LogProducer, OutgoingRecord } from '../../core/ports.ts'
+import { durationMs } from '../../core/units.ts'
+import type { PartitionProcessor } from './partition-processor.ts'
+
+const { firstRetryMs, maxRetryMs } = flowLimits.append
+
+/**
+ * Kafka's error codes for a record that exceeds its topic's maximum size. A retry would fail again.
+ */
+const tooLargeCodes: ReadonlySet<string> = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE'])
+
+const isTooLarge = (error: Error): boolean => 'code' in error && tooLargeCodes.has(String(error.code))
+
+export interface AppendDeps {
+  readonly producer: LogProducer
+  readonly clock: Clock
+  readonly metrics: Metrics
+  readonly logger: Logger
+  /**
+   * Decides when a record of a partition may be appended. Without a permit, a record may be
+   * appended as long as this process owns the partition.
+   */
+  readonly permit: WritePermit | undefined
+}
+
+export interface WritePermit {
+  /** Whether a record may be written now. The producer asks again when it sends the record. */
+  mayWrite(processor: PartitionProcessor): boolean
+  /**
+   * Resolves with true when a record may be written; with false when this process no longer owns
+   * the partition.
+   */
+  toWrite(processor: PartitionProcessor): Promise<boolean>
+}
+
+/**
+ * Appends the records that result from a source record. The source record is done only after them.
+ */
+export interface Appends {
+  /**
+   * Retries the append until the topic stores the record or the partition is revoked. After a
+   * revocation, `end` gets false: the next owner of the partition writes the record. When
+   * `tooLarge` is given, a record that is too large for the topic is not retried: `tooLarge` is
+   * called instead of `end`, and writes a smaller record.
+   */
+  append(
+    topic: string,
+    record: OutgoingRecord,
+    of: PartitionProcessor,
+    end: (written: boolean) => void,
+    tooLarge?: (error: Error) => void,
+  ): void
+  /** Topics with a failed append that is being retried. */
+  unwritableTopics(): readonly string[]
+  /** Number of appends that are not acknowledged yet. */
+  unacknowledged(): number
+}
+
+export function createAppends({ producer, clock, metrics, logger, permit }: AppendDeps): Appends {
+  /** Number of records with a failed append, by topic. */
+  const failing = new Map<string, number>()
+  let unacknowledged = 0
+
+  function append(
+    topic: string,
+    given: OutgoingRecord,
+    of: PartitionProcessor,
+    end: (written: boolean) => void,
+    tooLarge?: (error: Error) => void,
+  ): void {
+    const record = permit === undefined ? given : { ...given, maySend: () => permit.mayWrite(of) }
+    let isFailing = false
+    const finish = (next: () => void): void => {
+      unacknowledged--
+      if (isFailing) countFailing(topic, -1)
+      next()
+      of.ended()
+    }
+    const write = (pauseMs: number): void => {
+      if (of.revoked) return finish(() => end(false))
+      producer.append(topic, record, error => {
+        if (error === undefined) return finish(() => end(true))
+        if (tooLarge !== undefined && isTooLarge(error)) return finish(() => tooLarge(error))
+        // The producer did not send the record because the permit had ended. The topic did not
+        // fail.
+        if (permit?.mayWrite(of) === false) return attempt(pauseMs)
+        metrics.produceFailures.inc({ topic })
+        logger.error(
+          { topic, error: error.message, retryInMs: pauseMs },
+          'record not written; hookline retries the write, and commits the source offset only after it succeeds',
+        )
+        if (!isFailing) countFailing(topic, 1)
+        isFailing = true
+        clock.after(durationMs(pauseMs), () => attempt(Math.min(pauseMs * 2, maxRetryMs)))
+      })
+    }
+    const attempt = (pauseMs: number): void => {
+      if (permit === undefined) write(pauseMs)
+      else void permit.toWrite(of).then(() => write(pauseMs))
+    }
+    unacknowledged++
+    of.started()
+    attempt(firstRetryMs)
+  }
+
+  function countFailing(topic: string, by: 1 | -1): void {
+    const count = (failing.get(topic) ?? 0) + by
+    if (count === 0) failing.delete(topic)
+    else failing.set(topic, count)
+  }
+
+  return { append, unwritableTopics: () => [...failing.keys()], unacknowledged: () => unacknowledged }
+}

@@ -1,0 +1,177 @@
+import type { AudienceDirectory } from '../../../src/core/audience/directory.ts'
+import { type AudienceInput, inputUser } from '../../../src/core/audience/input.ts'
+import { AudiencePartition } from '../../../src/core/audience/partition.ts'
+import {
+  type MembershipRecord,
+  membershipKey,
+  toMembershipRecord,
+  toWatermarkRecord,
+  watermarkKey,
+} from '../../../src/core/audience/record.ts'
+import type { SuppressionIndex } from '../../../src/core/deletion/suppressions.ts'
+import type { Event } from '../../../src/core/message/event.ts'
+import { durationMs, type EpochMs } from '../../../src/core/units.ts'
+
+/** A change without a report expires after the retry window and an hour. */
+export const expiry = durationMs(5 * 3_600_000)
+
+interface Deps {
+  readonly now: () => EpochMs
+  readonly directory: () => AudienceDirectory
+  readonly marks: SuppressionIndex
+  /** Appends an identify message to the events topic. */
+  readonly emit: (event: Event) => void
+}
+
+interface Work {
+  readonly offset: number
+  readonly user: string | undefined
+  readonly isFence: boolean
+  /** Does one write per step. */
+  readonly writes: Iterator<void>
+}
+
+/**
+ * A record of the memberships topic. A tombstone is 'null' and has the position from its header.
+ */
+type Entry = readonly [key: string, record: string, position?: number]
+
+/**
+ * The audience service of one partition without Kafka. It processes many inputs concurrently and
+ * makes the writes of each input one by one. The process can die between any two writes. The input
+ * log, the memberships topic and the last commit survive.
+ */
+export class ModelService {
+  readonly input: { readonly input: AudienceInput; readonly at: EpochMs }[] = []
+  readonly #deps: Deps
+  #topic: Entry[] = []
+  #committed = { offset: 0, ahead: new Set<number>() }
+  #partition: AudiencePartition
+  #next = 0
+  #underWay: Work[] = []
+  readonly #done = new Set<number>()
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+    this.#partition = this.#restored()
+  }
+
+  append(input: AudienceInput): void {
+    this.input.push({ input, at: this.#deps.now() })
+  }
+
+  /**
+   * Starts the next input, or does one write of an input in progress; `choice` decides which.
+   * Returns false when there is nothing to do.
+   */
+  advance(choice: number): boolean {
+    const ready = this.#underWay.filter((work, index) => this.#mayGoOn(work, index))
+    const canTakeUp = this.#next < this.input.length && this.#underWay.length < 8
+    const count = ready.length + (canTakeUp ? 1 : 0)
+    if (count === 0) return false
+    const work = ready[choice % count]
+    if (work === undefined) this.#takeUp()
+    else if (work.writes.next().done) this.#finish(work)
+    return true
+  }
+
+  /** Finishes all inputs in progress. */
+  drain(): void {
+    for (const work of this.#underWay) {
+      while (!work.writes.next().done);
+      this.#finish(work)
+    }
+  }
+
+  /** Commits all finished inputs, including those after an unfinished one. */
+  commit(): void {
+    let { offset } = this.#committed
+    while (this.#done.has(offset)) offset++
+    this.#committed = { offset, ahead: new Set([...this.#done].filter(each => each > offset)) }
+  }
+
+  /**
+   * Kills the process and starts another one. `isCompacted`: the topic was compacted in between.
+   */
+  crash({ isCompacted }: { isCompacted: boolean }): void {
+    if (isCompacted) this.#topic = this.#last()
+    this.#underWay = []
+    this.#done.clear()
+    for (const offset of this.#committed.ahead) this.#done.add(offset)
+    for (let offset = 0; offset < this.#committed.offset; offset++) this.#done.add(offset)
+    this.#next = this.#committed.offset
+    this.#partition = this.#restored()
+  }
+
+  /** The memberships that remain after compaction, by key. */
+  kept(): ReadonlyMap<string, MembershipRecord> {
+    return new Map(this.#last().map(([key, record]) => [key, JSON.parse(record) as MembershipRecord]))
+  }
+
+  get members(): number {
+    return this.#partition.size().members
+  }
+
+  #last(): Entry[] {
+    const last = new Map(this.#topic.map(entry => [entry[0], entry]))
+    return [...last.values()].filter(([, record]) => record !== 'null')
+  }
+
+  #restored(): AudiencePartition {
+    const { marks, directory, now } = this.#deps
+    const partition = new AudiencePartition({
+      directory,
+      expiry,
+      stops: about => marks.stops(about, now()),
+      inputEnd: this.input.length,
+    })
+    for (const [key, record, position] of this.#topic) {
+      const value = (JSON.parse(record) as MembershipRecord | null) ?? undefined
+      if (partition.records.restore({ key, value, position: value?.position ?? position }) === 'unreadable')
+        throw new Error(`not restored: ${key} ${record}`)
+    }
+    return partition
+  }
+
+  /**
+   * An input waits for earlier inputs of the same user. A fence waits for all earlier inputs, and
+   * all later ones wait for the fence.
+   */
+  #mayGoOn(work: Work, index: number): boolean {
+    const before = this.#underWay.slice(0, index)
+    return work.isFence ? before.length === 0 : !before.some(other => other.isFence || other.user === work.user)
+  }
+
+  #takeUp(): void {
+    const offset = this.#next++
+    const record = this.input[offset]
+    if (record === undefined || this.#done.has(offset)) return
+    const { input, at } = record
+    const isFence = this.#partition.isFence(input, at)
+    this.#underWay.push({ offset, user: inputUser(input), isFence, writes: this.#write(input, offset, at) })
+  }
+
+  *#write(input: AudienceInput, position: number, at: EpochMs): Generator<void> {
+    const { now, emit } = this.#deps
+    for (const change of this.#partition.take(input, { position, at, now })) {
+      if (change.kind === 'ignored') continue
+      yield
+      if (change.kind === 'mark') {
+        this.#topic.push([watermarkKey(change.audience), JSON.stringify(toWatermarkRecord(change.mark))])
+        continue
+      }
+      if (change.identify !== undefined) {
+        emit(change.identify)
+        yield
+      }
+      const record = change.state === undefined ? null : toMembershipRecord(change.state)
+      this.#topic.push([membershipKey(change.key), JSON.stringify(record), change.position])
+    }
+    yield
+  }
+
+  #finish(work: Work): void {
+    this.#done.add(work.offset)
+    this.#underWay = this.#underWay.filter(other => other !== work)
+  }
+}

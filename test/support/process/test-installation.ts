@@ -1,0 +1,161 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { hookline, type RunningService, startService } from '../../../deploy/tools/local/service-process.ts'
+import { createEventCodec } from '../../../src/adapters/avro/event-codec.ts'
+import { createRegistry } from '../../../src/adapters/avro/schema-registry.ts'
+import { systemClock as clock } from '../../../src/adapters/clock/clock.ts'
+import { createKafka } from '../../../src/adapters/kafka/kafkajs/client.ts'
+import { createReader } from '../../../src/adapters/kafka/log/reader.ts'
+import { createProducer } from '../../../src/adapters/kafka/producer/producer.ts'
+import { type Event, keyOf } from '../../../src/core/message/event.ts'
+import type { EventCodec, LogProducer, LogRecord, OutgoingRecord } from '../../../src/core/ports.ts'
+import { type TopicNames, topicNames } from '../../../src/core/topics.ts'
+import { trackMessage } from '../collector/messages.ts'
+import { silent } from '../telemetry/silent-logger.ts'
+
+/**
+ * A separate installation on the real broker and registry of the run: topics, schemas, a
+ * configuration file and the real process.
+ */
+export interface TestInstallation {
+  readonly topics: TopicNames
+  readonly configFile: string
+  readonly codec: EventCodec
+  /**
+   * Starts another process of `hookline run`. `own` is added to its environment, `words` to its
+   * arguments.
+   */
+  run(own?: NodeJS.ProcessEnv, words?: readonly string[]): Promise<RunningService>
+  /** Replaces the configuration file. Running services reload it. */
+  configure(overrides: ConfigurationOverrides): Promise<void>
+  /** Writes records. Resolves when Kafka has acknowledged all of them. */
+  write(topic: string, records: readonly OutgoingRecord[]): Promise<void>
+  send(events: readonly Event[]): Promise<void>
+  read(topic: string): Promise<readonly LogRecord[]>
+  command(...words: readonly string[]): Promise<string>
+  /** The log lines of the services as objects. */
+  log(): Promise<readonly Record<string, unknown>[]>
+  close(): Promise<void>
+}
+
+/** Changes to the configuration; those of topics are merged with the defaults. */
+export interface ConfigurationOverrides {
+  readonly topics?: { readonly partitions: number; readonly replicationFactor: number }
+  readonly [key: string]: unknown
+}
+
+export async function startInstallation(
+  config: ConfigurationOverrides,
+  brokers = process.env['KAFKA_BROKERS'] ?? '',
+): Promise<TestInstallation> {
+  const directory = await mkdtemp(join(tmpdir(), 'hookline-test-'))
+  const configFile = join(directory, 'hookline.json')
+  const logFile = join(directory, 'service.log')
+  const prefix = `test-${randomUUID().slice(0, 8)}`
+  const topics = topicNames(prefix)
+  const registry = process.env['SCHEMA_REGISTRY_URL'] ?? ''
+  const base = {
+    kafka: { brokers: brokers.split(',') },
+    topics: { prefix, partitions: 4, replicationFactor: 1 },
+    registry: { url: registry },
+    collector: { listen: '127.0.0.1:0' },
+    ops: { listen: '127.0.0.1:0' },
+    network: { allow: ['127.0.0.0/8'] },
+    sources: [{ id: 'web', writeKey: 'web-key' }],
+  }
+  const write = (overrides: ConfigurationOverrides): Promise<void> =>
+    writeFile(
+      configFile,
+      JSON.stringify({ ...base, ...overrides, topics: { ...base.topics, ...overrides.topics } }, null, 2),
+    )
+  await write(config)
+  // The installation can use another broker than the run's.
+  const env = { ...process.env, KAFKA_BROKERS: brokers }
+  const command = (...words: readonly string[]): Promise<string> => hookline(configFile, words, env)
+  try {
+    await command('topics', 'apply')
+    await command('schemas', 'register')
+  } catch (error) {
+    await rm(directory, { recursive: true, force: true })
+    throw error
+  }
+  const kafka = createKafka({ brokers: brokers.split(','), clientId: 'test', tls: undefined, sasl: undefined }, silent)
+  const codec = await createEventCodec({
+    registry: createRegistry({ url: registry, auth: undefined }),
+    eventsTopic: topics.events,
+    clock,
+  })
+  const producer = createProducer({ kafka, clock, logger: silent })
+  const running = new Set<RunningService>()
+
+  return {
+    topics,
+    configFile,
+    codec,
+    run: async (own = {}, words = []) => {
+      const service = await startService(configFile, logFile, { ...env, ...own }, words)
+      running.add(service)
+      return service
+    },
+    configure: write,
+    write: (topic, records) => append(producer, topic, records),
+    send: events =>
+      append(
+        producer,
+        topics.events,
+        events.map(event => recordOf(event, codec)),
+      ),
+    read: async topic => {
+      const records: LogRecord[] = []
+      await createReader({ kafka, clock, logger: silent }).readToEnd(topic, record => void records.push(record))
+      // Processes write these records to learn the broker's time.
+      return records.filter(({ key }) => key?.toString() !== '-/clock')
+    },
+    command,
+    log: async () =>
+      (await readFile(logFile, 'utf8'))
+        .split('\n')
+        // The text after the last line end is an incomplete line.
+        .slice(0, -1)
+        .filter(Boolean)
+        .map(line => JSON.parse(line)),
+    close: async () => {
+      await Promise.all([...running].map(service => service.kill()))
+      await producer.stop()
+      await rm(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+function recordOf(event: Event, codec: EventCodec): OutgoingRecord {
+  const key = keyOf(event.message)
+  return { key: key === undefined ? null : Buffer.from(key), value: codec.encode(event), headers: {} }
+}
+
+async function append(producer: LogProducer, topic: string, records: readonly OutgoingRecord[]): Promise<void> {
+  await Promise.all(
+    records.map(
+      record =>
+        new Promise<void>((resolve, reject) => {
+          producer.append(topic, record, error => (error === undefined ? resolve() : reject(error)))
+        }),
+    ),
+  )
+}
+
+/**
+ * `count` track events of the source `web` with the ids `<prefix>-0` and so on, each of a different
+ * user.
+ */
+export function trackEvents(count: number, prefix = 'm'): readonly Event[] {
+  return Array.from({ length: count }, (_, index) => ({
+    sourceId: 'web',
+    destinationId: undefined,
+    receivedAt: clock.now(),
+    canonical: true,
+    origin: undefined,
+    message: trackMessage(`${prefix}-${index}`, { userId: `user-${index}` }),
+  }))
+}

@@ -1,0 +1,92 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { freePorts } from '../../../deploy/tools/local/ports.ts'
+import { selfSigned } from '../network/certificates.ts'
+import { startInstallation, trackEvents } from '../process/test-installation.ts'
+import { Ledger } from '../webhook/ledger.ts'
+
+/** A service with endpoints of every kind and a small load that uses every metric. */
+export interface ObservedService {
+  /** Address that Prometheus scrapes. */
+  readonly target: string
+  /** Sends another round of messages. */
+  load(): Promise<void>
+  close(): Promise<void>
+}
+
+/** The statuses of each endpoint, attempt by attempt. */
+const answers = { well: [200], heals: [503, 200], gone: [410], fails: [500], untrusted: [200] } as const
+type Endpoint = keyof typeof answers
+/** The endpoints that get all messages of the source `web`. */
+const onEverything: readonly Endpoint[] = ['well', 'gone', 'fails', 'untrusted']
+
+async function startEndpoints(): Promise<ReadonlyMap<string, Ledger>> {
+  const tls = selfSigned()
+  const started = Object.entries(answers).map(async ([id, own]) => {
+    const ledger = await Ledger.started({ answers: [...own], ...(id === 'untrusted' && { tls }) })
+    return [id, ledger] as const
+  })
+  return new Map(await Promise.all(started))
+}
+
+export async function startObserved(): Promise<ObservedService> {
+  const endpoints = await startEndpoints()
+  const closeEndpoints = (): Promise<unknown> => Promise.all([...endpoints.values()].map(ledger => ledger.close()))
+  const target = `127.0.0.1:${await freePorts(1)}`
+  const urlOf = (id: Endpoint): string => endpoints.get(id)?.url ?? ''
+  const destination = (id: string, endpoint: Endpoint, more: object = {}): object => ({
+    ...{ id, sources: ['web'], webhooks: [{ url: urlOf(endpoint) }] },
+    ...more,
+  })
+  const configuration = {
+    ops: { listen: target },
+    delivery: { schedule: ['1s', '1s'] },
+    sources: ['web', 'rare'].map(id => ({ id, writeKey: `${id}-key` })),
+    destinations: [
+      ...onEverything.map(id => destination(id, id)),
+      // The endpoint gets few messages, so its circuit breaker stays closed and its retries are on
+      // time.
+      destination('heals', 'heals', { sources: ['rare'] }),
+      destination('paused', 'well', { paused: true }),
+      destination('off', 'well', { enabled: false }),
+    ],
+    audiences: { list: [{ name: 'Shoppers', kind: 'audience', destinations: ['well'] }] },
+  }
+  const installation = await startInstallation(configuration).catch(async error => {
+    await closeEndpoints()
+    throw error
+  })
+  const service = await installation.run()
+  const members = join(installation.configFile, '..', 'members.txt')
+  let rounds = 0
+
+  return {
+    target,
+    async load() {
+      rounds += 1
+      await installation.send(trackEvents(5, `round-${rounds}`))
+      await installation.send(trackEvents(1, `rare-${rounds}`).map(event => ({ ...event, sourceId: 'rare' })))
+      await installation.write(installation.topics.events, [{ key: null, value: Buffer.from('{'), headers: {} }])
+      await post(`${service.collector}/v1/batch`, [
+        { type: 'track', userId: 'u', event: 'Signed up' },
+        { type: 'track', userId: 'u' },
+      ])
+      if (rounds > 2) return
+      await writeFile(members, `user-1\nuser-${rounds + 1}\n`)
+      await installation.command('audience', 'sync', '--name', 'Shoppers', '--members', members)
+    },
+    async close() {
+      await installation.close()
+      await closeEndpoints()
+    },
+  }
+}
+
+async function post(url: string, batch: readonly object[]): Promise<void> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-write-key': 'web-key' },
+    body: JSON.stringify({ batch }),
+  })
+  if (!response.ok) throw new Error(`the collector answered ${response.status}: ${await response.text()}`)
+}

@@ -1,0 +1,108 @@
+import type { Finding } from './bounds.ts'
+import { type Drain, drain } from './drain.ts'
+import type { Forwarder } from './forwarders/forwarder.ts'
+import { createInstallation, type Installation } from './installation.ts'
+import { type Profiled, profileOf } from './profile-summary.ts'
+import type { Bench, Figures, Outcome } from './rows/row.ts'
+import { median } from './statistics.ts'
+
+/** Forwarders that deliver the same events one after the other. */
+export interface Race {
+  readonly forwarders: readonly Forwarder[]
+  /** Number of events. */
+  readonly count: number
+  readonly cases: readonly Case[]
+  /** Findings about one of the forwarders. */
+  readonly findingsOf: (name: string, at: Case, rounds: Rounds) => readonly Finding[]
+}
+
+export async function raced(bench: Bench, race: Race): Promise<Outcome> {
+  const { forwarders, count, cases } = race
+  bench.say(`filling a topic with ${count} events for ${forwarders.map(({ name }) => name).join(', ')}`)
+  const installation = await createInstallation(bench.stage)
+  await installation.fill(count)
+  const outcomes: Outcome[] = []
+  for (const each of cases) outcomes.push(await compare(bench, installation, race, each))
+  await installation.close()
+  return joined(outcomes)
+}
+
+export const joined = (outcomes: readonly Outcome[]): Outcome => ({
+  findings: outcomes.flatMap(({ findings }) => findings),
+  figures: outcomes.flatMap(({ figures }) => figures),
+  profiles: outcomes.flatMap(({ profiles = [] }) => profiles),
+})
+
+export interface Case {
+  readonly delayMs: number
+  readonly inFlight: number
+}
+
+async function compare(
+  bench: Bench,
+  installation: Installation,
+  { forwarders, findingsOf }: Race,
+  at: Case,
+): Promise<Outcome> {
+  const rounds: ReadonlyMap<string, Drain>[] = []
+  const profiles: Profiled[] = []
+  for (let round = 1; round <= bench.runs; round++) {
+    const drains = new Map<string, Drain>()
+    // Run all forwarders in every round, so that changes in the machine's speed affect all alike.
+    for (const forwarder of forwarders) {
+      const job = { stage: bench.stage, installation, inFlight: at.inFlight, profile: bench.profile }
+      const run = await drain(forwarder, job, { count: installation.appended(), delayMs: at.delayMs })
+      await installation.forgetPositions()
+      drains.set(forwarder.name, run)
+      bench.say(lineOf(forwarder.name, at, round, run))
+      profiles.push(...(await profileOf(`${forwarder.name}, ${at.delayMs} ms`, run)))
+    }
+    rounds.push(drains)
+  }
+  return {
+    findings: forwarders.flatMap(({ name }) => findingsOf(name, at, rounds)),
+    figures: forwarders.map(({ name }) => figuresOf(name, at, rounds)),
+    profiles,
+  }
+}
+
+/** Results of each round by forwarder. */
+export type Rounds = readonly ReadonlyMap<string, Drain>[]
+
+/** Deliveries per CPU second, as the median of the rounds. */
+export const rateOf = (name: string, rounds: Rounds): number =>
+  Math.round(median(drainsOf(name, rounds).map(({ perCpuSecond }) => perCpuSecond)))
+
+/** Peak memory in MB, as the median of the rounds. */
+export const peakOf = (name: string, rounds: Rounds): number =>
+  Math.round(median(drainsOf(name, rounds).map(({ peakMb }) => peakMb)))
+
+export const drainsOf = (name: string, rounds: Rounds): readonly Drain[] =>
+  rounds.flatMap(round => round.get(name) ?? [])
+
+function figuresOf(name: string, { delayMs, inFlight }: Case, rounds: Rounds): Figures {
+  const drains = drainsOf(name, rounds)
+  const middle = (of: (drain: Drain) => number): number => median(drains.map(of))
+  return {
+    forwarder: name,
+    'answer after ms': delayMs,
+    'in flight': inFlight,
+    'deliveries / CPU s': rateOf(name, rounds),
+    'deliveries / s': Math.round(middle(({ perSecond }) => perSecond)),
+    'peak MB': peakOf(name, rounds),
+    'first after s': middle(({ firstAfter }) => firstAfter),
+    lost: Math.max(...drains.map(({ lost }) => lost)),
+    duplicates: Math.max(...drains.map(({ duplicates }) => duplicates)),
+  }
+}
+
+/**
+ * Deliveries per CPU second, relative to another forwarder: the median of the ratios within each
+ * round.
+ */
+export const ratio = (name: string, other: string, rounds: Rounds): number =>
+  median(rounds.map(round => (round.get(name)?.perCpuSecond ?? 0) / (round.get(other)?.perCpuSecond ?? Number.NaN)))
+
+const lineOf = (name: string, { delayMs, inFlight }: Case, round: number, run: Drain): string =>
+  `${name}, ${delayMs} ms, ${inFlight} in flight, run ${round}: ${Math.round(run.perCpuSecond)} deliveries / CPU s, ` +
+  `${Math.round(run.perSecond)} / s, ${Math.round(run.peakMb)} MB, lost ${run.lost}, twice ${run.duplicates}`

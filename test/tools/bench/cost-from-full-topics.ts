@@ -1,0 +1,51 @@
+import { cheapestOf, growthOf, printDrain, type Round } from './cost-growth.ts'
+import type { Target } from './forwarders/forwarder.ts'
+import { hooklineForwarder } from './forwarders/hookline.ts'
+import { createInstallation, type Installation, type InstallationOptions } from './installation.ts'
+import { type Bench, type Outcome, scaled } from './rows/row.ts'
+import { type Contender, drainInTurns } from './turns.ts'
+
+/** One value of the parameter that a row varies, for example the number of destinations. */
+export interface Size {
+  /** Name, for example `100 destinations`. */
+  readonly name: string
+  readonly options: InstallationOptions
+  /** Destinations of the events. Absent: all events go to the receiver. */
+  readonly targetsOf?: (installation: Installation, receiverUrl: string) => readonly Target[]
+}
+
+const delayMs = 20
+const inFlight = 512
+
+/** Measures the cost of a delivery from a full topic at each size, relative to the smallest one. */
+export async function fullTopicsOutcome(bench: Bench, sizes: readonly Size[]): Promise<Outcome> {
+  const { stage, profile } = bench
+  // Enough events that V8's compilation at the start, a second of CPU or more, ends before the
+  // steady part.
+  const count = scaled(bench, 240_000)
+  const forwarder = hooklineForwarder(cheapestOf(bench))
+  const contenders: Record<string, Contender> = {}
+  for (const { name, options, targetsOf } of sizes) {
+    bench.say(`filling a topic with ${count} events, ${name}`)
+    const installation = await createInstallation(stage, options)
+    await installation.fill(count)
+    contenders[name] = {
+      ...{ forwarder, job: { installation, inFlight, profile }, plan: { count, delayMs } },
+      targetsOf: targetsOf && (receiverUrl => targetsOf(installation, receiverUrl)),
+    }
+  }
+  const [smallest, ...larger] = Object.entries(contenders)
+  const rounds: Round[] = []
+  for (let run = 1; run <= bench.runs; run++)
+    // Compare only two at a time. With more, each process is stopped for longer and finds less of
+    // its data in the CPU caches.
+    for (const each of larger) {
+      const round = new Map(
+        Object.entries(await drainInTurns(stage, Object.fromEntries(smallest ? [smallest, each] : [each]))),
+      )
+      for (const [name, drain] of round) printDrain(bench, name, run, drain)
+      rounds.push(round)
+    }
+  for (const { job } of Object.values(contenders)) await job.installation.close()
+  return growthOf(forwarder.name, sizes, rounds)
+}

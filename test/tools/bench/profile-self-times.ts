@@ -1,0 +1,91 @@
+/** A CPU profile as V8 writes it (`--cpu-prof`). Times are microseconds on the monotonic clock. */
+export interface CpuProfile {
+  /** Nodes of the tree of stacks. The first one is the root. */
+  readonly nodes: readonly ProfileNode[]
+  readonly startTime: number
+  readonly samples: readonly number[]
+  /** Microseconds between each sample and the previous one. */
+  readonly timeDeltas: readonly number[]
+}
+
+interface ProfileNode {
+  readonly id: number
+  readonly callFrame: CallFrame
+  readonly children?: readonly number[]
+}
+
+export interface CallFrame {
+  readonly functionName: string
+  /** Empty for functions without a file: those of V8 and Node, and code generated at run time. */
+  readonly url: string
+  /** Line from 0; 0 or -1 for functions without a file that are not JavaScript. */
+  readonly lineNumber: number
+}
+
+/** A period, in microseconds on the clock of the profile. */
+export interface Window {
+  readonly from: number
+  readonly to: number
+}
+
+/**
+ * Maximum time that one sample counts, in microseconds. V8 samples every 1,000 µs. A longer gap
+ * than this means that the process was stopped or had no core.
+ */
+const longestLook = 10_000
+
+/** Microseconds of self time of each node between two times, by node id. Idle time is excluded. */
+export function selfTimes(
+  { nodes, startTime, samples, timeDeltas }: CpuProfile,
+  { from, to }: Window,
+): ReadonlyMap<number, number> {
+  const busy = new Set(nodes.filter(({ callFrame }) => callFrame.functionName !== '(idle)').map(({ id }) => id))
+  const times = new Map<number, number>()
+  let at = startTime
+  samples.forEach((id, index) => {
+    at += timeDeltas[index] ?? 0
+    // A sample counts until the next one.
+    const spent = Math.min(timeDeltas[index + 1] ?? 0, longestLook)
+    if (busy.has(id) && at >= from && at < to) times.set(id, (times.get(id) ?? 0) + spent)
+  })
+  return times
+}
+
+/**
+ * Names a function and its place, for example `post got/dist/index.js:10`, without the directories
+ * of this machine.
+ */
+export const labelOf = (frame: CallFrame): string =>
+  `${frame.functionName || '(anonymous)'} ${placeOf(frame)}`.trimEnd()
+
+/**
+ * Package or folder of a URL: `…/node_modules/got/dist/x.js` → `got`;
+ * `…/src/core/delivery/decide.ts` → `src/core/delivery`; `node:internal/streams/x` →
+ * `node:internal/streams`.
+ */
+export function packageOf(url: string): string {
+  const [, inModules] = /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url) ?? []
+  if (inModules !== undefined) return inModules
+  const file = fileOf(url)
+  if (url.startsWith('node:')) return file.split('/').slice(0, 2).join('/')
+  return file.includes('/') ? file.slice(0, file.lastIndexOf('/')) : file
+}
+
+/**
+ * Whether `new Function` made the code. `new Function` puts two lines before the body, so this code
+ * never begins in the first line. V8's entry and exit code for WebAssembly begins there.
+ */
+const isMadeAtRunTime = ({ url, lineNumber }: Pick<CallFrame, 'url' | 'lineNumber'>): boolean =>
+  url === '' && lineNumber > 0
+
+function placeOf({ url, lineNumber }: CallFrame): string {
+  if (url === '') return isMadeAtRunTime({ url, lineNumber }) ? '(made at run time)' : ''
+  return `${fileOf(url)}:${lineNumber + 1}`
+}
+
+function fileOf(url: string): string {
+  if (url.startsWith('node:')) return url
+  if (url.startsWith('wasm:')) return 'wasm'
+  const [, known] = /.*\/node_modules\/(.+)/.exec(url) ?? /.*\/((?:src|test|bin)\/.+)/.exec(url) ?? []
+  return known ?? url.slice(url.lastIndexOf('/') + 1)
+}

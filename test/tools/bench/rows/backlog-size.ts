@@ -1,0 +1,40 @@
+import { cheapestOf, growthOf, roundsOf, type Step } from '../cost-growth.ts'
+import { drain } from '../drain.ts'
+import { hooklineForwarder } from '../forwarders/hookline.ts'
+import { createInstallation } from '../installation.ts'
+import { type Bench, type Outcome, scaled } from './row.ts'
+
+const sizes = [10_000, 100_000, 1_000_000, 10_000_000]
+/** Larger backlogs run only once. */
+const repeatedUpTo = 100_000
+const delayMs = 20
+const inFlight = 512
+
+/**
+ * Measures the cost of a delivery with a long backlog. Each process first delivers some events to
+ * warm up.
+ */
+export async function backlogRow(bench: Bench): Promise<Outcome> {
+  const { stage, profile } = bench
+  const warmUp = scaled(bench, 60_000)
+  const forwarder = hooklineForwarder(cheapestOf(bench))
+  const steps = sizes
+    .filter(size => size <= bench.backlog)
+    .map((size): Step => {
+      const waiting = scaled(bench, size)
+      const count = warmUp + waiting
+      return {
+        name: `backlog of ${size.toLocaleString('en-US')}`,
+        ...(size > repeatedUpTo && { rounds: 1 }),
+        async run() {
+          const installation = await createInstallation(stage)
+          await installation.fill(count)
+          const measured = { from: warmUp, to: warmUp + Math.ceil(waiting * 0.95) }
+          const run = await drain(forwarder, { stage, installation, inFlight, profile }, { count, delayMs, measured })
+          await installation.close()
+          return run
+        },
+      }
+    })
+  return growthOf(forwarder.name, steps, await roundsOf(bench, steps))
+}

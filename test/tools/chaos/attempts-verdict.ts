@@ -1,0 +1,143 @@
+import { type CheckResult, quantile, some } from './check-result.ts'
+import { type Call, isSuccess, statusOf } from './ledger.ts'
+
+export interface AttemptLimits {
+  /** How long after its due time an attempt may begin, in milliseconds. */
+  readonly maxDelayMs: number
+  /** Maximum number of concurrent requests to the endpoint, from all processes together. */
+  readonly maxConcurrent: number
+  /** Maximum number of requests that begin within any second. Absent: not judged. */
+  readonly perSecond?: number
+}
+
+export interface AttemptEvidence {
+  readonly destination: string
+  /** Requests to all destinations, in the order in which they arrived. */
+  readonly calls: readonly Call[]
+  /** Waits before the 2nd, 3rd, … attempt, in milliseconds. */
+  readonly schedule: readonly number[]
+  readonly limits: AttemptLimits
+  /**
+   * Factor on time limits. A slow machine may also record the end of a request later than its
+   * caller.
+   */
+  readonly patience: number
+}
+
+/**
+ * Tolerance: the process and the endpoint read their clocks in whole milliseconds, and each sees
+ * the end of a request at a slightly different time.
+ */
+const seenLateMs = 50
+
+/**
+ * Judges whether the attempts of each message began when they were due, and not too many
+ * concurrently.
+ */
+export function judgeAttempts({ destination, calls, schedule, limits, patience }: AttemptEvidence): CheckResult {
+  const own = calls.filter(call => call.destination === destination)
+  const retries = [...Map.groupBy(own, ({ id }) => id).values()].flatMap(tries =>
+    retriesIn(attemptsIn(tries, patience), schedule),
+  )
+  const early = retries.filter(({ late }) => late < -seenLateMs * patience)
+  const late = retries.filter(each => each.late > limits.maxDelayMs * patience)
+  const atOnce = maxConcurrentOf(own, seenLateMs * patience)
+  const perSecond = maxPerSecondOf(own)
+  const times = retries.map(each => each.late)
+  const failures: string[] = []
+  if (early.length > 0) failures.push(`${destination}: early attempts: ${some(early.map(inWords))}`)
+  if (late.length > 0) failures.push(`${destination}: late attempts: ${some(late.map(inWords))}`)
+  if (atOnce > limits.maxConcurrent)
+    failures.push(`${destination}: ${atOnce} concurrent requests, limit ${limits.maxConcurrent}`)
+  if (limits.perSecond !== undefined && perSecond > limits.perSecond)
+    failures.push(`${destination}: ${perSecond} requests within a second, limit ${limits.perSecond}`)
+  return {
+    measured: [
+      `${destination}: ${own.length} requests, ${retries.length} of them retries` +
+        (retries.length === 0
+          ? ''
+          : `, from ${seconds(Math.min(...times))} to ${seconds(Math.max(...times))} s after the due time, half within ${seconds(quantile(times, 0.5))} s`) +
+        `; at most ${atOnce} concurrently and ${perSecond} in a second`,
+    ],
+    failures,
+  }
+}
+
+interface Retry {
+  readonly id: string
+  readonly number: number
+  /** Milliseconds after the due time; negative when the attempt was early. */
+  readonly late: number
+}
+
+/**
+ * Time for repeating a request on a new connection. Hookline does that once, immediately, when a
+ * reused connection is reset before any part of a response.
+ */
+const repeatWithinMs = 250
+
+/**
+ * The last request of each attempt. A repetition on a new connection belongs to the same attempt.
+ */
+function attemptsIn(tries: readonly Call[], patience: number): readonly Call[] {
+  const attempts: Call[] = []
+  let isRepetition = false
+  for (const call of tries) {
+    const before = attempts.at(-1)
+    isRepetition = !isRepetition && before?.answer === 'reset' && call.at - before.at <= repeatWithinMs * patience
+    if (isRepetition) attempts.pop()
+    attempts.push(call)
+  }
+  return attempts
+}
+
+/**
+ * The attempts after the first. Requests after a success are excluded, because the verdict on
+ * duplicates judges them.
+ */
+function retriesIn(tries: readonly Call[], schedule: readonly number[]): readonly Retry[] {
+  return tries.slice(1).flatMap((call, index) => {
+    const before = tries[index] as Call
+    if (isSuccess(before)) return []
+    const asked = typeof before.answer === 'object' ? (before.answer.retryAfter ?? 0) * 1_000 : 0
+    const wait = Math.max(schedule[index] ?? 0, asked)
+    return [{ id: call.id, number: index + 2, late: call.at - ((before.endedAt ?? before.at) + wait) }]
+  })
+}
+
+const inWords = ({ id, number, late }: Retry): string =>
+  `attempt ${number} of ${id} by ${Math.abs(Math.round(late))} ms`
+const seconds = (ms: number): string => (ms / 1_000).toFixed(2)
+
+/**
+ * Maximum number of concurrent requests. A request without an end counts from its beginning. When
+ * the caller has timed out, its next request may arrive before the endpoint sees the end of the
+ * previous one.
+ */
+function maxConcurrentOf(calls: readonly Call[], lateMs: number): number {
+  const steps = calls
+    .flatMap(({ at, answer, endedAt = Number.POSITIVE_INFINITY }) => [
+      { at, by: 1 },
+      { at: statusOf(answer) === undefined ? endedAt - lateMs : endedAt, by: -1 },
+    ])
+    // When one request ends in the moment in which another begins, the end counts first.
+    .toSorted((a, b) => a.at - b.at || a.by - b.by)
+  let underWay = 0
+  let max = 0
+  for (const { by } of steps) {
+    underWay += by
+    max = Math.max(max, underWay)
+  }
+  return max
+}
+
+/** Maximum number of requests that began within one second. */
+function maxPerSecondOf(calls: readonly Call[]): number {
+  let first = 0
+  let max = 0
+  calls.forEach(({ at }, index) => {
+    while (at - (calls[first] as Call).at >= 1_000) first++
+    max = Math.max(max, index - first + 1)
+  })
+  return max
+}

@@ -1,0 +1,159 @@
+import type { CollectorsSeen } from './collector-watch.ts'
+import type { Posted } from './ledger.ts'
+import type { Injected } from './verdict.ts'
+
+/** Limits for collectors. Times are for an otherwise idle machine. */
+export interface IntakeLimits {
+  /**
+   * Permitted 503 responses.
+   * - `in_outages`: from the beginning of an outage of Kafka until every affected partition
+   *   delivers again. At least one must occur.
+   * - `possible_in_outages`: in the same time, but none is required.
+   */
+  readonly refusals: 'none' | 'in_outages' | 'possible_in_outages'
+  /**
+   * Permitted requests without a response. `of_victims`: requests to a killed process, since the
+   * kill.
+   */
+  readonly broken: 'none' | 'of_victims'
+  /** Maximum time from a request to its response. */
+  readonly answerMs: number
+  /** Maximum time from a fault, or from the end of an outage, to the next 200. */
+  readonly acceptedMs: number
+  /**
+   * How long a collector may stay ready after an outage begins, and not ready after it ends. Absent
+   * when outages are too short to make a collector not ready.
+   */
+  readonly readiness?: { readonly unreadyMs: number; readonly readyMs: number }
+  /** Maximum resident memory of one collector, in MB. */
+  readonly peakMb: number
+}
+
+export interface IntakeEvidence {
+  readonly limits: IntakeLimits
+  /** Factor on time limits. */
+  readonly patience: number
+  /** Requests in the order in which they ended. */
+  readonly posted: readonly Posted[]
+  readonly injected: readonly Injected[]
+  readonly seen: CollectorsSeen
+}
+
+/** Figures of the collectors. Times are rounded milliseconds; counts are messages. */
+export interface IntakeFindings {
+  /** Messages that got a 503. */
+  readonly refused: number
+  /** Messages without a response, which may be stored or not. */
+  readonly broken: number
+  /** Longest time from a request to its response. */
+  readonly answerMs: number
+  /** Longest time from a fault to the next 200; null when a fault had no later 200. */
+  readonly acceptedMs: number | null
+  /** Maximum resident memory of one collector, in whole MB. */
+  readonly peakMb: number
+  readonly failures: readonly string[]
+}
+
+export function judgeIntake(evidence: IntakeEvidence): IntakeFindings {
+  const { limits, patience, posted, injected, seen } = evidence
+  const peakMb = Math.ceil(Math.max(0, ...seen.peakMb.values()))
+  const answerMs = Math.round(Math.max(0, ...posted.map(({ at, endedAt }) => endedAt - at)))
+  const accepted = injected.map(({ from }) => acceptedAfter(posted, from))
+  const failures = [...failuresOfAnswers(evidence), ...failuresOfReadiness(evidence)]
+
+  const answerLimit = limits.answerMs * patience
+  if (answerMs > answerLimit) failures.push(`a response took ${answerMs} ms, limit ${answerLimit} ms`)
+  for (const [index, after] of accepted.entries()) {
+    const limit = limits.acceptedMs * patience
+    const what = injected[index]?.what
+    if (after === null) failures.push(`${what}: nothing was accepted after it`)
+    else if (after > limit) failures.push(`${what}: accepted again after ${Math.round(after)} ms, limit ${limit} ms`)
+  }
+  if (peakMb > limits.peakMb) failures.push(`a collector had ${peakMb} MB resident, limit ${limits.peakMb} MB`)
+  const messagesOf = (answer: Posted['answer']): number =>
+    posted.filter(each => each.answer === answer).reduce((sum, { messages }) => sum + messages, 0)
+  return {
+    refused: messagesOf(503),
+    broken: messagesOf('broken'),
+    answerMs,
+    acceptedMs: accepted.includes(null) ? null : Math.round(Math.max(0, ...(accepted as number[]))),
+    peakMb,
+    failures,
+  }
+}
+
+/** Milliseconds until a request posted since `from` gets a 200. */
+function acceptedAfter(posted: readonly Posted[], from: number): number | null {
+  const next = posted.find(({ answer, at }) => answer === 200 && at >= from)
+  return next === undefined ? null : next.endedAt - from
+}
+
+const isOutage = ({ at, from }: Injected): boolean => from > at
+/** Tolerance: a poll may report a state that is up to one interval old. */
+const lookMs = 1_000
+
+function failuresOfAnswers({ limits, posted, injected }: IntakeEvidence): string[] {
+  const outages = injected.filter(isOutage)
+  const inOutage = (moment: number): Injected | undefined =>
+    outages.find(({ at, recoveredAt = Number.POSITIVE_INFINITY }) => moment >= at && moment <= recoveredAt)
+  const isExcused = ({ answer, endedAt, collector }: Posted): boolean => {
+    switch (answer) {
+      case 200:
+        return true
+      case 503:
+        return limits.refusals !== 'none' && inOutage(endedAt) !== undefined
+      case 'broken':
+        return (
+          limits.broken === 'of_victims' &&
+          injected.some(({ victims, at }) => victims.includes(collector ?? '') && endedAt >= at)
+        )
+      default:
+        return false
+    }
+  }
+  const unexcused = posted.filter(each => !isExcused(each))
+  const failures = [...Map.groupBy(unexcused, ({ answer }) => answer)].map(([answer, all]) =>
+    answer === 'broken'
+      ? `no response outside of an outage: ${inWords(all)}`
+      : `unexpected response ${answer}: ${inWords(all)}`,
+  )
+  const refusals = posted.filter(({ answer }) => answer === 503)
+  const silent = refusals.filter(({ retryAfter = '' }) => !/^[1-9]\d*$/.test(retryAfter))
+  if (silent.length > 0) failures.push(`503 without a valid Retry-After: ${inWords(silent)}`)
+  for (const outage of limits.refusals === 'in_outages' ? outages : [])
+    if (!refusals.some(({ endedAt }) => inOutage(endedAt) === outage))
+      failures.push(`${outage.what}: no request was rejected`)
+  return failures
+}
+
+/**
+ * Each collector that sees an outage from its beginning to its end must become not ready and ready
+ * again in time, and must be ready otherwise.
+ */
+function failuresOfReadiness({ limits, patience, injected, seen }: IntakeEvidence): string[] {
+  if (limits.readiness === undefined) return []
+  const [unreadyMs, readyMs] = [limits.readiness.unreadyMs * patience, limits.readiness.readyMs * patience]
+  const failures: string[] = []
+  const outages = injected.filter(isOutage)
+  for (const [collector, looks] of Map.groupBy(seen.looks, each => each.collector)) {
+    for (const { what, at, from } of outages) {
+      if (looks[0]!.at > at || looks.at(-1)!.at < from) continue
+      if (!looks.some(look => !look.isReady && look.at >= at && look.at <= at + unreadyMs + lookMs))
+        failures.push(`${what}: ${collector} was still ready after ${unreadyMs} ms`)
+      if (!looks.some(look => look.isReady && look.at >= from && look.at <= from + readyMs + lookMs))
+        failures.push(`${what}: ${collector} was not ready ${readyMs} ms after its end`)
+    }
+    const isOut = (moment: number): boolean =>
+      outages.some(({ at, from }) => moment >= at && moment <= from + readyMs + lookMs)
+    const without = looks.filter(look => !look.isReady && !isOut(look.at)).length
+    if (without > 0) failures.push(`${collector} was not ready without an outage, ${without} times`)
+  }
+  return failures
+}
+
+const inWords = (all: readonly Posted[]): string => {
+  const shown = all
+    .slice(0, 3)
+    .map(({ collector = 'nobody', messages, at }) => `${messages} by ${collector} at ${Math.round(at)}`)
+  return `${all.length} requests (${shown.join('; ')}${all.length > 3 ? '; …' : ''})`
+}

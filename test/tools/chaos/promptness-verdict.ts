@@ -1,0 +1,92 @@
+import { type CheckResult, quantile, some } from './check-result.ts'
+import { type Delivery, type Sent, targetOf } from './ledger.ts'
+
+/** A period in which the listed destinations must not be affected by a fault of others. */
+export interface Watched {
+  /** Name of the period, for example `10 of 50 hang`. */
+  readonly what: string
+  readonly from: number
+  readonly to: number
+  readonly destinations: readonly string[]
+  /** Partitions to judge. Absent: all. */
+  readonly partitions?: ReadonlySet<number>
+}
+
+export interface PromptnessEvidence {
+  readonly acknowledged: readonly Sent[]
+  readonly deliveries: readonly Delivery[]
+  readonly watched: readonly Watched[]
+  readonly limits: PromptnessLimits
+  readonly patience: number
+}
+
+export interface PromptnessLimits {
+  /** Maximum time from sending to delivery. */
+  readonly withinMs: number
+  /** Share of deliveries that must be within that time, from 0 to 1. */
+  readonly share: number
+  /** Maximum pause between two deliveries on a partition. Absent: not judged. */
+  readonly pauseMs?: number
+}
+
+/** Judges whether the watched destinations were not affected. */
+export function judgePromptness({ watched, limits, patience, ...seen }: PromptnessEvidence): CheckResult {
+  const firsts = firstDeliveries(seen.deliveries)
+  const failures: string[] = []
+  const measured = watched.map(each => {
+    const own = of(each, seen.acknowledged, firsts)
+    const withinMs = limits.withinMs * patience
+    const inTime = own.latencies.filter(ms => ms <= withinMs).length
+    const share = own.latencies.length === 0 ? 0 : inTime / own.latencies.length
+    if (share < limits.share)
+      failures.push(`${each.what}: ${percent(share)} within ${withinMs} ms, limit ${percent(limits.share)}`)
+    const pauseMs = (limits.pauseMs ?? Number.POSITIVE_INFINITY) * patience
+    const still = [...own.pauses].filter(([, pause]) => pause > pauseMs)
+    if (still.length > 0)
+      failures.push(
+        `${each.what}: partitions paused too long: ${some(still.map(([partition, pause]) => `${partition} for ${Math.round(pause)} ms`))}`,
+      )
+    const pause =
+      limits.pauseMs === undefined ? '' : `, longest pause ${Math.round(Math.max(...own.pauses.values()))} ms`
+    const perSecond = Math.round((own.latencies.length * 1_000) / (each.to - each.from))
+    return (
+      `${each.what}: ${perSecond} deliveries a second, half within ${ms(own.latencies, 0.5)}, 99 % within ` +
+      `${ms(own.latencies, 0.99)}, ${percent(share)} within ${withinMs} ms${pause}`
+    )
+  })
+  return { measured, failures }
+}
+
+/**
+ * Latencies of the messages that were sent in the period, and pauses. A missing delivery counts as
+ * an infinite latency.
+ */
+function of({ from, to, destinations, partitions }: Watched, acknowledged: readonly Sent[], firsts: Firsts) {
+  const sent = acknowledged.filter(({ at, partition }) => at >= from && at < to && (partitions?.has(partition) ?? true))
+  const latencies = sent.flatMap(({ id, at }) =>
+    destinations.map(destination => (firsts.get(targetOf({ id, destination })) ?? Number.POSITIVE_INFINITY) - at),
+  )
+  const pauses = new Map(
+    [...Map.groupBy(sent, ({ partition }) => partition)].map(([partition, own]) => {
+      const moments = own
+        .flatMap(({ id }) => destinations.flatMap(destination => firsts.get(targetOf({ id, destination })) ?? []))
+        .toSorted((a, b) => a - b)
+      return [partition, Math.max(0, ...moments.slice(1).map((moment, index) => moment - moments[index]!))]
+    }),
+  )
+  return { latencies, pauses }
+}
+
+type Firsts = ReadonlyMap<string, number>
+
+function firstDeliveries(deliveries: readonly Delivery[]): Firsts {
+  const firsts = new Map<string, number>()
+  for (const delivery of deliveries) {
+    const target = targetOf(delivery)
+    if (!firsts.has(target)) firsts.set(target, delivery.at)
+  }
+  return firsts
+}
+
+const percent = (share: number): string => `${(Math.floor(share * 1e4) / 100).toFixed(2)} %`
+const ms = (latencies: readonly number[], share: number): string => `${Math.round(quantile(latencies, share))} ms`

@@ -1,0 +1,196 @@
+import type { LookupAddress } from 'node:dns'
+import { describe, expect, it } from '@jest/globals'
+import { createResolver, type NameSources } from '../../../../src/adapters/webhook/resolver.ts'
+import { ManualClock } from '../../../support/manual-clock.ts'
+
+const failure = (code: string): Error => Object.assign(new Error(`query ${code}`), { code })
+const v4 = (address: string): LookupAddress => ({ address, family: 4 })
+const v6 = (address: string): LookupAddress => ({ address, family: 6 })
+
+/**
+ * The result of each source. A string is an error code; `undefined` means that the source never
+ * answers.
+ */
+interface Script {
+  readonly hosts?: string
+  readonly a?: readonly string[] | string
+  readonly aaaa?: readonly string[] | string
+  readonly system?: readonly LookupAddress[] | string
+}
+
+function answerWith<T>(answer: T | string | undefined): Promise<T> {
+  if (answer === undefined) return new Promise(() => {})
+  return typeof answer === 'string' ? Promise.reject(failure(answer)) : Promise.resolve(answer)
+}
+
+function resolverOf(initial: Script) {
+  const clock = new ManualClock()
+  const asked: string[] = []
+  let script = initial
+  const sources: NameSources = {
+    hostsFile: async () => {
+      asked.push('hosts')
+      return script.hosts ?? ''
+    },
+    query(name, family) {
+      asked.push(`${family === 4 ? 'a' : 'aaaa'} ${name}`)
+      return answerWith(family === 4 ? script.a : script.aaaa)
+    },
+    system(name) {
+      asked.push(`system ${name}`)
+      return answerWith(script.system)
+    },
+    cancel: () => asked.push('cancel'),
+  }
+  const { resolve, close } = createResolver({ clock, sources })
+  const set = (next: Script) => {
+    script = next
+  }
+  return { clock, asked, resolve, close, set }
+}
+
+/** Lets all pending promises settle. */
+const settle = () => new Promise<void>(resolve => setImmediate(resolve))
+
+describe('where addresses come from', () => {
+  it.each<[string, Script, string, readonly LookupAddress[]]>([
+    [
+      'both families, v4 first',
+      { a: ['192.0.2.1', '192.0.2.2'], aaaa: ['2001:db8::1'] },
+      'crm.example.com',
+      [v4('192.0.2.1'), v4('192.0.2.2'), v6('2001:db8::1')],
+    ],
+    ['v4 only', { a: ['192.0.2.1'], aaaa: 'ENODATA' }, 'crm.example.com', [v4('192.0.2.1')]],
+    ['v6 only', { a: 'ENODATA', aaaa: ['2001:db8::1'] }, 'crm.example.com', [v6('2001:db8::1')]],
+    [
+      'the hosts file first',
+      { hosts: '192.0.2.9 crm.example.com\n', a: ['192.0.2.1'] },
+      'crm.example.com',
+      [v4('192.0.2.9')],
+    ],
+    [
+      'case and a final dot do not matter',
+      { hosts: '192.0.2.9 CRM.example.com' },
+      'Crm.Example.com.',
+      [v4('192.0.2.9')],
+    ],
+    [
+      'the hosts file: comments, aliases, tabs, both families',
+      { hosts: '# 1.1.1.1 crm.test\n192.0.2.9\tx crm.test # y\n2001:db8::9 crm.test\n192.0.2.8 crm.test.x' },
+      'crm.test',
+      [v4('192.0.2.9'), v6('2001:db8::9')],
+    ],
+    [
+      'asks the operating system for a name without a dot',
+      { system: [v4('10.0.0.7')], a: ['192.0.2.1'] },
+      'receiver',
+      [v4('10.0.0.7')],
+    ],
+    [
+      'asks the operating system for a name that the DNS does not have',
+      { a: 'ENOTFOUND', aaaa: 'ENOTFOUND', system: [v4('10.0.0.7')] },
+      'receiver.default',
+      [v4('10.0.0.7')],
+    ],
+    [
+      'asks the operating system when there is no name server',
+      { a: 'ECONNREFUSED', aaaa: 'ECONNREFUSED', system: [v4('10.0.0.7')] },
+      'crm.example.com',
+      [v4('10.0.0.7')],
+    ],
+  ])('%s', async (_name, script, name, addresses) => {
+    expect(await resolverOf(script).resolve(name)).toEqual(addresses)
+  })
+
+  it.each(['localhost', 'LOCALHOST.', 'app.localhost'])(
+    '%s resolves to both loopback addresses without a query',
+    async name => {
+      const { resolve, asked } = resolverOf({})
+      expect(await resolve(name)).toEqual([v4('127.0.0.1'), v6('::1')])
+      expect(asked).toEqual([])
+    },
+  )
+
+  it.each(['invalid', 'crm.invalid', 'crm.INVALID.'])('%s is not found, without a query', async name => {
+    const { resolve, asked } = resolverOf({})
+    await expect(resolve(name)).rejects.toMatchObject({ code: 'ENOTFOUND' })
+    expect(asked).toEqual([])
+  })
+})
+
+describe('a name server that does not answer', () => {
+  it.each([
+    ['ETIMEOUT', 'ETIMEOUT', 'ETIMEOUT'],
+    ['ESERVFAIL', 'ESERVFAIL', 'ESERVFAIL'],
+    ['ENODATA', 'ETIMEOUT', 'ETIMEOUT'],
+    ['ECANCELLED', 'ENOTFOUND', 'ECANCELLED'],
+  ])('does not fall back to getaddrinfo: A %s, AAAA %s', async (a, aaaa, code) => {
+    const { resolve, asked } = resolverOf({ a, aaaa, system: [v4('192.0.2.1')] })
+    await expect(resolve('crm.example.com')).rejects.toMatchObject({ code })
+    expect(asked).not.toContain('system crm.example.com')
+  })
+
+  it('does not delay other names', async () => {
+    const { resolve, set } = resolverOf({})
+    let isOver = false
+    void resolve('slow.example.com').then(() => {
+      isOver = true
+    })
+    await settle()
+    set({ a: ['192.0.2.1'], aaaa: 'ENODATA' })
+    expect(await resolve('crm.example.com')).toEqual([v4('192.0.2.1')])
+    expect(isOver).toBe(false)
+  })
+
+  it.each<[string, Script, readonly LookupAddress[]]>([
+    ['AAAA', { a: ['192.0.2.1'] }, [v4('192.0.2.1')]],
+    ['A', { aaaa: ['2001:db8::1'] }, [v6('2001:db8::1')]],
+  ])('for %s delays the other family by only 50 ms', async (_name, script, addresses) => {
+    const { resolve, clock } = resolverOf(script)
+    let found: unknown
+    void resolve('crm.example.com').then(answer => {
+      found = answer
+    })
+    await clock.advance(49, settle)
+    expect(found).toBeUndefined()
+    await clock.advance(1, settle)
+    expect(found).toEqual(addresses)
+    expect(clock.timers).toBe(0)
+  })
+
+  it('leaves no timer when both families are resolved', async () => {
+    const { resolve, clock } = resolverOf({ a: ['192.0.2.1'], aaaa: ['2001:db8::1'] })
+    await resolve('crm.example.com')
+    expect(clock.timers).toBe(0)
+  })
+})
+
+describe('caching', () => {
+  const script = { a: ['192.0.2.1'], aaaa: 'ENODATA' }
+
+  it('keeps a result for 5 s, and sends one query for concurrent lookups', async () => {
+    const { resolve, asked, clock, set } = resolverOf(script)
+    await Promise.all(Array.from({ length: 50 }, () => resolve('crm.example.com')))
+    await clock.advance(4_999)
+    await resolve('crm.example.com')
+    expect(asked).toEqual(['hosts', 'a crm.example.com', 'aaaa crm.example.com'])
+
+    await clock.advance(1)
+    set({ a: ['192.0.2.2'], aaaa: 'ENODATA' })
+    expect(await resolve('crm.example.com')).toEqual([v4('192.0.2.2')])
+    expect(asked).toHaveLength(6)
+  })
+
+  it('does not keep failures', async () => {
+    const { resolve, set } = resolverOf({ a: 'ESERVFAIL', aaaa: 'ESERVFAIL' })
+    await expect(resolve('crm.example.com')).rejects.toThrow('query ESERVFAIL')
+    set(script)
+    expect(await resolve('crm.example.com')).toEqual([v4('192.0.2.1')])
+  })
+
+  it('close cancels queries in progress', () => {
+    const { close, asked } = resolverOf({})
+    close()
+    expect(asked).toEqual(['cancel'])
+  })
+})

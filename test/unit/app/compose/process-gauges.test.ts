@@ -1,0 +1,114 @@
+import { describe, expect, it } from '@jest/globals'
+import { library } from '../../../../packages/client/src/version.ts'
+import { countLogLines, showBuild, showChecks, showConfiguration } from '../../../../src/app/compose/process-gauges.ts'
+import type { Settings } from '../../../../src/core/settings/settings.ts'
+import { durationMs, epochMs, Secret } from '../../../../src/core/units.ts'
+import { destination } from '../../../support/dispatcher/harness.ts'
+import { countingMetrics } from '../../../support/telemetry/counting-metrics.ts'
+import { silent } from '../../../support/telemetry/silent-logger.ts'
+
+const settings = (change: Partial<Settings> = {}): Settings =>
+  ({
+    topics: { prefix: 'shop', partitions: 12, replicationFactor: 3 },
+    delivery: { schedule: [durationMs(10_000)] },
+    sources: [{ id: 'web', writeKeys: [new Secret('one')] }],
+    destinations: [destination('crm')],
+    ...change,
+  }) as unknown as Settings
+
+function setUp() {
+  const counts = new Map<string, number>()
+  return { counts, metrics: countingMetrics(counts) }
+}
+
+function hashOf(change: Partial<Settings>): string {
+  const { counts, metrics } = setUp()
+  showConfiguration(metrics, settings(change), epochMs(0))
+  return [...counts.keys()].filter(key => key.startsWith('config{')).join()
+}
+
+describe('showBuild', () => {
+  it('sets the versions of Hookline and Node, and the retention of the topics', () => {
+    const { counts, metrics } = setUp()
+    showBuild(metrics, settings())
+    expect(counts.get(`build{${library.version},${process.versions.node}}`)).toBe(1)
+    expect(counts.get('topicRetention{shop.events}')).toBe(7 * 86_400)
+    expect(counts.get('topicRetention{shop.retry.10s}')).toBe(3 * 86_400)
+    // This topic is only compacted, so it has no retention time.
+    expect(counts.has('topicRetention{shop.audience-memberships}')).toBe(false)
+  })
+})
+
+describe('showConfiguration', () => {
+  it('counts destinations by state and sets the reload time', () => {
+    const { counts, metrics } = setUp()
+    const destinations = [
+      destination('a'),
+      destination('b', { paused: true }),
+      destination('c', { enabled: false, paused: true }),
+      destination('d'),
+    ]
+    showConfiguration(metrics, settings({ destinations }), epochMs(5_000))
+    expect(Object.fromEntries(counts)).toMatchObject({
+      'destinations{enabled}': 2,
+      'destinations{paused}': 1,
+      'destinations{disabled}': 1,
+      'configReloadOk{}': 1,
+      'configReloadTime{}': 5,
+    })
+  })
+
+  const webhook = { label: '0', url: 'https://a.example.com/', urlHash: '00000000', traceHeaders: false }
+  it.each([
+    { name: 'equal settings: the same hash', change: {}, isSame: true },
+    {
+      name: 'another secret: the same hash, which must not reveal secrets',
+      change: { sources: [{ id: 'web', writeKeys: [new Secret('two')] }] },
+      isSame: true,
+    },
+    { name: 'another destination: another hash', change: { destinations: [destination('erp')] }, isSame: false },
+  ])('$name', ({ change, isSame }) => {
+    expect(hashOf(change) === hashOf({})).toBe(isSame)
+  })
+
+  it('includes header names in the hash, but not header values', () => {
+    const withHeaders = (headers: Record<string, string>) =>
+      hashOf({ destinations: [destination('crm', { webhooks: [{ ...webhook, headers }] })] })
+    expect(withHeaders({ Authorization: 'one' })).toBe(withHeaders({ Authorization: 'two' }))
+    expect(withHeaders({ Authorization: 'one' })).not.toBe(withHeaders({ 'X-Key': 'one' }))
+  })
+
+  it('shows only the hash of the last configuration', () => {
+    const { counts, metrics } = setUp()
+    showConfiguration(metrics, settings(), epochMs(0))
+    showConfiguration(metrics, settings({ destinations: [] }), epochMs(0))
+    expect([...counts.keys()].filter(key => key.startsWith('config{'))).toHaveLength(1)
+  })
+})
+
+describe('showChecks', () => {
+  it('sets 1 or 0 for each check and removes checks that no longer exist', () => {
+    const { counts, metrics } = setUp()
+    showChecks(metrics, { live: [], ready: [{ name: 'starting', ok: false, detail: '' }] })
+    expect(counts.get('checks{ready,starting}')).toBe(0)
+    showChecks(metrics, { live: [{ name: 'progress', ok: true, detail: '' }], ready: [] })
+    expect([...counts]).toEqual([['checks{live,progress}', 1]])
+  })
+})
+
+describe('countLogLines', () => {
+  it('counts warnings and errors and forwards all lines', () => {
+    const { counts, metrics } = setUp()
+    const lines: string[] = []
+    const keep = (level: string) => (_: object, line: string) => void lines.push(`${level} ${line}`)
+    const each = { debug: keep('debug'), info: keep('info'), warn: keep('warn'), error: keep('error') }
+    const logger = countLogLines({ ...silent, ...each, isLevelEnabled: () => true }, metrics)
+    logger.debug({}, 'a')
+    logger.info({}, 'b')
+    logger.warn({}, 'c')
+    logger.error({}, 'd')
+    expect(lines).toEqual(['debug a', 'info b', 'warn c', 'error d'])
+    expect(Object.fromEntries(counts)).toEqual({ 'logLines{warn}': 1, 'logLines{error}': 1 })
+    expect(logger.isLevelEnabled('debug')).toBe(true)
+  })
+})

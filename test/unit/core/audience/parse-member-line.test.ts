@@ -1,0 +1,116 @@
+import { describe, expect, it } from '@jest/globals'
+import { createMemberReader } from '../../../../src/core/audience/parse-member-line.ts'
+
+/** Reads lines: `<user>=<value>` for a member, `-` for nothing, otherwise the error. */
+function read(kind: 'audience' | 'trait', lines: readonly string[]): readonly string[] {
+  const readLine = createMemberReader(kind)
+  return lines.map(line => {
+    const result = readLine(line)
+    if (result.kind === 'member') return `${result.userId}=${result.value}`
+    return result.kind === 'nothing' ? '-' : result.message
+  })
+}
+
+describe('accepts an object, a JSON string or number, or the bare id', () => {
+  it.each([
+    ['u1', 'u1=true'],
+    ['  u1\t', 'u1=true'],
+    ['u1\r', 'u1=true'],
+    ['ann@example.com', 'ann@example.com=true'],
+    ['two words', 'two words=true'],
+    ['a,b', 'a,b=true'],
+    ['"u1"', 'u1=true'],
+    ['" u1 "', ' u1 =true'],
+    ['"caf\\u00e9"', 'café=true'],
+    ['"u1', '"u1=true'],
+    ['12345', '12345=true'],
+    ['123456789012345678901', '123456789012345678901=true'],
+    ['007', '007=true'],
+    ['true', 'true=true'],
+    ['{"userId":"u1"}', 'u1=true'],
+    ['{"userId":"u1","value":false}', 'u1=false'],
+    ['{"userId":"u1","value":null}', 'u1=false'],
+    ['{"userId":123456789012345678901}', '123456789012345678901=true'],
+    ['{"userId":"u1","email":"a@b"}', 'u1=true'],
+    ['', '-'],
+    ['   ', '-'],
+  ])('%j: %s', (line, expected) => {
+    expect(read('audience', ['first', line])[1]).toBe(expected)
+  })
+
+  it('ignores a byte order mark before the first line', () => {
+    expect(read('audience', ['\ufeffu1', 'u2'])).toEqual(['u1=true', 'u2=true'])
+  })
+})
+
+describe('names the rejected line and the remedy', () => {
+  const noUser = "there is no user id: set 'userId' to a string or a number"
+  it.each([
+    ['{"value":true}', noUser],
+    ['{"userId":""}', noUser],
+    ['{"userId":["u1"]}', noUser],
+    ['""', noUser],
+    ['{"userId":"u1","value":"yes"}', 'the value of "u1" must be true or false'],
+    [`{"userId":"${'u'.repeat(99)}","value":1}`, `the value of "${'u'.repeat(60)}…" must be true or false`],
+    ['["u1","u2"]', 'a JSON array is not a member: write one user per line'],
+    ['{"userId":"u1"', 'The message is not JSON: '],
+    ['{userId: u1}', 'The message is not JSON: '],
+    ['x'.repeat(32_769), 'the line is longer than 32768 bytes'],
+  ])('%.60s', (line, reason) => {
+    expect(read('audience', ['u0', line])[1]).toMatch(`line 2: ${reason}`)
+  })
+
+  it('a computed trait needs a value', () => {
+    expect(read('trait', ['u1', '{"userId":"u1","value":{}}', '{"userId":"u1","value":["a",1]}'])).toEqual([
+      'line 1: the value of "u1" is missing: a computed trait needs a value for each user',
+      'line 2: the value of "u1" must be a number, a string, a list of these, or null',
+      'u1=["a",1]',
+    ])
+  })
+})
+
+describe('CSV, when the first line has a field userId', () => {
+  it('ids alone', () => {
+    expect(read('audience', ['userId', 'u1', '', '"u,2"', '{"userId"', '7'])).toEqual([
+      '-',
+      'u1=true',
+      '-',
+      'u,2=true',
+      '{"userId"=true',
+      '7=true',
+    ])
+  })
+  it('among other fields, with values', () => {
+    const lines = ['email, userId ,value', 'a@b,u1,true', '"a ""b""",u2,false', 'a@b,u3,', 'a@b,u4,maybe', 'a@b']
+    expect(read('audience', lines)).toEqual([
+      '-',
+      'u1=true',
+      'u2=false',
+      'u3=true',
+      'line 5: the value of "u4" must be true or false',
+      "line 6: there is no user id: set 'userId' to a string or a number",
+    ])
+  })
+  it('values of a trait: JSON numbers, lists and null keep their type, everything else is text', () => {
+    const lines = ['\ufeffuserId,value', 'u1,12.50', 'u2,gold', 'u3,"[""a"",1]"', 'u4,null', 'u5,', 'u6,true', 'u7,007']
+    expect(read('trait', lines)).toEqual([
+      '-',
+      'u1=12.5',
+      'u2="gold"',
+      'u3=["a",1]',
+      'u4=null',
+      'u5=null',
+      'u6="true"',
+      'u7="007"',
+    ])
+  })
+  it.each(['u1,"open', 'u1,"closed"more'])('%s is refused', line => {
+    expect(read('audience', ['userId,value', line])[1]).toBe(
+      'line 2: a quoted field is not closed, or text follows its closing quote',
+    )
+  })
+  it('not when only a later line has userId, or the first line has it in another case', () => {
+    expect(read('audience', ['u1', 'userId,value'])).toEqual(['u1=true', 'userId,value=true'])
+    expect(read('audience', ['userid'])).toEqual(['userid=true'])
+  })
+})

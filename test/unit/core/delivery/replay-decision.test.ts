@@ -1,0 +1,252 @@
+import { describe, expect, it } from '@jest/globals'
+import { deadLetterRecord } from '../../../../src/core/delivery/dead-letter-record.ts'
+import { parseDeliveryState } from '../../../../src/core/delivery/delivery-state.ts'
+import { type DeadLetterReason, deadLetterReasons } from '../../../../src/core/delivery/outcome.ts'
+import { parseDeadLetter } from '../../../../src/core/delivery/read-dead-letter.ts'
+import {
+  firstOrigin,
+  type ReplayTarget,
+  replayedTombstone,
+  replayTargetOf,
+} from '../../../../src/core/delivery/replay-decision.ts'
+import { createRouting } from '../../../../src/core/delivery/route.ts'
+import type { Event, EventOrigin } from '../../../../src/core/message/event.ts'
+import type { LogRecord, OutgoingRecord, RecordHeaders } from '../../../../src/core/ports.ts'
+import { tiersOf, topicNames } from '../../../../src/core/topics.ts'
+import {
+  carriedOf,
+  destinationOf,
+  duration,
+  durations,
+  eventOf,
+  later,
+  recordOf,
+  sourceOf,
+  start,
+} from '../../../support/dispatcher/deliveries.ts'
+
+const topics = topicNames('hookline')
+const destinations = [
+  destinationOf(),
+  destinationOf({ id: 'off', enabled: false }),
+  destinationOf({ id: 'paused', paused: true }),
+]
+const routing = createRouting({ sources: [sourceOf('web')], destinations })
+const policyOf = (schedule: string) => ({ window: duration('4h'), tiers: tiersOf(durations(schedule)) })
+/** Two days after the dead-lettering. */
+const now = later('48h')
+
+const inTopic = (outgoing: OutgoingRecord): LogRecord =>
+  recordOf({ ...outgoing, topic: topics.deadLetter, partition: 7, offset: 1_000, timestamp: later('4h') })
+
+function wayOf(
+  record: LogRecord,
+  { schedule = '10s', event }: { schedule?: string; event?: Event } = {},
+): ReplayTarget {
+  return replayTargetOf(record, parseDeadLetter(record), { topics, routing, policy: policyOf(schedule) }, now, event)
+}
+
+const spent = carriedOf({
+  attempt: 10,
+  deferrals: 4,
+  notBefore: later('3h'),
+  outcomes: 'http_4xx,http_5xx',
+  refusedWebhooks: ['0a1b2c3d'],
+  round: 2,
+})
+/** A dead letter of a delivery to destination `id`. */
+const deliveryGivenUp = (reason: DeadLetterReason, id = 'crm', record = recordOf()): LogRecord =>
+  inTopic(deadLetterRecord(record, { ...spent, destination: id }, reason))
+
+describe('a delivery goes to the first retry tier', () => {
+  it('keeps only its message, its destination and its origin', () => {
+    const event = recordOf({ key: Buffer.from([255, 0]), headers: { traceparent: '00-ab-cd-01' } })
+    const way = wayOf(deliveryGivenUp('retries_exhausted', 'crm', event))
+    if (way.kind !== 'delivery') throw new TypeError(way.kind)
+    const { key, value, headers } = way.copy
+    expect({ topic: way.topic, key, value }).toEqual({
+      topic: 'hookline.retry.10s',
+      key: event.key,
+      value: event.value,
+    })
+    expect(parseDeliveryState(headers)).toEqual({
+      destination: 'crm',
+      messageId: 'message-1',
+      origin: spent.origin,
+      attempt: 0,
+      deferrals: 0,
+      startedAt: now,
+      deadline: later('52h'),
+      notBefore: now,
+      reason: '',
+      outcomes: '',
+      refusedWebhooks: [],
+      round: 3,
+    })
+    expect(headers['traceparent']).toBe('00-ab-cd-01')
+    expect(headers).not.toHaveProperty('origin-key')
+  })
+
+  it.each([
+    ['', '10s'],
+    ['1m 1h', '10s'],
+    ['1s 2s', '1s'],
+  ])('the shortest tier of schedule %j: %s', (schedule, tier) => {
+    expect(wayOf(deliveryGivenUp('http_4xx'), { schedule })).toMatchObject({ topic: `hookline.retry.${tier}` })
+  })
+
+  it.each(deadLetterReasons)('for any reason: %s', reason => {
+    // A replay to the events topic would reach every other destination too, even when its bytes
+    // became undecodable.
+    expect(wayOf(deliveryGivenUp(reason)).kind).toBe('delivery')
+  })
+})
+
+describe('an event that never became a delivery is replayed to its original topic', () => {
+  const event = recordOf({ key: Buffer.from([255, 0]), headers: { traceparent: '00-ab-cd-01', destination: 'forged' } })
+  const asItWas = {
+    key: event.key,
+    value: event.value,
+    partition: event.partition,
+    headers: { traceparent: '00-ab-cd-01', 'replay-of': 'hookline.events/3/41/1795248000000' },
+  }
+
+  it.each([
+    ['undecodable', undefined, undefined],
+    ['invalid_message', undefined, 'missing_event'],
+    ['record_too_large', undefined, undefined],
+    ['unknown_source', { messageId: 'm1' }, undefined],
+    ['unknown_source', { messageId: 'm1', destination: 'crm' }, undefined],
+    // Routing and selection of the destination are checked later.
+    ['unknown_destination', { messageId: 'm1', destination: 'crm' }, undefined],
+  ] as const)('unchanged: %s %j', (reason, known, code) => {
+    expect(wayOf(inTopic(deadLetterRecord(event, known, reason, code)))).toEqual({
+      kind: 'event',
+      topic: 'hookline.events',
+      copy: asItWas,
+    })
+  })
+
+  it('a null value stays null, and a missing key stays missing', () => {
+    const nothing = recordOf({ key: null, value: null })
+    expect(wayOf(inTopic(deadLetterRecord(nothing, undefined, 'undecodable')))).toMatchObject({
+      copy: { key: null, value: null, headers: { 'replay-of': 'hookline.events/3/41/1795248000000' } },
+    })
+  })
+
+  it('with its original position, when it is replayed again', () => {
+    const replayOf = 'hookline.events/3/41/1795248000000'
+    const again = recordOf({ offset: 99, timestamp: later('48h'), headers: { 'replay-of': replayOf } })
+    const way = wayOf(inTopic(deadLetterRecord(again, undefined, 'undecodable')))
+    expect(way).toMatchObject({ kind: 'event', copy: { headers: { 'replay-of': replayOf } } })
+    if ('copy' in way) expect(firstOrigin(recordOf({ ...way.copy, partition: 3, offset: 150 }))).toEqual(spent.origin)
+  })
+})
+
+describe('is not replayed', () => {
+  const never = (known: { destination: string }, reason: DeadLetterReason): LogRecord =>
+    inTopic(deadLetterRecord(recordOf(), { messageId: 'm1', ...known }, reason))
+  const foreign = (headers: RecordHeaders): LogRecord => recordOf({ topic: topics.deadLetter, headers })
+  const parkedByOthers = recordOf({ topic: topics.retry(duration('10s')) })
+
+  it.each<[string, LogRecord, string]>([
+    ['a delivery whose destination is gone', deliveryGivenUp('unknown_destination', 'gone'), 'unknown_destination'],
+    ['a delivery with another reason', deliveryGivenUp('http_4xx', 'gone'), 'unknown_destination'],
+    [
+      'an event that names an unknown destination',
+      never({ destination: 'gone' }, 'unknown_destination'),
+      'unknown_destination',
+    ],
+    ['a delivery that would be dropped', deliveryGivenUp('http_4xx', 'off'), 'disabled'],
+    ['an event that would be dropped', never({ destination: 'off' }, 'unknown_source'), 'disabled'],
+    ['a foreign record', foreign({}), 'unreadable'],
+    ['a foreign record that names a destination', foreign({ destination: 'crm', 'message-id': 'm1' }), 'unreadable'],
+    [
+      'an unknown reason',
+      foreign({ 'origin-topic': topics.events, 'origin-partition': '0', 'origin-offset': '5', reason: 'banana' }),
+      'unreadable',
+    ],
+    [
+      'an invalid partition',
+      foreign({ 'origin-topic': topics.events, 'origin-partition': '-1', 'origin-offset': '5', reason: 'undecodable' }),
+      'unreadable',
+    ],
+    [
+      'a foreign record of a retry topic',
+      inTopic(deadLetterRecord(parkedByOthers, undefined, 'undecodable')),
+      'unreadable',
+    ],
+    [
+      'an origin in a foreign topic',
+      inTopic(deadLetterRecord(recordOf({ topic: 'payments' }), undefined, 'undecodable')),
+      'unreadable',
+    ],
+  ])('%s', (_name, record, reason) => {
+    expect(wayOf(record)).toEqual({ kind: 'refused', reason })
+  })
+
+  it('a pause does not prevent the replay, because it only delays the delivery', () => {
+    expect(wayOf(deliveryGivenUp('retry_window_over', 'paused')).kind).toBe('delivery')
+  })
+})
+
+describe("an audience's event", () => {
+  const made = (origin: EventOrigin | undefined): Event => ({
+    ...eventOf(),
+    destinationId: 'crm',
+    origin,
+  })
+  const change = made({ kind: 'audience', id: 'First time shopper', version: 3 })
+
+  it('is not sent again, because the audience has the current value', () => {
+    const input = { kind: 'resend', audience: 'First time shopper', userId: 'u1', destination: 'crm' }
+    expect(wayOf(deliveryGivenUp('http_4xx'), { event: change })).toEqual({ kind: 'resend', input })
+  })
+
+  it('is not replayed when its destination would not get it', () => {
+    expect(wayOf(deliveryGivenUp('http_4xx', 'off'), { event: change })).toEqual({
+      kind: 'refused',
+      reason: 'disabled',
+    })
+  })
+
+  it.each<[string, EventOrigin | undefined]>([
+    ['a delete', { kind: 'deletion', id: 'd-1', version: undefined }],
+    ['an event of another sender', undefined],
+  ])('is not %s', (_, origin) => {
+    expect(wayOf(deliveryGivenUp('http_4xx'), { event: made(origin) }).kind).toBe('delivery')
+  })
+})
+
+it('is marked as replayed by a tombstone under its own key, in its own partition', () => {
+  const record = deliveryGivenUp('http_4xx')
+  expect(replayedTombstone(record)).toEqual({ key: record.key, value: null, headers: {}, partition: 7 })
+})
+
+describe('the original position of an event', () => {
+  it('is the position of its record', () => {
+    const record = recordOf()
+    expect(firstOrigin(record)).toBe(record)
+  })
+
+  it('is the position of the first record, for a replayed copy', () => {
+    const headers = { 'replay-of': 'hookline.events/11/70000000000/-1' }
+    const stood = { topic: 'hookline.events', partition: 11, offset: 70_000_000_000, timestamp: -1 }
+    expect(firstOrigin(recordOf({ headers }))).toEqual(stood)
+  })
+
+  it.each(['', 'hookline.events/3/41', 'a b/3/41/0', 't/3/41/0/', `${'t'.repeat(250)}/3/41/0`, 't/3/41/1e3'])(
+    'is the position of its record when the header is invalid: %j',
+    header => {
+      const record = recordOf({ headers: { 'replay-of': header } })
+      expect(firstOrigin(record)).toBe(record)
+    },
+  )
+
+  it('is the same for two copies', () => {
+    const copies = [55, 56].map(offset =>
+      recordOf({ offset, headers: { 'replay-of': `hookline.events/3/41/${start}` } }),
+    )
+    expect(new Set(copies.map(copy => JSON.stringify(firstOrigin(copy)))).size).toBe(1)
+  })
+})

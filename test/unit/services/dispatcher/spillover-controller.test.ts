@@ -1,0 +1,157 @@
+import { describe, expect, it } from '@jest/globals'
+import { flowLimits } from '../../../../src/core/flow/limits.ts'
+import type { Delivery, DestinationState } from '../../../../src/services/dispatcher/delivery.ts'
+import { SpilloverController } from '../../../../src/services/dispatcher/spillover-controller.ts'
+import type { PartitionProcessor } from '../../../../src/services/partitions/partition-processor.ts'
+
+const { stallThresholdMs } = flowLimits.prefetch
+
+type Deps = ConstructorParameters<typeof SpilloverController>[0]
+
+/** A controller with defaults: no slow queues, and a clock that does nothing. */
+function spilloverWith({
+  clock,
+  ...deps
+}: Partial<Omit<Deps, 'clock'>> & { readonly clock: Partial<Deps['clock']> }): SpilloverController {
+  return new SpilloverController({
+    clock: { monotonic: () => 0, after: () => () => {}, soon: () => () => {}, ...clock },
+    oldestOpenMs: () => 5_000,
+    cpuSaturatedUntil: () => Number.NEGATIVE_INFINITY,
+    queues: { findSlow: () => {}, slow: [], drainMatching: () => [] },
+    defer: () => {},
+    canDefer: () => true,
+    isOpen: () => true,
+    ...deps,
+  })
+}
+
+/**
+ * Partitions at their limits, each with this many deliveries in one slow queue. `turn` runs the
+ * next tick of the event loop.
+ */
+function setUp(waiting: readonly number[]) {
+  const processors = waiting.map(() => ({
+    ...{
+      revoked: false,
+      mayStart: true,
+      isPausedFor: () => true,
+      hasRecordForOthers: () => true,
+      recheckLimits: () => {},
+    },
+  }))
+  const left = new Map<unknown, number>(processors.map((processor, index) => [processor, waiting[index] ?? 0]))
+  let turns: (() => void)[] = []
+  let moved = 0
+  const spillover = spilloverWith({
+    clock: {
+      soon(run) {
+        turns.push(run)
+        return () => {}
+      },
+    },
+    queues: {
+      findSlow: () => {},
+      slow: [{ destination: 'slow' } as DestinationState],
+      drainMatching(_target, processor, max) {
+        const out = Math.min(max, left.get(processor) ?? 0)
+        left.set(processor, (left.get(processor) ?? 0) - out)
+        return Array<Delivery>(out)
+      },
+    },
+    defer: () => {
+      moved += 1
+    },
+  })
+  for (const processor of processors) spillover.check(processor as unknown as PartitionProcessor)
+  return {
+    processors,
+    moved: () => moved,
+    turn() {
+      const due = turns
+      turns = []
+      for (const run of due) run()
+    },
+  }
+}
+
+/** One partition at its limits, whose oldest record in progress has this age. */
+function setUpHeld(oldestOpenMs: number) {
+  const given = { oldestOpenMs, rechecked: 0, looks: [] as number[] }
+  let later = (): void => undefined
+  const spillover = spilloverWith({
+    clock: {
+      after(delay, run) {
+        given.looks.push(delay)
+        later = run
+        return () => {}
+      },
+    },
+    oldestOpenMs: () => given.oldestOpenMs,
+  })
+  const processor = { revoked: false, mayStart: true, isPausedFor: () => true, recheckLimits: () => given.rechecked++ }
+  spillover.check(processor as unknown as PartitionProcessor)
+  return { given, spillover, later: () => later() }
+}
+
+describe('a partition at its limits', () => {
+  it('prefetches more only while a record is stalled', () => {
+    expect(setUpHeld(stallThresholdMs - 1).spillover.isStalled).toBe(false)
+    expect(setUpHeld(stallThresholdMs).spillover.isStalled).toBe(true)
+  })
+
+  it('is checked again soon without an event, and notices a stall then', () => {
+    const { given, spillover, later } = setUpHeld(stallThresholdMs - 1)
+    given.oldestOpenMs = stallThresholdMs
+    later()
+    expect([spillover.isStalled, given.rechecked, given.looks]).toEqual([true, 2, [20, 250]])
+    given.oldestOpenMs = 0
+    later()
+    expect([spillover.isStalled, given.looks]).toEqual([false, [20, 250, 20]])
+  })
+})
+
+describe('spillover of slow queues', () => {
+  it('is limited per tick, for all partitions together', () => {
+    const { turn, moved } = setUp([100, 30, 50])
+    const after = [moved()]
+    for (let count = 0; count < 3; count += 1) {
+      turn()
+      after.push(moved())
+    }
+    expect(after).toEqual([64, 128, 180, 180])
+  })
+
+  it('stops when the partition is revoked, and leaves the rest to the next owner', () => {
+    const { processors, turn, moved } = setUp([100, 100])
+    ;(processors[0] as { mayStart: boolean }).mayStart = false
+    turn()
+    expect(moved()).toBe(128)
+    ;(processors[1] as { revoked: boolean }).revoked = true
+    turn()
+    expect(moved()).toBe(128)
+  })
+})
+
+it('a delivery without an attempt stays in its slow queue at the end of its window, for that attempt', () => {
+  const waiting = [{ isDue: false }, { isDue: true }] as unknown as (Delivery & { isDue: boolean })[]
+  const moved: unknown[] = []
+  const spillover = spilloverWith({
+    clock: {},
+    queues: {
+      findSlow: () => {},
+      slow: [{ destination: 'slow' } as DestinationState],
+      drainMatching: (_target, _shard, _most, isWanted) => waiting.filter(isWanted),
+    },
+    canDefer: delivery => !(delivery as Delivery & { isDue: boolean }).isDue,
+    defer: delivery => void moved.push(delivery),
+  })
+  const processor = {
+    revoked: false,
+    mayStart: true,
+    isPausedFor: () => true,
+    hasRecordForOthers: () => true,
+    recheckLimits: () => {},
+  }
+  spillover.check(processor as unknown as PartitionProcessor)
+  expect(moved).toEqual([waiting[0]])
+})
