@@ -127,7 +127,7 @@ const deferralMeanings: Meanings<DeferralCause> = {
     'Speed up the endpoint, or raise `delivery.perWebhook`.',
   ],
   breaker_open: [
-    'The circuit breaker is open, because at least 70 % of the deliveries of a minute failed. Every 30 s Hookline tries one delivery. When one succeeds, the circuit breaker closes.',
+    'The circuit breaker is open, because at least 70 % of the attempts of a minute failed. Every 30 s Hookline tries one delivery. When one succeeds, the circuit breaker closes.',
     'Check the outcomes of the requests to this destination.',
   ],
   not_before: [
@@ -229,7 +229,7 @@ export function errorsText(): string {
     ),
     section(
       'Drops',
-      'Why Hookline drops a delivery on purpose, as in `hookline_drops_total{reason}` and a log line of the level debug. Dropped deliveries are not kept.',
+      'Why Hookline drops a delivery on purpose, as in `hookline_drops_total{reason}`. Dropped deliveries are neither logged nor kept.',
       ['reason', 'meaning', 'what to do'],
       dropReasons.map(each => [code(each), ...dropMeanings[each]]),
     ),
