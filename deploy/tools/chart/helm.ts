@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { type Availability, firstAvailable, type Option } from '../local/first-available.ts'
+import { firstAvailable, type Option, unavailable } from '../local/first-available.ts'
 import { cacheDirectory, makeOnce } from '../local/user-cache.ts'
 
 const run = promisify(execFile)
@@ -73,8 +73,6 @@ const built = (env: NodeJS.ProcessEnv, log: (line: string) => void): Option<stri
     return { kind: 'available', value: join(directory, 'helm') }
   },
 })
-
-const unavailable = (why: string, remedy: string): Availability<never> => ({ kind: 'unavailable', why, remedy })
 
 function say(line: string): void {
   process.stderr.write(`${line}\n`)

@@ -11,12 +11,19 @@ export interface Option<T> {
   find(): Promise<Availability<T>>
 }
 
+/** An option that is unavailable. */
+export const unavailable = (why: string, remedy: string): Availability<never> => ({
+  kind: 'unavailable',
+  why,
+  remedy,
+})
+
 /** No option is available. The message lists each option, its problem and the remedy. */
 export class NothingAvailable extends Error {
   readonly code = 'nothing_available'
 
-  constructor(what: string, unavailable: readonly { name: string; why: string; remedy: string }[]) {
-    const lines = unavailable.map(({ name, why, remedy }) => `  - ${name}: ${why}. ${remedy}`)
+  constructor(what: string, notAvailable: readonly { name: string; why: string; remedy: string }[]) {
+    const lines = notAvailable.map(({ name, why, remedy }) => `  - ${name}: ${why}. ${remedy}`)
     super([`${what} is not available. Use one of these options:`, ...lines].join('\n'))
     this.name = 'NothingAvailable'
   }
@@ -31,15 +38,15 @@ export async function firstAvailable<T>(
   options: readonly Option<T>[],
   log: (line: string) => void,
 ): Promise<T> {
-  const unavailable: { name: string; why: string; remedy: string }[] = []
+  const notAvailable: { name: string; why: string; remedy: string }[] = []
   for (const option of options) {
     const found = await option.find()
     if (found.kind === 'available') {
-      const others = unavailable.map(({ name, why }) => `${name}: ${why}`).join('; ')
+      const others = notAvailable.map(({ name, why }) => `${name}: ${why}`).join('; ')
       log(`${what}: ${option.name}${others === '' ? '' : ` (not available: ${others})`}`)
       return found.value
     }
-    unavailable.push({ name: option.name, why: found.why, remedy: found.remedy })
+    notAvailable.push({ name: option.name, why: found.why, remedy: found.remedy })
   }
-  throw new NothingAvailable(what, unavailable)
+  throw new NothingAvailable(what, notAvailable)
 }

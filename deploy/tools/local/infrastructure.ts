@@ -2,7 +2,7 @@ import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startBroker } from './broker.ts'
-import { type Availability, firstAvailable, type Option } from './first-available.ts'
+import { firstAvailable, type Option, unavailable } from './first-available.ts'
 import { findJava, oldestJava } from './java.ts'
 import { tryKafkaContainer } from './kafka-container.ts'
 import { kafkaJarsAreCached } from './kafka-jars.ts'
@@ -161,8 +161,6 @@ const apicurio = (place: Place): Option<SchemaRegistry> => ({
     return { kind: 'available', value: { url: registry.url, ended: registry.ended, stop: () => registry.stop() } }
   },
 })
-
-const unavailable = (why: string, remedy: string): Availability<never> => ({ kind: 'unavailable', why, remedy })
 
 /** What is missing to run a Java server. Maven is needed only for the download. */
 async function lackingForJava(isCached: boolean): Promise<string | undefined> {

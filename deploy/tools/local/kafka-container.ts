@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ContainerRuntimeClient } from 'testcontainers'
-import type { Availability } from './first-available.ts'
+import { type Availability, unavailable } from './first-available.ts'
 import { clusterMetadata } from './metadata-probe.ts'
 import { asEnvironment, singleBroker } from './server-properties.ts'
 
@@ -61,7 +61,6 @@ export async function tryKafkaContainer(options: KafkaContainerOptions): Promise
   return { kind: 'available', value: await start(docker, { ...options, image }) }
 }
 
-const unavailable = (why: string, remedy: string): Availability<never> => ({ kind: 'unavailable', why, remedy })
 const oneLine = (error: unknown): string =>
   String((error as Error).message ?? error)
     .split('\n')[0]!

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { type Availability, firstAvailable, type Option } from './first-available.ts'
+import { firstAvailable, type Option, unavailable } from './first-available.ts'
 import { cacheDirectory, makeOnce } from './user-cache.ts'
 
 const run = promisify(execFile)
@@ -89,8 +89,6 @@ const programsIn = (directory: string): Prometheus => ({
   server: join(directory, 'prometheus'),
   promtool: join(directory, 'promtool'),
 })
-
-const unavailable = (why: string, remedy: string): Availability<never> => ({ kind: 'unavailable', why, remedy })
 
 const answers = (command: string, args: readonly string[], env: NodeJS.ProcessEnv): Promise<boolean> =>
   run(command, args, { env, timeout: 20_000 }).then(

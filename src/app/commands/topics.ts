@@ -110,13 +110,12 @@ async function checkTopics(admin: TopicAdmin, settings: Settings, options: Optio
   const verdict = unfit.size === 0 ? [`${specs.length} topics are ready`] : []
   printData(io, options, { fit: unfit.size === 0, topics: specs.length, drift }, [...lines, ...verdict])
   if (unfit.size === 0) return
-  const kinds = new Set(drift.filter(({ severity }) => severity === 'error').map(({ kind }) => kind))
+  const errors = drift.filter(({ severity }) => severity === 'error')
   const remedies = [
-    ...(kinds.has('missing') ? ['create missing topics with: hookline topics apply'] : []),
-    ...([...kinds].some(kind => kind !== 'missing')
-      ? ["correct misconfigured topics with Kafka's own tools, such as kafka-configs.sh"]
-      : []),
-  ]
+    errors.some(({ kind }) => kind === 'missing') && 'create missing topics with: hookline topics apply',
+    errors.some(({ kind }) => kind !== 'missing') &&
+      "correct misconfigured topics with Kafka's own tools, such as kafka-configs.sh",
+  ].filter(text => text !== false)
   throw new CommandFailed([`${unfit.size} of ${specs.length} topics missing or misconfigured`, ...remedies].join('; '))
 }
 

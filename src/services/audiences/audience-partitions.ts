@@ -40,7 +40,7 @@ export interface AudiencePartitions {
   restoreInto(processor: PartitionProcessor): Promise<void>
 }
 
-export function createOwnedPartitions(deps: AudiencesDeps & { readonly gate: OwnershipGate }): AudiencePartitions {
+export function createAudiencePartitions(deps: AudiencesDeps & { readonly gate: OwnershipGate }): AudiencePartitions {
   const { clock, topics, codecs, directory, stops, gate } = deps
   const held = new Map<PartitionProcessor, OwnedAudiencePartition>()
 

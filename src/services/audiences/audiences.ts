@@ -4,7 +4,7 @@ import { durationMs } from '../../core/units.ts'
 import { showGroup } from '../partitions/group-gauges.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 import { createPartitions } from '../partitions/partitions.ts'
-import { type AudiencesDeps, createOwnedPartitions } from './audience-partitions.ts'
+import { type AudiencesDeps, createAudiencePartitions } from './audience-partitions.ts'
 import { OwnershipGate } from './gated-appends.ts'
 import type { OwnedAudiencePartition } from './inputs.ts'
 import type { UpdatePacer } from './update-pacer.ts'
@@ -29,7 +29,7 @@ export interface AudiencesService {
 export function createAudiencesService(deps: AudiencesDeps): AudiencesService {
   const { consumer, clock, metrics, logger } = deps
   const gate = new OwnershipGate(consumer)
-  const { held, inputs, writes, updates, logCheck, restoreInto } = createOwnedPartitions({ ...deps, gate })
+  const { held, inputs, writes, updates, logCheck, restoreInto } = createAudiencePartitions({ ...deps, gate })
   let phase: AudiencesVitals['phase'] = 'joining'
 
   const partitions = createPartitions({

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { type Availability, firstAvailable, type Option } from '../../../deploy/tools/local/first-available.ts'
+import { firstAvailable, type Option, unavailable } from '../../../deploy/tools/local/first-available.ts'
 import { cacheDirectory, makeOnce } from '../../../deploy/tools/local/user-cache.ts'
 
 const run = promisify(execFile)
@@ -42,5 +42,3 @@ const installed = (env: NodeJS.ProcessEnv): Option<string> => ({
     }
   },
 })
-
-const unavailable = (why: string, remedy: string): Availability<never> => ({ kind: 'unavailable', why, remedy })
