@@ -28,7 +28,7 @@ chaos: setup ## inject faults under load and print a table of lost and duplicate
 	@exec node_modules/.bin/node --disable-warning=TimeoutNegativeWarning test/tools/chaos/main.ts
 
 bench: setup ## measure throughput, latency, memory and crash recovery against their limits; ROWS=name,name, PUBLISH=1, PROFILE=1; see docs/performance/README.md
-	@exec node_modules/.bin/node --disable-warning=TimeoutNegativeWarning test/tools/bench/bench.ts
+	@exec node_modules/.bin/node --disable-warning=TimeoutNegativeWarning test/tools/bench/main.ts
 
 image: DOCKER ?= docker
 image: VERSION ?= $(shell sed -n 's/^  "version": "\(.*\)",/\1/p' package.json)

@@ -73,16 +73,6 @@ export function withExamples(command: Command, examples: readonly string[]): Com
   return command.addHelpText('after', `\nExamples:\n${examples.map(example => `  ${example}`).join('\n')}`)
 }
 
-/** Adds `--config`. Without it, HOOKLINE_CONFIG has the path. */
-export function withConfigOption(command: Command): Command {
-  return command.option('-c, --config <file>', 'configuration file (default: the value of HOOKLINE_CONFIG)')
-}
-
-/** Adds `--json`: one JSON document on stdout instead of text. */
-export function withJsonOption(command: Command): Command {
-  return command.option('--json', 'print JSON instead of text')
-}
-
 /** Writes one line to stdout. */
 export function print(io: CommandIo, line: string): void {
   io.stdout.write(`${line}\n`)
@@ -91,16 +81,6 @@ export function print(io: CommandIo, line: string): void {
 /** With `--json` prints `data` as one JSON document, otherwise `lines` as text. */
 export function printData(io: CommandIo, options: { json?: boolean }, data: unknown, lines: readonly string[]): void {
   print(io, options.json === true ? JSON.stringify(data, null, 2) : lines.join('\n'))
-}
-
-/** Returns a parser for an option whose value is an integer >= `minimum`. @throws UsageError */
-export function wholeNumber(option: string, minimum: number): (text: string) => number {
-  return text => {
-    const value = Number(text)
-    if (!/^\d+$/.test(text) || !Number.isSafeInteger(value) || value < minimum)
-      throw new UsageError(`${option} must be an integer >= ${minimum}, not '${text}'`)
-    return value
-  }
 }
 
 /** Writes the error of a failed command to stderr and returns the exit code. */
@@ -116,7 +96,7 @@ export function reportFailure(error: unknown, io: CommandIo): ExitCode {
   return error instanceof UsageError ? 2 : 1
 }
 
-/** The message on one line. It has the text of the cause; HOOKLINE_DEBUG adds the stack. */
+/** The error message on one line. HOOKLINE_DEBUG adds the stack and the cause. */
 const oneLine = (error: unknown): string =>
   error instanceof Error ? (error.message || error.name).replaceAll(/\s*\n\s*/g, ' ') : String(error)
 

@@ -1,7 +1,7 @@
 import { formatProblem, type Loaded, loadConfigFile } from '../adapters/config-file/config-file.ts'
-import { broker, httpUrl } from '../core/settings/fields.ts'
-import type { ServiceName } from '../core/settings/services.ts'
+import type { ServiceName } from '../core/settings/service-names.ts'
 import type { Settings } from '../core/settings/settings.ts'
+import { broker, httpUrl } from '../core/settings/value-types.ts'
 import { type CommandIo, ConfigurationRefused, UsageError } from './command.ts'
 import { printable } from './terminal.ts'
 

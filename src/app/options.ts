@@ -1,19 +1,44 @@
 import { type Command, Option } from 'commander'
 import { textOf } from '../core/message/identifiers.ts'
+import { parseTimestamp } from '../core/message/timestamp.ts'
 import { nearestName } from '../core/settings/advice.ts'
-import { type ServiceName, serviceNames } from '../core/settings/services.ts'
+import { type ServiceName, serviceNames } from '../core/settings/service-names.ts'
+import { type EpochMs, epochMs, parseDuration } from '../core/time.ts'
 import { UsageError } from './command.ts'
 
 /**
  * Returns the value of an option as one of `names`.
- * @throws UsageError that suggests the nearest name, or lists all names
+ * @throws UsageError that suggests the nearest name, lists all names, or says that there are none
  */
 export function choice<Name extends string>(option: string, typed: string, names: readonly Name[]): Name {
   const found = names.find(name => name === typed)
   if (found !== undefined) return found
   const near = nearestName(typed, names)
-  const advice = near === undefined ? `possible: ${names.join(', ')}` : `did you mean ${near}?`
+  const possible = names.length === 0 ? 'the configuration has none' : `possible: ${names.join(', ')}`
+  const advice = near === undefined ? possible : `did you mean ${near}?`
   throw new UsageError(`${option}: unknown value '${typed}' (${advice})`)
+}
+
+/** Returns a parser for an option whose value is an integer >= `minimum`. @throws UsageError */
+export function wholeNumber(option: string, minimum: number): (text: string) => number {
+  return text => {
+    const value = Number(text)
+    if (!/^\d+$/.test(text) || !Number.isSafeInteger(value) || value < minimum)
+      throw new UsageError(`${option} must be an integer >= ${minimum}, not '${text}'`)
+    return value
+  }
+}
+
+/** Returns a parser for a time: ISO 8601, or a duration before `now`. @throws UsageError */
+export function timeOf(option: string, now: EpochMs): (text: string) => EpochMs {
+  return text => {
+    const ago = parseDuration(text)
+    const time = ago === undefined ? parseTimestamp(text) : epochMs(now - ago)
+    if (time !== undefined) return time
+    throw new UsageError(
+      `${option} must be a time in ISO 8601 (2026-03-01T10:00:00Z) or a duration before now (2h), not '${text}'`,
+    )
+  }
 }
 
 /** Creates an option with a fixed set of values, which the help text lists. */
@@ -23,11 +48,21 @@ export function closedOption(flag: string, description: string, names: readonly 
     .argParser(text => choice(flag, text, names))
 }
 
+/** Adds `--config`. Without it, HOOKLINE_CONFIG has the path. */
+export function withConfigOption(command: Command): Command {
+  return command.option('-c, --config <file>', 'configuration file (default: the value of HOOKLINE_CONFIG)')
+}
+
+/** Adds `--json`: one JSON document on stdout instead of text. */
+export function withJsonOption(command: Command): Command {
+  return command.option('--json', 'print JSON instead of text')
+}
+
 /** Adds `--services`: a list of service names. The default is all services. */
 export function withServicesOption(command: Command, meaning: string): Command {
   return command.option(
     '--services <list>',
-    `${meaning}, separated by commas: ${serviceNames.join(', ')} (default: all)`,
+    `${meaning} (comma-separated list of ${serviceNames.join(', ')}; default: all)`,
     parse,
   )
 }

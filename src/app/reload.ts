@@ -43,6 +43,6 @@ export function reloadHandlers(
 export function logExcluded(problems: readonly Problem[], logger: Pick<Logger, 'error'>): void {
   logger.error(
     { problems: problems.map(formatProblem) },
-    'invalid or missing files of destinationsFrom; their destinations keep the last valid version, or get no requests',
+    'files of destinationsFrom are invalid or missing; each of their destinations keeps its last valid configuration, or gets no requests if there is none',
   )
 }

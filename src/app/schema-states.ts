@@ -1,6 +1,6 @@
 import { audienceInputSchema, membershipSchema } from '../adapters/avro/audience-codecs.ts'
-import { subjectOf } from '../adapters/avro/confluent-codec.ts'
 import { eventSchema } from '../adapters/avro/event-codec.ts'
+import { subjectOf } from '../adapters/avro/own-schemas.ts'
 import type { Registry } from '../adapters/avro/schema-registry.ts'
 import type { SchemaSeen } from '../core/doctor/schemas.ts'
 import type { Settings } from '../core/settings/settings.ts'
@@ -11,7 +11,7 @@ export interface Subject {
   readonly schema: string
 }
 
-/** The registry subjects of an installation, each with the schema that this version writes. */
+/** The registry subjects of an installation, with the schemas that this Hookline version writes. */
 export function subjectsOf({ topics }: Pick<Settings, 'topics'>): readonly Subject[] {
   const { events, audienceInput, memberships } = topicNames(topics.prefix)
   return [
@@ -25,7 +25,8 @@ export function subjectsOf({ topics }: Pick<Settings, 'topics'>): readonly Subje
 export const sufficientLevels = ['BACKWARD_TRANSITIVE', 'FULL_TRANSITIVE']
 
 /**
- * Compares a subject in the registry with the schema of this version. @throws RegistryUnavailable
+ * Compares a subject in the registry with the schema that this version of Hookline writes.
+ * @throws RegistryUnavailable
  */
 export async function schemaStateOf(
   registry: Registry,
@@ -36,15 +37,19 @@ export async function schemaStateOf(
     const level = await registry.compatibility(subject)
     const { version, id } = registered
     if (sufficientLevels.includes(level ?? '')) return { state: 'registered', detail: `version ${version}, id ${id}` }
-    const actual = level ?? 'the default of the registry'
-    return { state: 'unprotected', detail: `compatibility is ${actual}, not BACKWARD_TRANSITIVE` }
+    const needed = sufficientLevels.join(' or ')
+    const detail =
+      level === undefined
+        ? `the subject has no compatibility level of its own: it needs ${needed}`
+        : `compatibility is ${level}, but must be ${needed}`
+    return { state: 'unprotected', detail }
   }
   const verdict = await registry.checkCompatibility(subject, schema)
   if (verdict === undefined) return { state: 'absent', detail: 'no version is registered' }
   if (verdict.may)
-    return { state: 'outdated', detail: 'this version of the schema is not registered yet; it is compatible' }
+    return { state: 'outdated', detail: 'the schema of this Hookline version is compatible, but not registered yet' }
   return {
     state: 'incompatible',
-    detail: verdict.reason || 'this version of the schema is incompatible with the latest registered version',
+    detail: verdict.reason || 'the schema of this Hookline version is incompatible with the latest registered version',
   }
 }

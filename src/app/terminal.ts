@@ -32,7 +32,7 @@ export interface ProgressBar {
 /** Values for the placeholders of the format that cli-progress does not fill in. */
 type Fields = Readonly<Record<string, string | number>>
 
-/** `undefined` when stderr is not a terminal, or with `--json`. cli-progress defines `format`. */
+/** `undefined` when stderr is not a terminal, or with `--json`. `format` is cli-progress's. */
 export function createProgressBar(
   { stderr }: CommandIo,
   { json }: { readonly json?: boolean },

@@ -1,4 +1,4 @@
-import type { EpochMs } from './units.ts'
+import type { EpochMs } from './time.ts'
 
 export interface Check {
   readonly name: string
@@ -29,7 +29,8 @@ export interface ConsumerVitals {
 
 export interface DispatcherVitals extends ConsumerVitals {
   /**
-   * Whether this process holds the session lease in all its groups. Otherwise no attempt starts.
+   * Whether this process holds the session lease in all its groups. In a group without the lease,
+   * no attempt starts.
    */
   readonly holdsLease: boolean
   /** Milliseconds since the oldest record in progress was admitted; 0 when there is none. */
@@ -65,14 +66,14 @@ export function dispatcherHealth(vitals: DispatcherVitals): Health {
   const state =
     awaited.length > 0
       ? `waits for ${awaited.join(', ')}`
-      : `the last ${secondsOf(stalledMs)} without a finished webhook request (limit: ${secondsOf(stallLimitMs)})`
+      : `no webhook request ended for ${secondsOf(stalledMs)} while a record was in progress (limit: ${secondsOf(stallLimitMs)})`
   return {
     live: [
       activityCheck('consumers', vitals),
       {
         name: 'progress',
         ok: stalledMs < stallLimitMs || awaited.length > 0,
-        detail: `oldest record in progress for ${secondsOf(oldestOpenMs)}, ${state}`,
+        detail: `oldest record in progress: ${secondsOf(oldestOpenMs)}; ${state}`,
       },
     ],
     ready: [
@@ -82,17 +83,21 @@ export function dispatcherHealth(vitals: DispatcherVitals): Health {
         ok: isWritable,
         detail: isWritable
           ? 'writable'
-          : `writes fail: ${unwritableTopics.join(', ')}; source offsets are not committed until the writes succeed`,
+          : `writes fail: ${unwritableTopics.join(', ')}; offsets of records that need these writes are not committed until the writes succeed`,
       },
       {
         name: 'deletions',
         ok: suppressionList.isCurrent,
-        detail: suppressionList.isCurrent
-          ? 'suppression list is current'
-          : `suppression list is ${Math.round(suppressionList.ageMs)} ms old; no attempt starts until it is current`,
+        detail: suppressionDetail(suppressionList),
       },
     ],
   }
+}
+
+function suppressionDetail({ isCurrent, ageMs }: DispatcherVitals['suppressionList']): string {
+  if (isCurrent) return 'suppression list is current'
+  const state = Number.isFinite(ageMs) ? `is ${Math.round(ageMs)} ms old` : 'has not been read yet'
+  return `suppression list ${state}; no attempt starts until it is current`
 }
 
 const secondsOf = (ms: number): string => `${Math.round(ms / 1_000)} s`
@@ -110,7 +115,7 @@ const awaitedBy = ({
   ...(holdsLease ? [] : ['the group coordinator']),
   ...(isSchemaMissing ? ['the schema registry'] : []),
   ...(suppressionList.isCurrent ? [] : ['the suppression list']),
-  ...unwritableTopics,
+  ...unwritableTopics.map(topic => `successful writes to ${topic}`),
 ]
 
 /**
@@ -171,8 +176,9 @@ export interface CollectorVitals {
  */
 const outageLimitMs = 15_000
 /**
- * Milliseconds without a failed append after which the collector is ready again, even without an
- * acknowledgement: only new requests can show whether Kafka accepts messages.
+ * Milliseconds after the last failed append until the collector is ready again, even without an
+ * acknowledgement. While it is not ready it gets no requests, and only these can show whether Kafka
+ * accepts messages again.
  */
 const outageForgottenMs = 30_000
 

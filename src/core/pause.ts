@@ -1,5 +1,5 @@
 import type { Clock } from './ports.ts'
-import type { DurationMs } from './units.ts'
+import type { DurationMs } from './time.ts'
 
 /** Resolves after a duration, or when `stop` is aborted. */
 export function pause(clock: Pick<Clock, 'after'>, duration: DurationMs, stop?: AbortSignal): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Event } from './message/event.ts'
-import type { DurationMs, EpochMs } from './units.ts'
+import type { DurationMs, EpochMs } from './time.ts'
 
 // --- Clock
 
@@ -70,7 +70,7 @@ export interface LogRecord extends TopicPartition {
   readonly unreadBatch?: UnreadBatch
 }
 
-/** A batch that is too large when decompressed, or that cannot be decompressed or parsed. */
+/** A batch that is too large when decompressed, or not decodable: see `fetched-batches.ts`. */
 export interface UnreadBatch {
   readonly firstOffset: number
   /** Length of the compressed batch in bytes. */
@@ -131,7 +131,7 @@ export interface LogConsumer {
   seek(partition: TopicPartition, offset: number): void
   /** Commits the positions and leaves the group. Call it when no work is in progress. */
   stop(): Promise<void>
-  /** Whether the coordinator confirmed this membership recently. If not, start no work. Cheap. */
+  /** Whether the coordinator confirmed this membership recently. If not, start no work. */
   holdsLease(): boolean
   /** Milliseconds since a broker last responded to a Fetch, Heartbeat or SyncGroup request. */
   timeSinceContact(): DurationMs
@@ -145,7 +145,7 @@ export interface OutgoingRecord {
   readonly key: Buffer | null
   readonly value: Buffer | null
   readonly headers: RecordHeaders
-  /** The partition to write to. The default is murmur2 of the key, as in Kafka's Java client. */
+  /** The partition to write to. By default, murmur2 of the key decides, except in retry topics. */
   readonly partition?: number
   /** The partition is chosen by this key instead of the record's own key. */
   readonly partitionKey?: Buffer
@@ -195,7 +195,8 @@ export interface TopicFollowerHandlers {
   /** Called with the records of each partition in offset order. It must not block or throw. */
   onRecord(record: LogRecord): void
   /**
-   * Called about every 0.5 s: all records acknowledged before `asOf` (`boottime`) are delivered.
+   * Called about every 0.5 s while the follower is up to date. `onRecord` was called with all
+   * records that were acknowledged before `asOf`, a time of `Clock.boottime`.
    */
   onCurrent(asOf: number): void
 }
@@ -205,7 +206,7 @@ export interface TopicFollowerHandlers {
  * was truncated, it reads the partition again from the beginning.
  */
 export interface TopicFollower {
-  /** Resolves at the first `onCurrent`. Rejects while the topic cannot be read. */
+  /** Resolves at the first `onCurrent`. Rejects when the last retry fails before that. */
   start(handlers: TopicFollowerHandlers): Promise<void>
   stop(): Promise<void>
 }
@@ -263,7 +264,7 @@ export type DecodedValue<Value> = { readonly kind: 'value'; readonly value: Valu
 export interface ValueCodec<Value> {
   encode(value: Value): Buffer
   decode(value: Buffer): DecodedValue<Value>
-  /** As `learn` of `EventCodec`. */
+  /** Resolves with false for an unknown id. Rejects while the schema registry is unreachable. */
   learn(schemaId: number): Promise<boolean>
 }
 

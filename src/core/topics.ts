@@ -1,6 +1,6 @@
 import type { TopicDescription } from './ports.ts'
-import type { ServiceName } from './settings/services.ts'
-import { type DurationMs, durationMs, formatDuration, parseDuration } from './units.ts'
+import type { ServiceName } from './settings/service-names.ts'
+import { type DurationMs, durationMs, formatDuration, parseDuration } from './time.ts'
 
 /** Retry tiers that exist with every schedule, because deferrals and replays use them. */
 export const fixedTiers: readonly DurationMs[] = [10_000, 30_000, 60_000, 300_000].map(durationMs)
@@ -16,7 +16,7 @@ export interface TopicNames {
   readonly deadLetter: string
   /** Messages that the collector rejected, for analysis. */
   readonly rejected: string
-  /** The members that syncs uploaded, and the result of each membership change. */
+  /** Inputs of audiences: uploaded members, results of updates, replays, resets and deletions. */
   readonly audienceInput: string
   /** The membership of each user in each audience at each destination; compacted. */
   readonly memberships: string

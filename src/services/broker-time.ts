@@ -1,5 +1,5 @@
 import type { Clock, Logger, LogProducer } from '../core/ports.ts'
-import { type DurationMs, durationMs, type EpochMs } from '../core/units.ts'
+import { durationMs, type EpochMs } from '../core/time.ts'
 import { createPeriodicTask, type PeriodicTask } from './periodic-task.ts'
 
 /**
@@ -22,13 +22,14 @@ interface Deps {
 
 export interface BrokerTime extends PeriodicTask {
   /**
-   * Resolves with a broker's time; with `undefined` when no broker answers within 5 s, or when the
-   * topic does not keep the broker's time.
+   * Resolves with a broker's time; with `undefined` when the write of the record fails or takes
+   * more than 5 s, or when the topic does not keep the broker's time.
    */
   ask(): Promise<EpochMs | undefined>
   /**
-   * Resolves with a broker's time, or with this process's time when `ask` gets none. While the
-   * record's partition has the same leader, a later call gets a later time, in any process.
+   * Resolves with a broker's time, or with this process's time when `ask` gets none. All processes
+   * ask the leader of the same partition, so its times never decrease from call to call, in any
+   * process, until another broker becomes the leader.
    */
   now(): Promise<EpochMs>
 }
@@ -40,7 +41,8 @@ export interface BrokerTime extends PeriodicTask {
 const record = { key: Buffer.from('-/clock'), value: null, headers: {} }
 
 /**
- * Keeps this process's clock equal to the brokers' clock, also while the process writes nothing.
+ * Keeps this process's clock aligned with the brokers' clock, also while the process writes
+ * nothing.
  */
 export function createBrokerTime({ producer, topic, clock, learnedAt, logger }: Deps): BrokerTime {
   let isAsking = false
@@ -76,40 +78,4 @@ export function createBrokerTime({ producer, topic, clock, learnedAt, logger }: 
     },
   })
   return { ...task, ask, now: async () => (await ask()) ?? clock.now() }
-}
-
-const checkEvery = durationMs(10_000)
-/** The warning is repeated when the difference has changed by more than this number of seconds. */
-const repeatAfterSeconds = 10
-
-interface ClockWatchDeps {
-  readonly clock: Clock
-  /** Milliseconds by which the machine's clock is ahead of `clock`; 0 when `clock` follows it. */
-  readonly offset: () => number
-  readonly logger: Logger
-}
-
-/**
- * Logs a warning when the machine's clock differs from the brokers' clock, which the process uses,
- * and an info line when both agree again.
- */
-export function createClockWatch({ clock, offset, logger }: ClockWatchDeps): PeriodicTask {
-  let loggedSeconds = 0
-
-  function turn(): DurationMs {
-    const seconds = Math.round(offset() / 1_000)
-    if (seconds === 0 && loggedSeconds !== 0) {
-      logger.info({}, "the machine's clock agrees with the brokers' clock again")
-      loggedSeconds = 0
-    } else if (seconds !== 0 && (loggedSeconds === 0 || Math.abs(seconds - loggedSeconds) > repeatAfterSeconds)) {
-      logger.warn(
-        { seconds },
-        "the machine's clock differs from the brokers' clock, which the process uses; check the machine's time service",
-      )
-      loggedSeconds = seconds
-    }
-    return checkEvery
-  }
-
-  return createPeriodicTask({ clock, firstAfter: checkEvery, turn })
 }

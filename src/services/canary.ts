@@ -3,8 +3,8 @@ import { canarySource, ownEvent } from '../core/message/own-event.ts'
 import type { Metrics } from '../core/metrics/metrics.ts'
 import type { Clock, EventCodec, Logger, LogProducer } from '../core/ports.ts'
 import type { CanarySettings } from '../core/settings/settings.ts'
+import { type DurationMs, durationMs } from '../core/time.ts'
 import type { TopicNames } from '../core/topics.ts'
-import { type DurationMs, durationMs } from '../core/units.ts'
 import { createPeriodicTask, type PeriodicTask } from './periodic-task.ts'
 
 /** How often the process checks whether the canary was switched on. */

@@ -1,11 +1,11 @@
 import { RateLimiter } from '../core/flow/rate-limiter.ts'
 import { pause } from '../core/pause.ts'
 import type { Clock } from '../core/ports.ts'
-import { durationMs } from '../core/units.ts'
+import { durationMs } from '../core/time.ts'
 
 /**
- * Maximum lost time, in milliseconds, for which the pacer makes up. Timers are late by
- * milliseconds, but a long pause must not cause a burst.
+ * The pacer makes up for at most this lost time, in milliseconds. Timers are late by milliseconds,
+ * but a long pause must not cause a burst.
  */
 const maxBurstMs = 100
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../core/ports.ts'
-import type { DurationMs } from '../core/units.ts'
+import type { DurationMs } from '../core/time.ts'
 
 /** A small job that a service repeats, for example a check or a compaction. */
 export interface PeriodicTask {

@@ -5,11 +5,13 @@ import type { AudienceReceiver } from '../support/audience/receiver.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
 
 const closing = closingAfterEach()
-/** For a long run: AUDIENCE_MEMBERS=200000 AUDIENCE_KILLS=10 */
+/** Number of members. For a long run: AUDIENCE_MEMBERS=200000 AUDIENCE_KILLS=10 */
 const size = Number(process.env['AUDIENCE_MEMBERS'] || 12_000)
 const kills = Number(process.env['AUDIENCE_KILLS'] || 3)
 const changed = size / 100
-/** Milliseconds. Even a busy machine delivers 300 members per second, kills included. */
+/**
+ * Time limit in milliseconds. Even a busy machine delivers 300 members per second, kills included.
+ */
 const timeLimit = 120_000 + size * 6
 
 describe('syncs of an audience', () => {
@@ -20,7 +22,7 @@ describe('syncs of an audience', () => {
       const crm = installation.receivers.get('crm') as AudienceReceiver
       let service: RunningService = await installation.run()
 
-      /** Kills processes at random while messages up to a number arrive. */
+      /** Kills the process several times, at even distances between these numbers of messages. */
       async function killInBetween(from: number, to: number): Promise<void> {
         for (let kill = 1; kill <= kills; kill++) {
           const next = from + Math.floor(((to - from) * kill) / (kills + 1))

@@ -2,19 +2,19 @@ import { describe, expect, it } from '@jest/globals'
 import { closingAfterEach } from '../support/cleanup.ts'
 import { until } from '../support/kafka/admin.ts'
 import { startInstallation, type TestInstallation, trackEvents } from '../support/process/test-installation.ts'
-import { Ledger } from '../support/webhook/ledger.ts'
+import { RecordingReceiver } from '../support/webhook/recording-receiver.ts'
 
 const closing = closingAfterEach()
 
-async function withEndpoint(): Promise<{ ledger: Ledger; installation: TestInstallation }> {
-  const ledger = closing(await Ledger.started())
-  const destinations = [{ id: 'crm', sources: ['web'], webhooks: [{ url: ledger.url }] }]
-  return { ledger, installation: closing(await startInstallation({ destinations })) }
+async function withEndpoint(): Promise<{ receiver: RecordingReceiver; installation: TestInstallation }> {
+  const receiver = closing(await RecordingReceiver.started())
+  const destinations = [{ id: 'crm', sources: ['web'], webhooks: [{ url: receiver.url }] }]
+  return { receiver, installation: closing(await startInstallation({ destinations })) }
 }
 
 describe('an invalid record on the events topic', () => {
   it('goes to the dead-letter topic with its reason and its original bytes, and does not block the partition', async () => {
-    const { ledger, installation } = await withEndpoint()
+    const { receiver, installation } = await withEndpoint()
     const [event] = trackEvents(1, 'good')
     const good = installation.codec.encode(event!)
     const unknownSchema = Buffer.concat([Buffer.from([0, 0x7f, 0xff, 0xff, 0x0f]), good.subarray(5)])
@@ -50,7 +50,7 @@ describe('an invalid record on the events topic', () => {
       { key: Buffer.from('good'), value: good, headers: {}, partition: 0 },
     ])
     const service = await installation.run()
-    await ledger.untilDelivered(1)
+    await receiver.untilDelivered(1)
 
     const deadLetters = await until(async () => {
       const found = await installation.read(installation.topics.deadLetter)
@@ -80,11 +80,11 @@ describe('an invalid record on the events topic', () => {
   })
 
   it('normalises records of a foreign producer, and keeps one message id over retries and restarts', async () => {
-    const ledger = closing(await Ledger.started({ answers: [500, 500, 200] }))
+    const receiver = closing(await RecordingReceiver.started({ answers: [500, 500, 200] }))
     const installation = closing(
       await startInstallation({
         delivery: { schedule: ['1s', '1s'] },
-        destinations: [{ id: 'crm', sources: ['web'], webhooks: [{ url: ledger.url }] }],
+        destinations: [{ id: 'crm', sources: ['web'], webhooks: [{ url: receiver.url }] }],
       }),
     )
     const [event] = trackEvents(1)
@@ -101,13 +101,13 @@ describe('an invalid record on the events topic', () => {
       { key: Buffer.from('k'), value: installation.codec.encode(foreign), headers: {}, partition: 1 },
     ])
     const service = await installation.run()
-    await ledger.untilDelivered(1)
-    expect(new Set(ledger.requests.map(request => request.messageId))).toEqual(
+    await receiver.untilDelivered(1)
+    expect(new Set(receiver.requests.map(request => request.messageId))).toEqual(
       new Set([`${installation.topics.events}/1/0`]),
     )
-    expect(new Set(ledger.requests.map(request => request.body)).size).toBe(1)
-    expect(JSON.stringify(JSON.parse(ledger.requests[0]!.body))).toBe(ledger.requests[0]!.body)
-    expect(ledger.requests[0]!.body).toContain('"properties":{"1":"\ufffd","2":0,"b":100}')
+    expect(new Set(receiver.requests.map(request => request.body)).size).toBe(1)
+    expect(JSON.stringify(JSON.parse(receiver.requests[0]!.body))).toBe(receiver.requests[0]!.body)
+    expect(receiver.requests[0]!.body).toContain('"properties":{"1":"\ufffd","2":0,"b":100}')
     await service.stop()
   })
 })

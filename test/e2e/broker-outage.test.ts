@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
 import { startBroker } from '../../deploy/tools/local/broker.ts'
 import { freePorts } from '../../deploy/tools/local/ports.ts'
-import { durationMs } from '../../src/core/units.ts'
+import { durationMs } from '../../src/core/time.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
 import { startInstallation, trackEvents } from '../support/process/test-installation.ts'
-import { Ledger } from '../support/webhook/ledger.ts'
+import { RecordingReceiver } from '../support/webhook/recording-receiver.ts'
 
 const closing = closingAfterEach()
 
@@ -18,16 +18,16 @@ describe('the broker', () => {
     const place = { dataDir, port: await freePorts(2) }
     let broker = await startBroker(place)
     closing({ close: () => broker.stop() })
-    const ledger = closing(await Ledger.started({ latency: durationMs(20) }))
+    const receiver = closing(await RecordingReceiver.started({ latency: durationMs(20) }))
     // A failed delivery cannot go to a retry topic during the outage, so its source offset waits.
-    const flaky = closing(await Ledger.started({ latency: durationMs(2_000), answers: [503, 200] }))
+    const flaky = closing(await RecordingReceiver.started({ latency: durationMs(2_000), answers: [503, 200] }))
     const installation = closing(
       await startInstallation(
         {
           delivery: { schedule: ['1s', '2s', '5s'], perWebhook: 20 },
           sources: ['web', 'app'].map(id => ({ id, writeKey: id })),
           destinations: [
-            { id: 'crm', sources: ['web'], webhooks: [{ url: ledger.url }] },
+            { id: 'crm', sources: ['web'], webhooks: [{ url: receiver.url }] },
             { id: 'flaky', sources: ['app'], webhooks: [{ url: flaky.url }] },
           ],
         },
@@ -40,13 +40,13 @@ describe('the broker', () => {
     await installation.send(trackEvents(count))
     const service = await installation.run()
     await Promise.all([
-      ledger.until(() => ledger.requests.length >= 300),
+      receiver.until(() => receiver.requests.length >= 300),
       flaky.until(() => flaky.requests.length >= few),
     ])
     await broker.stop()
     broker = await startBroker(place)
-    await Promise.all([ledger.untilDelivered(count), flaky.untilDelivered(few)])
-    expect(ledger.successes.size).toBe(count)
+    await Promise.all([receiver.untilDelivered(count), flaky.untilDelivered(few)])
+    expect(receiver.successes.size).toBe(count)
     expect(await service.stop()).toBe(0)
   })
 })

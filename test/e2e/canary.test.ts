@@ -2,14 +2,14 @@ import { expect, it } from '@jest/globals'
 import { closingAfterEach } from '../support/cleanup.ts'
 import { until } from '../support/kafka/admin.ts'
 import { startInstallation } from '../support/process/test-installation.ts'
-import { Ledger } from '../support/webhook/ledger.ts'
+import { RecordingReceiver } from '../support/webhook/recording-receiver.ts'
 
 const closing = closingAfterEach()
 
 it('canary messages go through the whole installation, from one of several processes; lost ones are counted', async () => {
-  const heart = closing(await Ledger.started())
-  const away = closing(await Ledger.started({ answers: [404] }))
-  const at = (id: string, { url }: Ledger) => ({ id, sources: ['web'], webhooks: [{ url }] })
+  const heart = closing(await RecordingReceiver.started())
+  const away = closing(await RecordingReceiver.started({ answers: [404] }))
+  const at = (id: string, { url }: RecordingReceiver) => ({ id, sources: ['web'], webhooks: [{ url }] })
   const destinations = [at('heart', heart), at('away', away)]
   const installation = closing(await startInstallation({ destinations, canary: { destination: 'heart', every: '1s' } }))
   const services = [await installation.run(), await installation.run()]

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from '@jest/globals'
 import { hookline } from '../../deploy/tools/local/service-process.ts'
-import { syncBegan } from '../../src/core/audience/sync-watermark.ts'
-import { durationMs } from '../../src/core/units.ts'
+import { syncBegan } from '../../src/core/audience/sync-id.ts'
+import { durationMs } from '../../src/core/time.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
 import { startInstallation, trackEvents } from '../support/process/test-installation.ts'
-import { Ledger } from '../support/webhook/ledger.ts'
+import { RecordingReceiver } from '../support/webhook/recording-receiver.ts'
 
 const closing = closingAfterEach()
 const setsClock = new URL('alerts/sets-clock.mjs', import.meta.url).href
@@ -17,12 +17,12 @@ const skews = [minute, -minute, hour, -hour]
 const count = 40
 
 it('processes with clocks that are a minute and an hour off retry each delivery once, on schedule and in its window', async () => {
-  const ledger = closing(await Ledger.started({ answers: [503, 200], latency: durationMs(5) }))
+  const receiver = closing(await RecordingReceiver.started({ answers: [503, 200], latency: durationMs(5) }))
   const installation = closing(
     await startInstallation({
       topics: { partitions: 8, replicationFactor: 1 },
       delivery: { schedule: ['10s', '30s'] },
-      destinations: [{ id: 'crm', sources: ['web'], webhooks: [{ url: ledger.url }] }],
+      destinations: [{ id: 'crm', sources: ['web'], webhooks: [{ url: receiver.url }] }],
     }),
   )
   const services = await Promise.all(
@@ -33,7 +33,7 @@ it('processes with clocks that are a minute and an hour off retry each delivery 
     }),
   )
   await installation.send(trackEvents(count))
-  await ledger.untilDelivered(count)
+  await receiver.untilDelivered(count)
   for (const service of services) {
     const offset = (await service.metrics()).get('hookline_clock_offset_seconds') ?? 0
     expect(skews.some(skew => Math.abs(skew / 1_000 - offset) < 2)).toBe(true)
@@ -51,7 +51,7 @@ it('processes with clocks that are a minute and an hour off retry each delivery 
     expect(Math.abs(Number(headers['deadline']) - timestamp - 4 * hour)).toBeLessThan(10_000)
     expect(Math.abs(Number(headers['not-before']) - timestamp - 10_000)).toBeLessThan(5_000)
   }
-  const tries = Map.groupBy(ledger.requests, ({ messageId }) => messageId)
+  const tries = Map.groupBy(receiver.requests, ({ messageId }) => messageId)
   for (const [id, requests] of tries) {
     const [first, second, ...more] = requests.map(({ at }) => at)
     const waitedMs = (second ?? 0) - (first ?? 0)

@@ -10,7 +10,7 @@ import { until } from '../support/kafka/admin.ts'
 import { basic, request } from '../support/network/http-bytes.ts'
 import { connect } from '../support/network/raw-http-client.ts'
 import { startInstallation, type TestInstallation } from '../support/process/test-installation.ts'
-import { Ledger } from '../support/webhook/ledger.ts'
+import { RecordingReceiver } from '../support/webhook/recording-receiver.ts'
 
 const closing = closingAfterEach()
 
@@ -80,7 +80,10 @@ function steadyLoad(service: RunningService, name = 'load') {
   }
 }
 
-/** Eight senders; each continues until a hundred of its messages are accepted. */
+/**
+ * Starts eight senders. Resolves when a hundred messages of each are accepted; the senders then
+ * continue.
+ */
 async function heavyLoad(service: RunningService) {
   const loads = Array.from({ length: 8 }, (_, index) => steadyLoad(service, `load-${index}`))
   await until(async () => (loads.every(({ accepted }) => accepted.length >= 100) ? true : undefined))
@@ -91,9 +94,9 @@ const alone = ['--services', 'collector']
 
 describe('a batch sent to the collector', () => {
   it('is delivered to the webhook; the response lists rejected messages, and metrics count both', async () => {
-    const ledger = closing(await Ledger.started())
+    const receiver = closing(await RecordingReceiver.started())
     const installation = closing(
-      await startInstallation({ destinations: [{ id: 'crm', sources: ['web'], webhooks: [{ url: ledger.url }] }] }),
+      await startInstallation({ destinations: [{ id: 'crm', sources: ['web'], webhooks: [{ url: receiver.url }] }] }),
     )
     const service = await installation.run()
     expect(service.ready).toMatch(/^hookline ready collector=http:\/\/127\.0\.0\.1:\d+ ops=\S+ kafka=\S+ registry=\S+$/)
@@ -101,8 +104,8 @@ describe('a batch sent to the collector', () => {
     const { status, body } = await post(service, { batch: [...batch, { type: 'page', messageId: 'c' }] })
     expect(status).toBe(200)
     expect(body).toMatchObject({ success: true, rejected: [{ index: 2, messageId: 'c', code: 'missing_id' }] })
-    await ledger.untilDelivered(2)
-    expect([...ledger.successes.keys()].sort()).toEqual(['a', 'b'])
+    await receiver.untilDelivered(2)
+    expect([...receiver.successes.keys()].sort()).toEqual(['a', 'b'])
     const metrics = await service.metrics()
     expect(metrics.get('hookline_collector_messages_total{source="web",result="accepted"}')).toBe(2)
     expect(metrics.get('hookline_collector_messages_total{source="web",result="rejected"}')).toBe(1)
@@ -117,7 +120,7 @@ describe('a batch sent to the collector', () => {
   it('is accepted by a process with only the collector; a new write key works without a restart', async () => {
     const installation = closing(await startInstallation({}))
     const collector = await installation.run({}, alone)
-    // The checks that every process has come after those of the collector.
+    // After the two checks of the collector come those that every process has.
     expect(await collector.ask('/readyz?verbose')).toEqual({
       status: 200,
       text: expect.stringMatching(/^\+ collector: listening\n\+ kafka: accepts messages\n(\+ .*\n)*ok\n$/),
@@ -131,7 +134,7 @@ describe('a batch sent to the collector', () => {
     expect(await post(collector, pages(['b']))).toMatchObject({ status: 401 })
     expect([...(await idsOn(installation))]).toEqual(['a'])
 
-    // This process has no collector, and the other one is in no consumer group.
+    // A process with only the dispatcher has no collector.
     const dispatcher = await installation.run({}, ['--services', 'dispatcher'])
     expect(dispatcher.ready).not.toContain('collector=')
     expect(await Promise.all([collector.stop(), dispatcher.stop()])).toEqual([0, 0])
@@ -140,9 +143,9 @@ describe('a batch sent to the collector', () => {
 
 describe('a collector that gets SIGKILL', () => {
   it('loses no accepted message; the next collector accepts those without a response', async () => {
-    const ledger = closing(await Ledger.started())
+    const receiver = closing(await RecordingReceiver.started())
     const installation = closing(
-      await startInstallation({ destinations: [{ id: 'crm', sources: ['web'], webhooks: [{ url: ledger.url }] }] }),
+      await startInstallation({ destinations: [{ id: 'crm', sources: ['web'], webhooks: [{ url: receiver.url }] }] }),
     )
     const dispatcher = await installation.run({}, ['--services', 'dispatcher'])
     const victim = await installation.run({}, alone)
@@ -151,16 +154,16 @@ describe('a collector that gets SIGKILL', () => {
     await Promise.all(loads.map(({ over }) => over))
     expect(new Set(loads.flatMap(({ answers }) => answers))).toEqual(new Set([200, 0]))
     const accepted = loads.flatMap(load => load.accepted)
-    await ledger.until(() => accepted.every(id => ledger.successes.has(id)))
+    await receiver.until(() => accepted.every(id => receiver.successes.has(id)))
 
     const unanswered = new Set(loads.flatMap(load => load.unanswered))
     const next = await installation.run({}, alone)
     expect(await post(next, pages([...unanswered]))).toMatchObject({ status: 200 })
-    await ledger.untilDelivered(accepted.length + unanswered.size)
+    await receiver.untilDelivered(accepted.length + unanswered.size)
     expect(await Promise.all([next.stop(), dispatcher.stop()])).toEqual([0, 0])
-    const twice = [...ledger.successes].filter(([, times]) => times > 1).map(([id]) => id)
+    const twice = [...receiver.successes].filter(([, times]) => times > 1).map(([id]) => id)
     expect(twice.filter(id => !unanswered.has(id))).toEqual([])
-    expect(ledger.successes.size).toBe(accepted.length + unanswered.size)
+    expect(receiver.successes.size).toBe(accepted.length + unanswered.size)
   })
 })
 

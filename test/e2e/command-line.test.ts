@@ -25,13 +25,6 @@ describe('hookline as a process', () => {
     expect(err).toBe("hookline: unknown command 'topcis' (Did you mean topics?)\n")
   })
 
-  it.each(['check-config', 'topics', 'schemas', 'produce', 'send'])('%s has help with examples', async name => {
-    const { code, out } = await run(process.execPath, ['bin/hookline.js', name, '--help'])
-    expect(code).toBe(0)
-    expect(out).toContain(`Usage: hookline ${name}`)
-    expect(out).toMatch(/^Examples:$/m)
-  })
-
   it('exits silently when the reader closes the pipe', async () => {
     const child = spawn(process.execPath, ['bin/hookline.js', 'config-schema'], {
       cwd: checkout,

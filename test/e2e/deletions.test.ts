@@ -16,7 +16,7 @@ interface Call {
   readonly userId: string
 }
 
-/** Starts an endpoint that rejects all messages except the second attempt of a delete. */
+/** Starts an endpoint that responds with 503, except to the second attempt of a delete. */
 async function startReceiver() {
   const calls: Call[] = []
   const endpoint = new HttpEndpoint(async (request, response) => {
@@ -77,8 +77,8 @@ it('a deleted user: retries are dropped, the delete arrives, and later events ar
   expect((await service.metrics()).get(suppressed)).toBe(1)
   await service.kill()
 
-  // A producer that writes directly to Kafka is not checked. A new process has all suppressions
-  // before its first record.
+  // The collector does not check a producer that writes directly to Kafka. A new process reads all
+  // suppressions before its first record.
   await installation.send(of('ada', trackEvents(2, 'straight')))
   const next = await installation.run()
   await untilCounted(next, 'hookline_drops_total{reason="suppressed"}', 2)

@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals'
 import type { RunningService } from '../../deploy/tools/local/service-process.ts'
-import { durationMs } from '../../src/core/units.ts'
+import { durationMs } from '../../src/core/time.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
-import { trackMessage } from '../support/collector/messages.ts'
+import { trackMessage } from '../support/collector/track-message.ts'
 import { createAdminClient, until } from '../support/kafka/admin.ts'
 import { startInstallation, type TestInstallation, trackEvents } from '../support/process/test-installation.ts'
-import { Ledger } from '../support/webhook/ledger.ts'
+import { RecordingReceiver } from '../support/webhook/recording-receiver.ts'
 
 const closing = closingAfterEach()
 const users = 10
@@ -21,15 +21,15 @@ const events = trackEvents(count).map((event, index) => ({
 }))
 
 interface Receivers {
-  readonly fast: Ledger
-  readonly slow: Ledger
-  readonly slower: Ledger
+  readonly fast: RecordingReceiver
+  readonly slow: RecordingReceiver
+  readonly slower: RecordingReceiver
 }
 
 /** Three destinations of one source; two of them are slower than the input. */
 async function setUp() {
   const [fast, slow, slower] = await Promise.all(
-    [5, 150, 400].map(async ms => closing(await Ledger.started({ latency: durationMs(ms) }))),
+    [5, 150, 400].map(async ms => closing(await RecordingReceiver.started({ latency: durationMs(ms) }))),
   )
   const receivers = { fast, slow, slower } as Receivers
   const installation = closing(
@@ -43,7 +43,7 @@ async function setUp() {
   return { receivers, installation }
 }
 
-/** Resolves when the fast destination has nearly all messages and the slowest has few. */
+/** Resolves when the fast destination has nearly all messages, and the slowest `atLeast`. */
 async function untilSpread({ fast, slower }: Receivers, atLeast: number): Promise<void> {
   await fast.untilDelivered(count - users)
   await slower.untilDelivered(atLeast)
@@ -51,7 +51,7 @@ async function untilSpread({ fast, slower }: Receivers, atLeast: number): Promis
 
 /** Expects each message once at each destination, in order for each user. */
 function expectEachOnceInOrder(receivers: Receivers): void {
-  for (const [name, { successes, requests }] of Object.entries<Ledger>({ ...receivers })) {
+  for (const [name, { successes, requests }] of Object.entries<RecordingReceiver>({ ...receivers })) {
     const wrong = [...successes].filter(([, times]) => times !== 1)
     expect({ name, sent: successes.size, wrong }).toEqual({ name, sent: count, wrong: [] })
     const byUser = Map.groupBy(requests, ({ messageId = '' }) => Number(messageId.slice(2)) % users)
@@ -63,7 +63,7 @@ function expectEachOnceInOrder(receivers: Receivers): void {
 }
 
 async function untilAll(receivers: Receivers): Promise<void> {
-  for (const ledger of Object.values(receivers) as Ledger[]) await ledger.untilDelivered(count)
+  for (const receiver of Object.values(receivers) as RecordingReceiver[]) await receiver.untilDelivered(count)
 }
 
 /** Resolves when `members` members share the partitions. */

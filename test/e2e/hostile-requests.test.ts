@@ -18,7 +18,7 @@ const heapMiB = 307
 /** Maximum CPU milliseconds for which the event loop may be blocked. */
 const longestBlock = 250
 
-/** The longest time for which the event loop was blocked since `from`, in milliseconds of CPU time. */
+/** The longest time for which the event loop was blocked since `from`, in milliseconds of CPU. */
 async function blockedSince(file: string, from: number): Promise<number> {
   const lines = (await readFile(file, 'utf8').catch(() => '')).split('\n').filter(Boolean)
   const blocks = lines.map(line => line.split(' ').map(Number) as [at: number, cpuMs: number])

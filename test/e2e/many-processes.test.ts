@@ -1,17 +1,11 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { closingAfterEach } from '../support/cleanup.ts'
+import { findingsOf, isCommitted, type Observed, suffered, type Victim } from '../support/process/delivery-findings.ts'
 import { Fleet, type FleetProcess } from '../support/process/fleet.ts'
-import {
-  findingsOf,
-  isCommitted,
-  type Observed,
-  partitionOf,
-  suffered,
-  type Victim,
-} from '../support/process/fleet-findings.ts'
+import { partitionOf } from '../support/process/numbered-messages.ts'
 import type { Seen } from '../support/webhook/recorded-deliveries.ts'
+import type { Findings, Limits } from '../tools/chaos/delivery-verdict.ts'
 import { createChance } from '../tools/chaos/seeded-random.ts'
-import type { Findings, Limits } from '../tools/chaos/verdict.ts'
 
 const closing = closingAfterEach()
 /** Rounds of restarts and kills; a long run uses more. */
@@ -123,8 +117,8 @@ describe('three processes, twelve partitions, 500 records a second', () => {
       await expectWhole(fleet)
       expect(inHand.length).toBeGreaterThan(0)
       const { sent, seen } = fleet.observed
-      // A request that began before the pause may end. Records that waited in its sockets must not
-      // be delivered.
+      // A request that began before the pause may end. Records that waited in the sockets of the
+      // paused process must not be delivered.
       const ended = (each: Seen): boolean =>
         isBy(sleeper)(each) && each.at > wokenAt && (sent.get(each.id) ?? 0) < frozenAt
       const others: Observed = { sent, seen: seen.filter(each => !ended(each)) }

@@ -1,11 +1,12 @@
 import { describe, expect, it } from '@jest/globals'
 import { loadKafkajs } from '../../src/adapters/kafka/kafkajs/kafkajs.ts'
 import type { Event } from '../../src/core/message/event.ts'
-import { epochMs, type JsonText } from '../../src/core/units.ts'
+import type { JsonText } from '../../src/core/message/json-text.ts'
+import { epochMs } from '../../src/core/time.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
 import { until } from '../support/kafka/admin.ts'
 import { startInstallation, trackEvents } from '../support/process/test-installation.ts'
-import { Ledger } from '../support/webhook/ledger.ts'
+import { RecordingReceiver } from '../support/webhook/recording-receiver.ts'
 
 const closing = closingAfterEach()
 const mebibyte = 1024 * 1024
@@ -23,8 +24,8 @@ async function sendPacked(topic: string, compression: 'None' | 'GZIP' | 'ZSTD', 
 
 describe('records that no dispatcher can deliver', () => {
   it('go to the dead-letter topic, truncated to its limit; the same process delivers the records after them', async () => {
-    const ledger = closing(await Ledger.started())
-    const destinations = [{ id: 'crm', sources: ['web'], webhooks: [{ url: ledger.url }] }]
+    const receiver = closing(await RecordingReceiver.started())
+    const destinations = [{ id: 'crm', sources: ['web'], webhooks: [{ url: receiver.url }] }]
     const installation = closing(await startInstallation({ destinations }))
     const { topics, codec } = installation
     const [event] = trackEvents(1, 'bad') as [Event]
@@ -45,8 +46,8 @@ describe('records that no dispatcher can deliver', () => {
     await installation.write(topics.events, [{ key: null, value: codec.encode(event), headers: {}, partition: 0 }])
 
     const service = await installation.run()
-    await ledger.untilDelivered(1)
-    expect(ledger.requests.map(({ body }) => (JSON.parse(body) as { type: string }).type)).toEqual(['track'])
+    await receiver.untilDelivered(1)
+    expect(receiver.requests.map(({ body }) => (JSON.parse(body) as { type: string }).type)).toEqual(['track'])
     const deadLetters = await until(async () => {
       const found = await installation.read(topics.deadLetter)
       return found.length === 7 ? found : undefined

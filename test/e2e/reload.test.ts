@@ -1,10 +1,10 @@
 import { writeFile } from 'node:fs/promises'
 import { describe, expect, it } from '@jest/globals'
-import { Secret } from '../../src/core/units.ts'
+import { Secret } from '../../src/core/secret.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
 import { until } from '../support/kafka/admin.ts'
 import { startInstallation, trackEvents } from '../support/process/test-installation.ts'
-import { Ledger } from '../support/webhook/ledger.ts'
+import { RecordingReceiver } from '../support/webhook/recording-receiver.ts'
 
 const closing = closingAfterEach()
 const reloads = 'hookline_config_reloads_total'
@@ -13,13 +13,13 @@ describe('a changed configuration', () => {
   it('applies a valid change under traffic, rejects an invalid one, and fails no delivery', async () => {
     const old = new Secret('old-secret')
     const rotated = new Secret('new-secret')
-    const ledger = closing(await Ledger.started({ secrets: [old, rotated] }))
-    const added = closing(await Ledger.started())
+    const receiver = closing(await RecordingReceiver.started({ secrets: [old, rotated] }))
+    const added = closing(await RecordingReceiver.started())
     const crm = (sharedSecret: string) => ({
       id: 'crm',
       sources: ['web'],
       sharedSecret,
-      webhooks: [{ url: ledger.url }],
+      webhooks: [{ url: receiver.url }],
     })
     const installation = closing(await startInstallation({ destinations: [crm('old-secret')] }))
     const service = await installation.run()
@@ -35,9 +35,9 @@ describe('a changed configuration', () => {
       })
 
     await send()
-    await ledger.untilDelivered(sent)
-    const underOldSecret = ledger.requests.length
-    expect(ledger.requests.every(request => request.signatureValid === true)).toBe(true)
+    await receiver.untilDelivered(sent)
+    const underOldSecret = receiver.requests.length
+    expect(receiver.requests.every(request => request.signatureValid === true)).toBe(true)
 
     await installation.configure({
       destinations: [crm('new-secret'), { id: 'second', sources: ['web'], webhooks: [{ url: added.url }] }],
@@ -48,53 +48,30 @@ describe('a changed configuration', () => {
     await writeFile(installation.configFile, '{ "kafka": ')
     await reloaded('refused', 1)
     await send()
-    await ledger.untilDelivered(sent)
+    await receiver.untilDelivered(sent)
     await added.until(() => added.successes.size >= 50)
 
-    expect(ledger.requests.every(request => request.signatureValid === true)).toBe(true)
-    const signatures = new Set(ledger.requests.slice(underOldSecret).map(request => request.headers['x-signature']))
+    expect(receiver.requests.every(request => request.signatureValid === true)).toBe(true)
+    const signatures = new Set(receiver.requests.slice(underOldSecret).map(request => request.headers['x-signature']))
     expect(signatures.size).toBeGreaterThan(0)
     const metrics = await service.metrics()
     expect(metrics.get('hookline_deliveries_total{destination="crm",result="retried"}') ?? 0).toBe(0)
-    expect(ledger.successes.size).toBe(sent)
+    expect(receiver.successes.size).toBe(sent)
     const lines = await installation.log()
     expect(lines.some(line => line['msg'] === 'configuration refused; the last valid one stays in use')).toBe(true)
     expect(JSON.stringify(lines)).not.toContain('new-secret')
     expect(await service.stop()).toBe(0)
   })
 
-  it('pauses, resumes, disables and removes a destination', async () => {
-    const ledger = closing(await Ledger.started())
-    const crm = (change: object) => ({
-      destinations: [{ id: 'crm', sources: ['web'], webhooks: [{ url: ledger.url }], ...change }],
-    })
-    const installation = closing(await startInstallation(crm({ paused: true })))
-    const service = await installation.run()
-    await installation.send(trackEvents(10, 'while-paused'))
-    await until(async () =>
-      (await service.metrics()).get('hookline_deferrals_total{cause="paused"}') === 10 ? true : undefined,
-    )
-    expect(ledger.requests).toEqual([])
-    await installation.configure(crm({}))
-    await ledger.untilDelivered(10)
-
-    await installation.configure(crm({ enabled: false }))
-    await until(async () => {
-      await installation.send(trackEvents(1, 'while-disabled'))
-      return ((await service.metrics()).get('hookline_drops_total{reason="disabled"}') ?? 0) > 0 ? true : undefined
-    })
-    expect(await service.stop()).toBe(0)
-  })
-
   it('changes the log level at runtime, and logs the new one', async () => {
-    const ledger = closing(await Ledger.started())
-    const destinations = [{ id: 'crm', sources: ['web'], webhooks: [{ url: ledger.url }] }]
+    const receiver = closing(await RecordingReceiver.started())
+    const destinations = [{ id: 'crm', sources: ['web'], webhooks: [{ url: receiver.url }] }]
     const installation = closing(await startInstallation({ destinations }))
     const service = await installation.run()
     const attempts = async (level: string) =>
       (await installation.log()).filter(({ msg, ...line }) => msg === 'delivery attempted' && line['level'] === level)
     await installation.send(trackEvents(20, 'quiet'))
-    await ledger.untilDelivered(20)
+    await receiver.untilDelivered(20)
     expect(await attempts('debug')).toEqual([])
 
     await installation.configure({ destinations, log: { level: 'debug' }, delivery: { ordering: 'none' } })

@@ -2,13 +2,13 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { describe, expect, it } from '@jest/globals'
 import type { SinkAnswer } from '../../src/adapters/http/sink-server.ts'
-import { LiveDeadLetters } from '../../src/core/delivery/read-dead-letter.ts'
+import { LiveDeadLetters } from '../../src/core/delivery/live-dead-letters.ts'
 import type { LogRecord } from '../../src/core/ports.ts'
-import { durationMs } from '../../src/core/units.ts'
+import { durationMs } from '../../src/core/time.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
 import { until } from '../support/kafka/admin.ts'
 import { startInstallation, type TestInstallation, trackEvents } from '../support/process/test-installation.ts'
-import { Ledger } from '../support/webhook/ledger.ts'
+import { RecordingReceiver } from '../support/webhook/recording-receiver.ts'
 
 const closing = closingAfterEach()
 const program = new URL('../../bin/hookline.js', import.meta.url).pathname
@@ -16,8 +16,8 @@ const tier = durationMs(1_000)
 
 /** `crm` responds to each attempt as scripted; `shop` accepts everything. */
 async function started(answers: readonly SinkAnswer[]) {
-  const crm = closing(await Ledger.started({ answers }))
-  const shop = closing(await Ledger.started())
+  const crm = closing(await RecordingReceiver.started({ answers }))
+  const shop = closing(await RecordingReceiver.started())
   const destinations = Object.entries({ crm, shop }).map(([id, { url }]) => ({
     id,
     sources: ['web'],

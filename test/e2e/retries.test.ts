@@ -2,20 +2,20 @@ import { describe, expect, it } from '@jest/globals'
 import { closingAfterEach } from '../support/cleanup.ts'
 import { until } from '../support/kafka/admin.ts'
 import { startInstallation, trackEvents } from '../support/process/test-installation.ts'
-import { Ledger } from '../support/webhook/ledger.ts'
+import { RecordingReceiver } from '../support/webhook/recording-receiver.ts'
 
 const closing = closingAfterEach()
 
 /** Milliseconds between the attempts of each message, in order. */
-function waitsOf(ledger: Ledger): readonly (readonly number[])[] {
-  const tries = Map.groupBy(ledger.requests, request => request.messageId)
+function waitsOf(receiver: RecordingReceiver): readonly (readonly number[])[] {
+  const tries = Map.groupBy(receiver.requests, request => request.messageId)
   return [...tries.values()].map(requests => requests.slice(1).map(({ at }, index) => at - requests[index]!.at))
 }
 
 describe('retries on a real broker', () => {
   it('start no earlier than scheduled, have the same bytes, and end in success or the dead-letter topic', async () => {
-    const heals = closing(await Ledger.started({ answers: [503, 502, 200] }))
-    const stays = closing(await Ledger.started({ answers: [500] }))
+    const heals = closing(await RecordingReceiver.started({ answers: [503, 502, 200] }))
+    const stays = closing(await RecordingReceiver.started({ answers: [500] }))
     const installation = closing(
       await startInstallation({
         delivery: { schedule: ['1s', '2s'] },
@@ -34,38 +34,23 @@ describe('retries on a real broker', () => {
       const found = await installation.read(installation.topics.deadLetter)
       return found.length === count ? found : undefined
     })
-    for (const ledger of [heals, stays]) {
-      const waits = waitsOf(ledger)
+    for (const receiver of [heals, stays]) {
+      const waits = waitsOf(receiver)
       expect(waits).toHaveLength(count)
       for (const [first = 0, second = 0, ...more] of waits) {
         expect(first).toBeGreaterThanOrEqual(1_000)
         expect(second).toBeGreaterThanOrEqual(2_000)
         expect(more).toEqual([])
       }
-      const bodies = Map.groupBy(ledger.requests, request => request.messageId).values()
+      const bodies = Map.groupBy(receiver.requests, request => request.messageId).values()
       for (const requests of bodies) expect(new Set(requests.map(({ body }) => body)).size).toBe(1)
     }
     expect(new Set(deadLetters.map(({ headers }) => headers['reason']))).toEqual(new Set(['retries_exhausted']))
     // Each message has two retries per destination. On an idle machine they start within a second
-    // of their time.
+    // of their time. On a busy one, more than half must start within five seconds.
     const metrics = await service.metrics()
     expect(metrics.get('hookline_retry_lateness_seconds_count')).toBe(2 * 2 * count)
     expect(metrics.get('hookline_retry_lateness_seconds_bucket{le="5"}')).toBeGreaterThan(2 * count)
-    expect(await service.stop()).toBe(0)
-  })
-
-  it('wait for a Retry-After that is longer than the schedule', async () => {
-    const ledger = closing(await Ledger.started({ answers: [429, 200], retryAfter: 4 }))
-    const installation = closing(
-      await startInstallation({
-        delivery: { schedule: ['1s'] },
-        destinations: [{ id: 'crm', sources: ['web'], webhooks: [{ url: ledger.url }] }],
-      }),
-    )
-    const service = await installation.run()
-    await installation.send(trackEvents(5))
-    await ledger.untilDelivered(5)
-    for (const [wait = 0] of waitsOf(ledger)) expect(wait).toBeGreaterThanOrEqual(4_000)
     expect(await service.stop()).toBe(0)
   })
 })

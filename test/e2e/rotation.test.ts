@@ -3,12 +3,12 @@ import { rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from '@jest/globals'
 import type { SinkRequest } from '../../src/adapters/http/sink-server.ts'
-import { Secret } from '../../src/core/units.ts'
+import { Secret } from '../../src/core/secret.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
 import { configFolder } from '../support/config/folder.ts'
 import { until } from '../support/kafka/admin.ts'
 import { startInstallation, trackEvents } from '../support/process/test-installation.ts'
-import { Ledger } from '../support/webhook/ledger.ts'
+import { RecordingReceiver } from '../support/webhook/recording-receiver.ts'
 
 const closing = closingAfterEach()
 const secrets = { old: 'the-old-secret', new: 'the-new-secret' }
@@ -25,9 +25,9 @@ it('a secret is replaced in its file under load: no delivery fails, and every la
   const file = join(folder, 'crm.secret')
   // During the rotation the endpoint accepts both secrets.
   const both = Object.values(secrets).map(secret => new Secret(secret))
-  const steady = closing(await Ledger.started({ secrets: both }))
-  const failingOnce = closing(await Ledger.started({ secrets: both, answers: [503, 200] }))
-  const at = (id: string, source: string, { url }: Ledger) => ({
+  const steady = closing(await RecordingReceiver.started({ secrets: both }))
+  const failingOnce = closing(await RecordingReceiver.started({ secrets: both, answers: [503, 200] }))
+  const at = (id: string, source: string, { url }: RecordingReceiver) => ({
     ...{ id, sources: [source], sharedSecretFile: file },
     webhooks: [{ url }],
   })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
+import { Conditions } from '../support/awaited-conditions.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
-import { Conditions } from '../support/conditions.ts'
 import { startInstallation } from '../support/process/test-installation.ts'
 import type { Call } from '../support/sdks/calls.ts'
 import { runSdk, type Sdk, sdks } from '../support/sdks/run-sdk.ts'

@@ -2,12 +2,15 @@ import { expect, it } from '@jest/globals'
 import { closingAfterEach } from '../support/cleanup.ts'
 import { until } from '../support/kafka/admin.ts'
 import { startInstallation, trackEvents } from '../support/process/test-installation.ts'
-import { Ledger } from '../support/webhook/ledger.ts'
+import { RecordingReceiver } from '../support/webhook/recording-receiver.ts'
 
 const closing = closingAfterEach()
 
 it('shows the attempts of all destinations while they happen', async () => {
-  const [good, bad] = [closing(await Ledger.started()), closing(await Ledger.started({ answers: [500] }))]
+  const [good, bad] = [
+    closing(await RecordingReceiver.started()),
+    closing(await RecordingReceiver.started({ answers: [500] })),
+  ]
   const installation = closing(
     await startInstallation({
       delivery: { attemptsTopic: true },

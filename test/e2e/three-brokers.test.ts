@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals'
-import { killCoordinator, killLeader } from '../tools/chaos/process-and-link-faults.ts'
-import { runScenario } from '../tools/chaos/run.ts'
+import { killCoordinator, killLeader } from '../tools/chaos/broker-faults.ts'
+import { runScenario } from '../tools/chaos/scenario-run.ts'
 import { withRetries } from '../tools/chaos/setups.ts'
 
 /** A short run of `make chaos`, with longer time limits for a busy machine. */
@@ -26,8 +26,8 @@ it('a leader and the coordinator are killed under load with retries: every ackno
     'coordinator killed broker n',
   ])
   expect(row.recoveryMs).toBeGreaterThan(0)
-  // No process lost a partition. Duplicates come only from producer retries of the load, or from a
-  // lease that expired during a delivery.
+  // No process should lose a partition. Then duplicates come only from producer retries of the
+  // load, or from a lease that expired during a delivery.
   expect(row.duplicates).toBeLessThan(row.sent / 20)
   // There were more requests than successes, so there were retries.
   expect(row.calls).toBeGreaterThan(row.delivered + row.duplicates)

@@ -2,17 +2,17 @@ import { describe, expect, it } from '@jest/globals'
 import { closingAfterEach } from '../support/cleanup.ts'
 import { createAdminClient, until } from '../support/kafka/admin.ts'
 import { startInstallation, trackEvents } from '../support/process/test-installation.ts'
-import { Ledger } from '../support/webhook/ledger.ts'
+import { RecordingReceiver } from '../support/webhook/recording-receiver.ts'
 
 const closing = closingAfterEach()
 
 describe('a retry topic that rejects records', () => {
   it('keeps source offsets uncommitted, fails readiness and a metric, and recovers when the topic accepts records', async () => {
-    const ledger = closing(await Ledger.started({ answers: [503, 200] }))
+    const receiver = closing(await RecordingReceiver.started({ answers: [503, 200] }))
     const installation = closing(
       await startInstallation({
         delivery: { schedule: ['1s'] },
-        destinations: [{ id: 'crm', sources: ['web'], webhooks: [{ url: ledger.url }] }],
+        destinations: [{ id: 'crm', sources: ['web'], webhooks: [{ url: receiver.url }] }],
       }),
     )
     const admin = closing(await createAdminClient())
@@ -34,7 +34,7 @@ describe('a retry topic that rejects records', () => {
     expect((await service.ask('/livez')).status).toBe(200)
 
     await installation.command('topics', 'apply')
-    await ledger.untilDelivered(count)
+    await receiver.untilDelivered(count)
     await until(async () => ((await service.ask('/readyz')).status === 200 ? true : undefined))
     await until(async () =>
       (await admin.committed(installation.topics.dispatcherGroup, installation.topics.events)) === count

@@ -8,13 +8,13 @@ import { loadKafkajs } from '../../src/adapters/kafka/kafkajs/kafkajs.ts'
 import { createReader } from '../../src/adapters/kafka/log/reader.ts'
 import { createProducer } from '../../src/adapters/kafka/producer/producer.ts'
 import type { AudienceInput } from '../../src/core/audience/input.ts'
-import { type MembershipRecord, parseMembershipKey } from '../../src/core/audience/record.ts'
+import { type MembershipRecord, parseMembershipKey } from '../../src/core/audience/membership-record.ts'
 import type { Event } from '../../src/core/message/event.ts'
 import type { EventCodec, LogProducer, LogRecord } from '../../src/core/ports.ts'
+import { durationMs } from '../../src/core/time.ts'
 import { topicConfig, topicNames, topicSpecs } from '../../src/core/topics.ts'
-import { durationMs } from '../../src/core/units.ts'
 import { createAudiencesService } from '../../src/services/audiences/audiences.ts'
-import { reportOf } from '../../src/services/dispatcher/report.ts'
+import { reportOf } from '../../src/services/dispatcher/result-report.ts'
 import { brokers, eventually, kafka, plainAdmin, uniqueName } from '../contract/kafka/support.ts'
 import { directoryWith, ended, observed } from '../support/audience/partition-harness.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
@@ -51,8 +51,8 @@ function behind({ port }: TcpProxy): KafkaClient {
 }
 
 /**
- * Creates an installation with several audiences processes and a dispatcher that delivers
- * everything.
+ * Creates the topics of an installation. `run` starts an audiences service; `deliver` delivers
+ * everything in place of a dispatcher.
  */
 async function installation() {
   const prefix = uniqueName()

@@ -2,9 +2,9 @@ import { expect, it } from '@jest/globals'
 import { closingAfterEach } from '../support/cleanup.ts'
 import { configFolder } from '../support/config/folder.ts'
 import { createAuthority, selfSigned } from '../support/network/certificates.ts'
-import { runCommand } from '../support/process/command-io.ts'
+import { runCommand } from '../support/process/in-process-command.ts'
 import { startInstallation } from '../support/process/test-installation.ts'
-import { answer, answering, startReceiver } from '../support/webhook/scripted-receiver.ts'
+import { answer, answering, startScriptedServer } from '../support/webhook/scripted-tcp-server.ts'
 
 const closing = closingAfterEach()
 
@@ -19,7 +19,7 @@ it('examines a whole installation: passed checks, warnings and failures', async 
   const authority = createAuthority()
   const folder = await configFolder({ 'ca.pem': authority.cert })
   const receiving = async (leaf?: { cert: string; key: string }) =>
-    closing(await startReceiver(answering(answer(200)), leaf))
+    closing(await startScriptedServer(answering(answer(200)), leaf))
   const good = await receiving(authority.issue({ validTo: 100 }))
   const soonOver = await receiving(authority.issue({ validTo: 3.5 }))
   const expired = await receiving(authority.issue({ validFrom: -9, validTo: -1 }))
@@ -54,9 +54,9 @@ it('examines a whole installation: passed checks, warnings and failures', async 
     'ok    topics: 14 topics ready',
     'warn  topics: topics.replicationFactor is 1',
     'ok    registry: 3 schemas registered',
-    "ok    clock: equal to the broker's",
-    `ok    endpoint good/0 ${new URL(good.url()).origin}: 127.0.0.1 connects in `,
-    `warn  endpoint soonOver/0 ${new URL(soonOver.url()).origin}: 127.0.0.1 connects in `,
+    "ok    clock: equal to the broker's clock",
+    `ok    endpoint good/0 ${new URL(good.url()).origin}: connected to 127.0.0.1 in `,
+    `warn  endpoint soonOver/0 ${new URL(soonOver.url()).origin}: connected to 127.0.0.1 in `,
     `fail  endpoint expired/0 ${new URL(expired.url()).origin}: tls_untrusted: certificate has expired`,
     `fail  endpoint untrusted/0 ${new URL(untrusted.url()).origin}: tls_untrusted: self-signed certificate`,
     `fail  endpoint gone/0 ${new URL(gone.url()).origin}: connect: `,
@@ -74,7 +74,7 @@ it('examines a whole installation: passed checks, warnings and failures', async 
   expect(out).toBe('')
 })
 
-it('without topics, schemas, or any of it', async () => {
+it('reports missing topics and schemas, and an unreachable Kafka and registry', async () => {
   const installation = closing(await startInstallation({ destinations: [] }))
   await installation.configure({
     destinations: [],

@@ -3,10 +3,10 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import type { RunningService } from '../../deploy/tools/local/service-process.ts'
 import { AudienceReceiver } from '../support/audience/receiver.ts'
 import { until } from '../support/kafka/admin.ts'
-import { runCommand } from '../support/process/command-io.ts'
+import { runCommand } from '../support/process/in-process-command.ts'
 import { startInstallation, type TestInstallation } from '../support/process/test-installation.ts'
 
-/** For a long run: SYNC_MEMBERS=1000000 */
+/** Number of members of the large list. For a long run: SYNC_MEMBERS=1000000 */
 const size = Number(process.env['SYNC_MEMBERS'] || 60_000)
 
 /** One installation in one process. Each test has its own audience and users. */
@@ -112,8 +112,8 @@ describe('audiences over HTTP', () => {
   it(
     'the memory for a list does not depend on its length',
     async () => {
-      // The collector runs alone, so that the memory of the service that reads the list again is
-      // not measured.
+      // The collector runs alone, so that the memory of the audiences service, which reads the list
+      // again, is not measured.
       const collector = await installation.run({}, ['--services', 'collector'])
       const resident = async () => (await collector.metrics()).get('process_resident_memory_bytes') as number
       const before = await resident()

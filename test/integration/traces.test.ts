@@ -4,7 +4,7 @@ import { until } from '../support/kafka/admin.ts'
 import { startInstallation, type TestInstallation } from '../support/process/test-installation.ts'
 import { OtlpReceiver } from '../support/telemetry/otlp-receiver.ts'
 import { traceparent } from '../support/telemetry/traceparent.ts'
-import { Ledger } from '../support/webhook/ledger.ts'
+import { RecordingReceiver } from '../support/webhook/recording-receiver.ts'
 
 const closing = closingAfterEach()
 const kinds = { server: 2, client: 3, producer: 4, consumer: 5 } as const
@@ -14,13 +14,15 @@ const everything = {
   ...{ b3: `${'a'.repeat(32)}-${'a'.repeat(16)}-1`, 'x-b3-traceid': 'a'.repeat(32), 'uber-trace-id': 'a:b:0:1' },
 }
 
-/** Two endpoints: only one gets trace headers. Each rejects one message once. */
+/**
+ * Two endpoints: only one gets trace headers. Each responds to a message with 503, then with 200.
+ */
 async function endpoints() {
-  const [asks, other] = await Promise.all([1, 2].map(() => Ledger.started({ answers: [503, 200] })))
+  const [asks, other] = await Promise.all([1, 2].map(() => RecordingReceiver.started({ answers: [503, 200] })))
   return { asks: closing(asks!), other: closing(other!) }
 }
 
-const destinations = ({ asks, other }: { asks: Ledger; other: Ledger }): object[] => [
+const destinations = ({ asks, other }: { asks: RecordingReceiver; other: RecordingReceiver }): object[] => [
   { id: 'asks', sources: ['web'], webhooks: [{ url: asks.url, traceHeaders: true }] },
   { id: 'other', sources: ['web'], webhooks: [{ url: other.url }] },
 ]
@@ -40,8 +42,8 @@ async function send(
 }
 
 const tracing = /trace|baggage|b3/i
-const toldTo = (ledger: Ledger): string[][] =>
-  ledger.requests.map(({ headers }) =>
+const toldTo = (webhookReceiver: RecordingReceiver): string[][] =>
+  webhookReceiver.requests.map(({ headers }) =>
     Object.keys(headers)
       .filter(name => tracing.test(name))
       .sort(),
@@ -49,10 +51,10 @@ const toldTo = (ledger: Ledger): string[][] =>
 
 it('a trace follows a message from its request to each webhook request, over a retry; only chosen endpoints get it', async () => {
   const receiver = closing(await OtlpReceiver.started())
-  const ledgers = await endpoints()
+  const webhookReceivers = await endpoints()
   const configuration = {
     delivery: { schedule: ['1s'] },
-    destinations: destinations(ledgers),
+    destinations: destinations(webhookReceivers),
     // Keeps only traces that the sender has sampled.
     traces: { endpoint: receiver.url, sample: 0 },
   }
@@ -63,7 +65,7 @@ it('a trace follows a message from its request to each webhook request, over a r
   }
   const service = await installation.run(environment)
   await send(installation, service.collector, everything)
-  await Promise.all([ledgers.asks.untilDelivered(1), ledgers.other.untilDelivered(1)])
+  await Promise.all([webhookReceivers.asks.untilDelivered(1), webhookReceivers.other.untilDelivered(1)])
   // A request, its append, and for each of two destinations two attempts with one webhook request
   // each.
   await receiver.until(() => receiver.spans.length >= 10)
@@ -88,9 +90,9 @@ it('a trace follows a message from its request to each webhook request, over a r
   expect(receiver.resources[0]).toMatchObject({ 'service.name': 'hookline', 'deployment.environment.name': 'test' })
   expect(receiver.headers[0]).toMatchObject({ 'x-key': 'k' })
 
-  expect(toldTo(ledgers.other)).toEqual([[], []])
-  expect(toldTo(ledgers.asks)).toEqual([['traceparent', 'tracestate'], ['traceparent']])
-  const told = ledgers.asks.requests.map(({ headers }) => headers['traceparent'])
+  expect(toldTo(webhookReceivers.other)).toEqual([[], []])
+  expect(toldTo(webhookReceivers.asks)).toEqual([['traceparent', 'tracestate'], ['traceparent']])
+  const told = webhookReceivers.asks.requests.map(({ headers }) => headers['traceparent'])
   const calls = of('client').map(({ traceId, spanId }) => `00-${traceId}-${spanId}-01`)
   expect(calls).toEqual(expect.arrayContaining(told))
   const lines = (await installation.log()).filter(({ msg }) => msg === 'delivery attempted')
@@ -100,11 +102,11 @@ it('a trace follows a message from its request to each webhook request, over a r
 
 it('a trace follows a sync and a deletion to each webhook request', async () => {
   const receiver = closing(await OtlpReceiver.started())
-  const ledger = closing(await Ledger.started())
+  const webhookReceiver = closing(await RecordingReceiver.started())
   const installation = closing(
     await startInstallation({
       operator: { listen: '127.0.0.1:0', keys: [{ name: 'ada', role: 'operate', key: 'operator-key' }] },
-      destinations: [{ id: 'crm', sources: ['web'], webhooks: [{ url: ledger.url }] }],
+      destinations: [{ id: 'crm', sources: ['web'], webhooks: [{ url: webhookReceiver.url }] }],
       audiences: { list: [{ name: 'Shoppers', destinations: ['crm'] }] },
       traces: { endpoint: receiver.url, sample: 0 },
     }),
@@ -154,15 +156,15 @@ it.each([
   ['without traces', {}],
   ['with an unreachable tracing system', { traces: { endpoint: 'http://127.0.0.1:9', sample: 1 } }],
 ])('%s messages are delivered, and an endpoint that did not ask for trace headers gets none', async (_, more) => {
-  const ledgers = await endpoints()
+  const webhookReceivers = await endpoints()
   const installation = closing(
-    await startInstallation({ delivery: { schedule: ['1s'] }, destinations: destinations(ledgers), ...more }),
+    await startInstallation({ delivery: { schedule: ['1s'] }, destinations: destinations(webhookReceivers), ...more }),
   )
   const service = await installation.run()
   await send(installation, service.collector, everything)
-  await Promise.all([ledgers.asks.untilDelivered(1), ledgers.other.untilDelivered(1)])
-  expect(toldTo(ledgers.other)).toEqual([[], []])
-  if (!('traces' in more)) expect(toldTo(ledgers.asks)).toEqual([[], []])
+  await Promise.all([webhookReceivers.asks.untilDelivered(1), webhookReceivers.other.untilDelivered(1)])
+  expect(toldTo(webhookReceivers.other)).toEqual([[], []])
+  if (!('traces' in more)) expect(toldTo(webhookReceivers.asks)).toEqual([[], []])
   const lost = 'hookline_spans_lost_total{reason="not_sent"}'
   if (!('traces' in more)) expect((await service.metrics()).get(lost)).toBe(0)
   else await until(async () => (((await service.metrics()).get(lost) ?? 0) > 0 ? true : undefined))

@@ -1,5 +1,5 @@
 import type { Clock } from '../../src/core/ports.ts'
-import { type EpochMs, epochMs } from '../../src/core/units.ts'
+import { type EpochMs, epochMs } from '../../src/core/time.ts'
 
 /** A clock that moves only when a test moves it. */
 export class ManualClock implements Clock {

@@ -55,7 +55,7 @@ describe('a file imports only permitted layers', () => {
   })
 
   it('the test finds the imports of a file', () => {
-    expect(importsOf('core/topics.ts')).toContain('./units.ts')
+    expect(importsOf('core/topics.ts')).toContain('./time.ts')
   })
 })
 

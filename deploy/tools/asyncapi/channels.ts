@@ -1,6 +1,6 @@
 import { delivery } from '../../../src/core/settings/schema.ts'
+import { formatDuration } from '../../../src/core/time.ts'
 import { type TopicSpec, tiersOf, topicConfig, topicNames, topicSpecs } from '../../../src/core/topics.ts'
-import { formatDuration } from '../../../src/core/units.ts'
 import type { MessageName } from './messages.ts'
 
 /** Topic names with the default configuration. */

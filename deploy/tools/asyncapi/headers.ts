@@ -1,6 +1,6 @@
 /**
- * A header of a record, as described in the document. All headers are UTF-8 text with decimal
- * numbers.
+ * A header of a record, as described in the document. All headers are UTF-8 text; numbers are
+ * decimal.
  */
 interface Header {
   readonly description: string
@@ -68,7 +68,7 @@ const attemptTrace: Readonly<Record<string, Header>> = {
 
 export const retryHeaders: Readonly<Record<string, Header>> = { ...deliveryStateHeaders, ...attemptTrace }
 
-/** Required headers, also on a dead letter that never became a delivery. */
+/** Headers that every dead letter has, also that of an event that never became a delivery. */
 export const requiredDeadLetterHeaders = [
   'reason',
   'outcomes',

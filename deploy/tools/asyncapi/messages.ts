@@ -36,8 +36,8 @@ interface About {
 }
 
 /**
- * A value in Confluent's wire format: a zero byte, the schema id as four bytes big-endian, the Avro
- * bytes.
+ * A message with a value in Confluent's wire format: a zero byte, the schema id as four bytes
+ * big-endian, the Avro bytes.
  */
 const avro = (schema: string, about: About): object =>
   message(about, {
@@ -135,14 +135,14 @@ export const messages = {
   deletion: json(deletionValue, {
     title: 'A deletion that was accepted',
     summary: 'The affected users, sources and destinations.',
-    key: { description: 'JSON: `["<id>"]`', examples: ['["4f1c6e0a-52b2-4c3e-9d4e-7a1f0b6c2d11"]'] },
+    key: { description: 'JSON: `["<id>"]`', examples: ['["01a1fd7c-3123-7c3e-9d4e-7a1f0b6c2d11"]'] },
   }),
   deletionOutcome: json(deletionOutcomeValue, {
     title: 'Result of a delete message',
     summary: 'The result for one user at one destination. A later record replaces it.',
     key: {
       description: 'JSON: `["<id>","<source>","<destination>","<user>"]`',
-      examples: ['["4f1c6e0a-52b2-4c3e-9d4e-7a1f0b6c2d11","web","crm","u-17"]'],
+      examples: ['["01a1fd7c-3123-7c3e-9d4e-7a1f0b6c2d11","web","crm","u-17"]'],
     },
   }),
   attempt: json(attemptValue, {

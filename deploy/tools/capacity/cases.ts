@@ -28,7 +28,10 @@ export const cases: readonly Case[] = [
   },
 ]
 
-/** Outages of an installation with `outageOf` deliveries per second. */
+/**
+ * The outages of the capacity page: the share of the deliveries that fail, and for how long. The
+ * installation makes `outageOf` deliveries per second.
+ */
 export const outages: readonly { readonly share: number; readonly hours: number }[] = [0.01, 0.1, 0.5].flatMap(share =>
   [0.25, 1, 3, 6].map(hours => ({ share, hours })),
 )

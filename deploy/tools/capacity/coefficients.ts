@@ -58,8 +58,8 @@ export function coefficientsFrom(entries: readonly Entry[], transport: string): 
   const coefficients: Coefficients = {
     delivery,
     memory: { base: few - eachCall * callsAt20ms, eachCall },
-    // This ratio is scaled by the reference loop that ran beside the deliveries, so that all costs
-    // refer to one machine.
+    // `ofBare` is relative to a delivery of the reference loop. It is multiplied by the cost of
+    // that delivery in the row `delivery`, so that all costs refer to one machine.
     retryWriteMicros: (ofBare * 1e6) / beside('delivery', cheapest, 'deliveries'),
     eventBytes: beside('retries', parked, 'parked record'),
     retryRecordBytes: measured('retries', parked, 'parked record'),

@@ -90,8 +90,8 @@ export interface Fleet {
 const secondsADay = 86_400
 
 /**
- * Computes the processes, partitions and brokers for a load from the measured costs. The processes
- * are sized for the outage too.
+ * Computes the processes, partitions and brokers for a load from the measured costs. The numbers
+ * of dispatchers, partitions and brokers include the load of an outage.
  */
 export function planFor(load: Load, coefficients: Coefficients, choices: Assumptions = defaultAssumptions): Plan {
   const { utilisation, replicas } = choices

@@ -1,6 +1,6 @@
 import { deferralTier } from '../../../src/core/delivery/retry-tier.ts'
+import { durationMs } from '../../../src/core/time.ts'
 import { fixedTiers } from '../../../src/core/topics.ts'
-import { durationMs } from '../../../src/core/units.ts'
 
 /** An outage: destinations fail for some hours and then work again. */
 export interface Outage {
@@ -36,9 +36,9 @@ const cohortMs = 1_000
 
 /**
  * Simulates the path of all records through the retry topics, with the dispatcher's own rule for
- * deferrals. All requests fail, so the circuit breakers are open. Deliveries are deferred without
- * attempts for 10 s, 30 s, 1 min, and then 5 min repeatedly, until one is due after the outage. The
- * model ignores the few probes and the attempt at the end of a window.
+ * deferrals. All requests fail, so the circuit breakers are open. Each delivery is deferred without
+ * an attempt for 10 s, 30 s, 1 min, and then 5 min repeatedly, until it is due after the outage.
+ * The model ignores the few probes and the attempt at the end of a window.
  */
 export function simulateOutage({ perSecond, hours, windowHours }: Outage): OutageEffect {
   const [end, window] = [hours, windowHours].map(each => Math.round(each * 60 * minute)) as [number, number]

@@ -4,7 +4,10 @@ import { cases, outageOf, outages } from './cases.ts'
 import type { Coefficients } from './coefficients.ts'
 import { type Assumptions, defaultAssumptions, type Load, type Plan, planFor } from './model.ts'
 
-/* The tables of the page and the command, in Markdown that is also readable on a terminal. */
+/*
+ * The tables of docs/explanation/capacity.md and `npm run capacity`, in Markdown that is also
+ * readable on a terminal.
+ */
 
 const three = (value: number): string => shown(Number(value.toPrecision(3)))
 const percent = (share: number): string => `${three(share * 100)} %`

@@ -2,9 +2,9 @@ import { stringify } from 'yaml'
 import { type AccessNeeds, accessNeeded } from '../../../src/core/doctor/access.ts'
 import { liveKeys } from '../../../src/core/settings/differences.ts'
 import { delivery } from '../../../src/core/settings/schema.ts'
-import { serviceNames } from '../../../src/core/settings/services.ts'
+import { serviceNames } from '../../../src/core/settings/service-names.ts'
+import { formatDuration } from '../../../src/core/time.ts'
 import { fixedTiers, type TopicSpec, topicConfig, topicNames, topicSpecs } from '../../../src/core/topics.ts'
-import { formatDuration } from '../../../src/core/units.ts'
 import { compactJson } from '../format.ts'
 import { valuesSchema } from './values-schema.ts'
 
@@ -81,7 +81,10 @@ function accessText(): string {
 
 const operations = { read: 'Read', write: 'Write', join: 'Read' } as const
 
-/** Retry topics are matched by prefix, because those of an earlier schedule are still read. */
+/**
+ * Converts a permission to a rule of the chart. Retry topics are matched by prefix, because those
+ * of an earlier schedule are still read.
+ */
 function ruleOf({ to, name }: ReturnType<typeof accessNeeded>[number]): Rule {
   const [, own = ''] = /^p\.(.*)$/.exec(name) ?? []
   const retry = /^retry\./.exec(own)?.[0]

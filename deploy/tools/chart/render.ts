@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { parseAllDocuments } from 'yaml'
-import { kubernetesVersion } from './helm.ts'
+import { kubernetesVersion } from './find-helm.ts'
 
 const run = promisify(execFile)
 export const chart = join(import.meta.dirname, '../../helm/hookline')

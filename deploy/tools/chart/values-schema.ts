@@ -1,5 +1,5 @@
 import { configurationJsonSchema } from '../../../src/core/settings/json-schema.ts'
-import { serviceNames } from '../../../src/core/settings/services.ts'
+import { serviceNames } from '../../../src/core/settings/service-names.ts'
 
 type Schema = Readonly<Record<string, unknown>>
 

@@ -34,7 +34,7 @@ const worstDestinations: Row = {
     {
       title: 'Circuit breakers',
       description:
-        '1 while the circuit breaker is open because nearly all deliveries of the destination fail. Its messages are deferred, and one delivery every 30 s tests the endpoint.',
+        '1 while the circuit breaker is open, because at least 70 % of the attempts in one minute failed. Deliveries are deferred, and every 30 s one delivery tests the endpoint.',
       unit: 'short',
       as: 'lines',
       width: 12,
@@ -46,7 +46,7 @@ const worstDestinations: Row = {
     {
       title: 'Dead-lettered within an hour',
       description:
-        'Dead letters by destination and reason. The destination is - when the record names no destination. List them with hookline dead-letters.',
+        'Dead letters by destination and reason. The destination is - when the record did not become a delivery, for example because it cannot be decoded. List them with hookline dead-letters.',
       unit: 'short',
       as: 'table',
       width: 12,
@@ -139,7 +139,7 @@ const allDestinations: Row = {
     {
       title: 'Deferred without an attempt',
       description:
-        'lane_full: the destination queue is full. breaker_open: the circuit breaker is open. not_before: the wait is longer than the delay of the retry topic. paused: the destination is paused. handover: the partition was revoked while the delivery waited. unconfigured: the source or destination is not configured yet.',
+        'lane_full: the endpoint responds more slowly than its messages arrive, and they would block those of other destinations. breaker_open: the circuit breaker is open. not_before: the wait of the retry topic has ended, but the delivery must wait longer, for example because of Retry-After. paused: the destination is paused. handover: the partition moved to another process. unconfigured: the process does not know the source or destination.',
       unit: 'cps',
       as: 'lines',
       width: 12,

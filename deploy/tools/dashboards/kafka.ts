@@ -168,8 +168,9 @@ const groups: Row = {
       queries: [{ expr: rateBy('group, end', 'hookline_records_finished_total'), legend: '{{group}} {{end}}' }],
     },
     {
-      title: 'Records lost to retention',
-      description: 'Records that Kafka deleted before they were read. Must be 0.',
+      title: 'Records lost',
+      description:
+        'Offsets skipped because their records are no longer in Kafka. A truncated log counts as one. Must be 0.',
       unit: 'short',
       as: 'lines',
       width: 8,

@@ -91,7 +91,7 @@ const inAndOut: Row = {
     {
       title: 'Deliveries',
       description:
-        'Deliveries by result. A record leads to one delivery for each destination. Retried and deferred deliveries appear again later.',
+        'Decisions about deliveries, by result. A record leads to one delivery for each destination. A retried or deferred delivery is counted again at its next decision.',
       unit: 'cps',
       as: 'lines',
       width: 8,
@@ -100,7 +100,8 @@ const inAndOut: Row = {
     },
     {
       title: 'Delay of first attempts',
-      description: 'Time from the append to the events topic to the first request. Endpoints do not affect it.',
+      description:
+        'Time from the append to the events topic to the first request. A delivery that was deferred first, for example because its destination is paused or slow, counts too.',
       unit: 's',
       as: 'lines',
       width: 8,

@@ -139,7 +139,7 @@ const state: Row = {
     {
       title: 'Exposed series',
       description:
-        'Series with labels from the configuration. Above 8,000 series, new label values are counted under _other. The second line shows how many.',
+        'Series with labels from the configuration. From 6,000 series on, new webhooks are counted under _other; from 8,000 on, new destinations and sources too. For each process, the line that ends in folded shows how many.',
       unit: 'short',
       as: 'lines',
       width: 6,

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { cp, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { findJava, type Java } from './java.ts'
+import { findJava, type Java, oldestJava } from './java.ts'
 import { classArchive, startJavaServer } from './java-server.ts'
 import { type KafkaJars, kafkaJars } from './kafka-jars.ts'
 import { clusterMetadata } from './metadata-probe.ts'
@@ -49,7 +49,8 @@ export interface Broker {
  */
 export async function startBroker(options: BrokerOptions): Promise<Broker> {
   const search = await findJava()
-  if (search.kind === 'missing') throw new Error(`Kafka needs Java: ${search.why}`)
+  if (search.kind === 'missing')
+    throw new Error(`Kafka needs Java ${oldestJava} or newer: ${search.why}; install it, or set JAVA_HOME`)
   const { java } = search
   await assertFree(options.port, 'Kafka')
   const jars = await kafkaJars(java)

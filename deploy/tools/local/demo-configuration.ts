@@ -90,7 +90,7 @@ export const destinations: readonly DemoDestination[] = [
   },
 ]
 
-/** The audience of the demo. Its members send no other messages. */
+/** The audience of the demo. Its members send no messages. */
 export const audienceName = 'First time shopper'
 export const audienceProperty = 'first_time_shopper'
 export const shopperName = (index: number): string => `shopper-${String(index).padStart(2, '0')}`

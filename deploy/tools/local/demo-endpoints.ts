@@ -1,5 +1,5 @@
 import { createSink, type Sink, type SinkRequest } from '../../../src/adapters/http/sink-server.ts'
-import { Secret } from '../../../src/core/units.ts'
+import { Secret } from '../../../src/core/secret.ts'
 import { createAuthority } from '../../../test/support/network/certificates.ts'
 import { type DemoDestination, destinations } from './demo-configuration.ts'
 import { freePorts } from './ports.ts'
@@ -8,7 +8,7 @@ import { freePorts } from './ports.ts'
 export interface DemoEndpoints {
   /** The URLs of each destination, in the order of its webhooks. */
   readonly urls: ReadonlyMap<string, readonly string[]>
-  /** The same URLs, except for a working endpoint of `self-signed`. */
+  /** The same URLs, except that `self-signed` has a working endpoint. */
   readonly repaired: ReadonlyMap<string, readonly string[]>
   stop(): Promise<void>
 }

@@ -66,7 +66,7 @@ export function startGuarded(options: ProcessOptions): GuardedProcess {
 
 /**
  * Starts a guard that stops a child when this process dies. `ended` settles when the child has
- * ended by itself. A `pid` of 0 means that it was never started.
+ * ended; the guard ends then. A `pid` of 0 means that the child was never started.
  */
 export function endWithUs(pid: number, ended: Promise<unknown>, throwAwayDir = ''): void {
   if (pid === 0) return

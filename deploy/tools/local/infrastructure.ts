@@ -70,7 +70,7 @@ export async function findOrStartKafka(place: KafkaPlace = {}): Promise<Kafka> {
  */
 export async function findOrStartRegistry(place: Place = {}): Promise<SchemaRegistry> {
   const { env = process.env, log = say } = place
-  return firstAvailable('schema registry', [registryOf(env), apicurio(place)], log)
+  return firstAvailable('Schema registry', [registryOf(env), apicurio(place)], log)
 }
 
 export interface Infrastructure {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { findJava, type Java } from './java.ts'
+import { findJava, type Java, oldestJava } from './java.ts'
 import { classArchive, startJavaServer } from './java-server.ts'
 import { fetchWithMaven } from './maven.ts'
 import { assertFree, freePorts } from './ports.ts'
@@ -48,7 +48,10 @@ export const registryIsCached = (): boolean => existsSync(directory())
  */
 export async function startRegistry(options: RegistryOptions): Promise<Registry> {
   const search = await findJava()
-  if (search.kind === 'missing') throw new Error(`The schema registry needs Java: ${search.why}`)
+  if (search.kind === 'missing')
+    throw new Error(
+      `The schema registry needs Java ${oldestJava} or newer: ${search.why}; install it, or set JAVA_HOME`,
+    )
   const { java } = search
   await assertFree(options.port, 'The schema registry')
   const home = await makeOnce(directory(), async temporary => {

@@ -10,7 +10,8 @@ This page lists all metrics that \`GET /metrics\` on \`ops.listen\` returns. The
 
 - Units are seconds, bytes and counts, never milliseconds. A metric that ends in \`_timestamp_seconds\` is a Unix time: \`time() - x\` is its age.
 - No label contains a URL, a user, an event name or other data from senders and customers.
-- A label with a list of values has no other values. The number of values of these labels depends on the configuration and the cluster:
+- Where this page lists the values of a label, the label has no others. [Errors and outcomes](errors.md) explains outcomes, reasons of dead letters and drops, causes of deferrals, and codes of responses.
+- The following labels have no fixed list: how many values they have depends on the configuration and the cluster. \`destination\`, \`webhook\` and \`source\` can also be \`${overflowLabelValue}\` (see the next section), and \`destination\` can be \`-\` if no destination is known:
 
 ${Object.entries(openLabels)
   .map(([name, { values }]) => `  - \`${name}\`: ${values}`)
@@ -20,7 +21,7 @@ ${Object.entries(openLabels)
 A process should expose at most ${number(seriesBudget.inProcess)} series; a scrape of these takes about five milliseconds and half a megabyte. Series with ids from the configuration are therefore limited.
 Above ${number(seriesBudget.detailed)} of them, the webhook label of a new series is \`${overflowLabelValue}\`. Above ${number(seriesBudget.folding)}, the destination or source label is \`${overflowLabelValue}\` too.
 Sums stay correct. A series stays until the process exits. \`hookline_metrics_series_folded_total\` counts the replaced label values, and the alert
-\`HooklineSeriesFolded\` reports them. \`hookline_breaker_open\` has no value \`${overflowLabelValue}\`: it does not show further destinations.
+\`HooklineSeriesFolded\` reports them. \`hookline_breaker_open\` has no value \`${overflowLabelValue}\`: it does not show destinations above the limit.
 
 ## Meaning of \`use\`
 \`alert\`: a rule in \`deploy/helm/hookline/files/rules/\` uses the metric. \`dashboard\`: only a panel in \`deploy/tools/dashboards/\` shows it. \`debug\`: neither; use it to investigate a problem.
@@ -38,7 +39,7 @@ function sectionOf({ name, kind, unit, use, help, labels, buckets, exemplar }: A
   const lines = [`### \`${name}\``, `${help.replace(/\.$/, '')}. ${sentence(kind)}, ${unit}; use: ${use}.`]
   for (const [label, values] of Object.entries(labels))
     lines.push(`- \`${label}\`: ${'folds' in values ? values.values : values.map(value => `\`${value}\``).join(', ')}`)
-  if (buckets.length > 0) lines.push(`- buckets up to ${buckets.map(bound => `\`${bound}\``).join(', ')}`)
+  if (buckets.length > 0) lines.push(`- upper bounds of buckets: ${buckets.map(bound => `\`${bound}\``).join(', ')}`)
   if (exemplar) lines.push('- exemplars in OpenMetrics: `trace_id` of a sampled trace')
   return `${lines.join('\n')}\n`
 }

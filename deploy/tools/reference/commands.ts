@@ -8,8 +8,8 @@ import { code, generatedFrom, plain, table } from './markdown.ts'
  * The environment variables of the commands, besides those that the configuration file refers to.
  */
 export const variables = {
-  HOOKLINE_CONFIG: 'Configuration file, without `--config`.',
-  HOOKLINE_LOG_LEVEL: 'Minimum log level of `hookline run`, without `--log-level`.',
+  HOOKLINE_CONFIG: 'Configuration file, if `--config` is not given.',
+  HOOKLINE_LOG_LEVEL: 'Minimum log level of `hookline run`, if `--log-level` is not given.',
   HOOKLINE_DEBUG: 'If not empty, errors include the stack trace and the causes.',
   KAFKA_BROKERS: 'Bootstrap brokers, `host:port,…`; overrides `kafka.brokers`.',
   SCHEMA_REGISTRY_URL: 'URL of the schema registry; overrides `registry.url`.',
@@ -17,17 +17,17 @@ export const variables = {
 
 const head = `# Commands
 
-The commands of the \`hookline\` program with their options. Use \`hookline <command>\` in the container and \`npx hookline <command>\` in a checkout.
+This page lists the commands of the \`hookline\` program with their options. Use \`hookline <command>\` in the container and \`npx hookline <command>\` in a checkout.
 \`hookline help <command>\` prints the same text. ${generatedFrom('the commands')}
 
-Data goes to stdout, messages go to stderr. \`--json\` prints JSON for programs. For an unknown command or option, the error suggests the nearest one.
+Data goes to stdout, errors and notices go to stderr. \`--json\` prints JSON for programs. For an unknown command or option, the error suggests the nearest one.
 
 ## Exit codes
 ${table(
   ['code', ''],
   [
     ['0', 'Success.'],
-    ['1', 'Failure, or incomplete; one line on stderr has the reason.'],
+    ['1', 'Failure or incomplete result; one line on stderr has the reason.'],
     ['2', 'Usage or configuration error; nothing was done.'],
   ],
 )}

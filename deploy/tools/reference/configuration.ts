@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { liveKeys } from '../../../src/core/settings/differences.ts'
-import { duration, id } from '../../../src/core/settings/fields.ts'
 import { configuration } from '../../../src/core/settings/schema.ts'
+import { duration, id } from '../../../src/core/settings/value-types.ts'
 import { configurationRules } from './configuration-rules.ts'
 import { code, generatedFrom, plain, table } from './markdown.ts'
 
@@ -33,7 +33,7 @@ const forms = new Map([
 
 const head = `# Configuration
 
-One YAML (or JSON) file, named by \`--config\` or \`HOOKLINE_CONFIG\`. ${generatedFrom('the schema in `src/core/settings/schema.ts`')}
+Hookline reads one YAML (or JSON) file, which \`--config\` or \`HOOKLINE_CONFIG\` names. This page lists its keys. ${generatedFrom('the schema in `src/core/settings/schema.ts`')}
 
 - \`deploy/local/hookline.yaml\` is a commented example. \`schemas/config.schema.json\` is the JSON Schema for editors: add \`# yaml-language-server: $schema=…\` as the first line.
 - \`npx hookline check-config\` lists all errors with file, line, column, key and a hint. An unknown key is an error.

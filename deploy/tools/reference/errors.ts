@@ -13,7 +13,7 @@ import {
 import { type ReplayRefusal, replayRefusals } from '../../../src/core/delivery/replay-decision.ts'
 import { rejectionCodes } from '../../../src/core/message/message.ts'
 import { code, generatedFrom, table } from './markdown.ts'
-import { type Meanings, rejectionMeanings } from './rejections.ts'
+import { type Meanings, rejectionMeanings } from './rejection-meanings.ts'
 
 const outcomeMeanings: Meanings<Outcome> = {
   delivered: ['The response status was 200 to 299.', 'Nothing.'],
@@ -78,7 +78,7 @@ const deadLetterMeanings: Meanings<DeadLetterReason> = {
   blocked_address: [permanentFailure, 'See the outcome of the same name.'],
   retries_exhausted: ['The last attempt of the schedule failed too.', 'Fix the endpoint, then replay.'],
   retry_window_over: [
-    'The next attempt would begin after the end of the retry window, or the destination was paused until that end.',
+    'The next attempt would begin after the end of the retry window, or the destination was still paused at its end.',
     'Fix the endpoint or end the pause, then replay.',
   ],
   retry_after_exceeds_window: [
@@ -86,8 +86,8 @@ const deadLetterMeanings: Meanings<DeadLetterReason> = {
     'Replay after that delay.',
   ],
   undecodable: [
-    'Hookline cannot process the record as an event, for one of these reasons: the record is damaged; its schema is unknown, or is not that of events; its batch cannot be decompressed, or decompresses to more than 64 MiB; it has the header `canonical`, with which Hookline marks its own records, but breaks a rule; it is a delete message without a deletion; a bug of Hookline stopped the processing.',
-    'Find and correct the producer: `hookline dead-letters --json` shows the headers and the offset. In the case of a bug, the log has an error: report it.',
+    'Hookline cannot process the record as an event, for one of these reasons: the record is damaged; its schema is unknown, or is not that of events; its batch cannot be decompressed, or decompresses to more than 64 MiB; its field `canonical` is true, which only Hookline may set, but the event is not as Hookline writes it; it is a delete message, but no deletion requested it; a bug of Hookline stopped the processing.',
+    'Find and correct the producer: `hookline dead-letters --json` shows the headers and the offset. A producer other than Hookline must write `canonical: false`. In the case of a bug, the log has an error: report it.',
   ],
   invalid_message: [
     'Another program wrote the event to Kafka, and the event breaks a rule for messages. `outcomes` contains the [code of the rule](#rejected-messages).',
@@ -131,12 +131,12 @@ const deferralMeanings: Meanings<DeferralCause> = {
     'Check the outcomes of the requests to this destination.',
   ],
   not_before: [
-    'The delivery is not due yet when its wait in a retry topic ends, because its own wait (for example from `Retry-After`) is longer. It then waits in a retry topic once more.',
+    'The wait of the retry topic has ended, but the delivery must wait longer, for example because of `Retry-After`. It then waits in a retry topic once more.',
     'Nothing.',
   ],
   paused: ['The destination has `paused: true`.', 'Remove it to resume deliveries.'],
   handover: [
-    'The partition moved to another process while this delivery waited. Other deliveries of the same record were done, and the offset commit had no room to say which ones.',
+    'The partition moved to another process while this delivery waited in memory. Other deliveries of the same record were done. The metadata of the offset commit normally lists those, but had no room for them. Without the deferral, the next process would repeat them.',
     'Nothing.',
   ],
   unconfigured: [
@@ -159,8 +159,8 @@ const replayMeanings: Meanings<ReplayRefusal> = {
     'Connect them again, or use `--even-disconnected`.',
   ],
   truncated: [
-    'The record was too large for the dead-letter topic, which has only its first 64 KiB.',
-    'Within 7 days, read the whole record from the events topic: `hookline dead-letters --json` shows its topic, partition and offset.',
+    'The dead letter has only the first 64 KiB of a record that was too large for the dead-letter topic, or of a compressed Kafka batch that Hookline could not decompress.',
+    'Within 7 days, read the whole record or batch from the events topic: `hookline dead-letters --json` shows its topic, partition and offset.',
   ],
   unreadable: [
     'Another program wrote the record to the dead-letter topic, and its headers do not say which delivery it is.',
@@ -171,11 +171,14 @@ const replayMeanings: Meanings<ReplayRefusal> = {
 const sendAgain = 'Send the same request again, with the same message ids.'
 const problemMeanings: Meanings<ProblemCode> = {
   invalid_json: [
-    'The body is not JSON. Single elements of a batch that are not JSON are [rejected](#rejected-messages) alone.',
+    'The body is not JSON. If only single elements of a batch are not JSON, only these are [rejected](#rejected-messages).',
     'Fix the sender.',
   ],
   invalid_body: ['The body is JSON, but not of the form that this path requires.', '`message` says what to send.'],
-  rejected: ['Strict mode: at least one message is invalid, so none is accepted.', 'Fix the messages in `rejected`.'],
+  rejected: [
+    'The request has `X-Strict-Mode: 1`, and at least one message is invalid, so none is accepted.',
+    'Fix the messages in `rejected`.',
+  ],
   unknown_source: ['A deletion names a source that is not configured.', 'Use a configured source.'],
   invalid_write_key: ['The write key is missing or belongs to no source.', 'Use the write key of a source.'],
   invalid_operator_key: ['The operator key is missing or wrong.', 'Use a key of `operator.keys`.'],
@@ -187,10 +190,13 @@ const problemMeanings: Meanings<ProblemCode> = {
   unknown_audience: ['`audiences.list` has no audience of this name.', 'Use a configured audience.'],
   method_not_allowed: ['The path does not support this method.', 'Use a method of the `Allow` header.'],
   payload_too_large: [
-    'The request exceeds a [limit](tracking-api.md#answers) of bytes or messages.',
+    'The request exceeds a [limit](tracking-api.md#responses) of bytes or messages.',
     'Send smaller batches.',
   ],
-  rate_limited: ['The source exceeds `collector.ratePerSource`.', 'Wait for the time in `Retry-After`, as SDKs do.'],
+  rate_limited: [
+    'The source exceeds `collector.ratePerSource`. At the operator API: too many requests had a wrong key.',
+    'Wait for the time in `Retry-After`, as SDKs do.',
+  ],
   unavailable: ['Writes to Kafka fail, or the memory for request bodies is full.', sendAgain],
   malformed_request: ['The request is not valid HTTP/1.1. The connection is closed.', 'Fix the client.'],
   request_timeout: ['The request was received too slowly.', sendAgain],
@@ -204,7 +210,7 @@ const problemMeanings: Meanings<ProblemCode> = {
 
 const head = `# Errors and outcomes
 
-All codes that Hookline uses for failures, with their meaning and what to do. A code is the same in metric labels, log fields, record headers and command options.
+This page lists the codes that Hookline uses for failures, with their meaning and what to do. A code is the same in metric labels, log fields, record headers and command options.
 ${generatedFrom('the lists in the code')}
 `
 
@@ -247,7 +253,7 @@ export function errorsText(): string {
     ),
     section(
       'Error responses of the HTTP APIs',
-      'Status and `code` of an error response, as in `hookline_collector_answers_total{code}`. The [tracking API](tracking-api.md#answers) describes them for senders.',
+      'Status and `code` of an error response, as in `hookline_collector_answers_total{code}` and `hookline_operator_answers_total{code}`. The pages of the [tracking API](tracking-api.md#responses) and the [operator API](operator-api.md#responses) describe the codes of each API.',
       ['status', 'code', 'meaning', 'what to do'],
       answerRows(),
     ),

@@ -1,10 +1,10 @@
 import { z } from 'zod'
+import { Secret } from '../../../src/core/secret.ts'
 import { nearestName } from '../../../src/core/settings/advice.ts'
-import { broker, httpUrl, id, oneOf, text, topicPrefix } from '../../../src/core/settings/fields.ts'
+import { issueText } from '../../../src/core/settings/check-against-schema.ts'
 import { formatPath, type Path } from '../../../src/core/settings/problem.ts'
 import type { Credentials, Settings } from '../../../src/core/settings/settings.ts'
-import { issueText } from '../../../src/core/settings/shape.ts'
-import { Secret } from '../../../src/core/units.ts'
+import { broker, httpUrl, id, oneOf, text, topicPrefix } from '../../../src/core/settings/value-types.ts'
 import { ConfigError } from '../../client/src/errors.ts'
 import type { KafkaTransportOptions } from './kafka-transport-options.ts'
 

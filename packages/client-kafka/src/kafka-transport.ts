@@ -51,7 +51,9 @@ interface NotStored {
   readonly error: Error
 }
 
-/** The context of a batch, as in an HTTP batch: both transports give the same message. */
+/**
+ * The context of a batch, as in an HTTP batch, so that both transports produce the same message.
+ */
 const batchContext = { library }
 
 /** Writes batches to the events topic, with the same validation and format as the collector. */

@@ -156,7 +156,9 @@ function createSender(settings: QueueSettings, transport: Transport, clock: Clie
   const exit = {
     finish: () => void sender.drain(exitTimeoutMs),
     lost: () =>
-      log.warn(`${messageCount(sender.counts.waiting)} lost: the process exited before close() had resolved.`),
+      log.warn(
+        `${messageCount(sender.counts.waiting)} lost: the process exited before close() had resolved. Await close() before the process exits.`,
+      ),
   }
   return sender
 }

@@ -114,7 +114,6 @@ function objectsOf(type: CallType, call: JsonObject): JsonObject {
       throw new FieldError('not_an_object', `'${name}' must be an object.`)
   }
   if (type !== 'page' || !isObject(call['traits'])) return {}
-  // `traits` of a page is an alias of `properties`.
   return { traits: undefined, properties: { ...call['traits'], ...(call['properties'] as JsonObject | undefined) } }
 }
 

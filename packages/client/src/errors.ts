@@ -1,6 +1,6 @@
 import type { RejectionCode } from '../../../src/core/message/message.ts'
 
-/** An invalid setting. Thrown by `new Analytics`. */
+/** An invalid setting. Thrown by `new Analytics`, `close` and `kafkaTransport`. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
   readonly code = 'invalid_config'

@@ -23,8 +23,8 @@ export function guardExit(client: UnsentClient, isBusy: boolean): void {
   sending.add(client)
   if (isListening) return
   isListening = true
-  // The client's timers do not keep the process alive, so Node emits this event while they are
-  // pending. Node emits the event again when the work that a listener started has ended.
+  // The client's timers do not keep the process alive, so Node emits `beforeExit` while they are
+  // pending. Node emits it again when the work that a listener started has ended.
   process.on('beforeExit', () => {
     for (const client of sending) client.finish()
   })

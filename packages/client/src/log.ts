@@ -42,7 +42,10 @@ export function createLog({ write, clock, debugging }: LogDeps): ClientLog {
         known.suppressed += messageIds.length
         return
       }
-      const more = known.suppressed === 0 ? '' : ` Not delivered earlier for the same reason: ${known.suppressed}.`
+      const more =
+        known.suppressed === 0
+          ? ''
+          : ` Earlier failures with the same cause that were not logged: ${messageCount(known.suppressed)}.`
       warn(
         `${messageCount(messageIds.length)} not delivered: ${reason} (${code}). ${detail}${more} Set 'onFailure' to handle these messages.`,
       )

@@ -11,13 +11,16 @@ export type OnFull = 'error' | 'drop-oldest' | 'wait'
 /** The options of the queue and its listeners. Times are in milliseconds. */
 export interface QueueOptions {
   /**
-   * Number of queued messages that starts a flush, and the maximum per request while the queue is
-   * short. From 1 to 2500, default 20.
+   * Number of queued messages that starts a flush. A request has at most this number of messages,
+   * or 2500 while more than ten times this number are queued. From 1 to 2500, default 20.
    */
   readonly size?: number | undefined
   /** Alias of `size`. */
   readonly flushAt?: number | undefined
-  /** Time after a flush at which the next flush starts. Default 5000. */
+  /**
+   * Maximum time that a message waits until its flush starts, if no earlier batch is being sent.
+   * Default 5000.
+   */
   readonly flushAfter?: number | undefined
   /** Alias of `flushAfter`. */
   readonly interval?: number | undefined
@@ -32,7 +35,7 @@ export interface QueueOptions {
   /**
    * What a call does when the queue is full. `error` (default): it throws `QueueFull`.
    * `drop-oldest`: it drops the oldest message. `wait`: its promise resolves when the queue has
-   * room.
+   * room; above twice the limits it throws `QueueFull`.
    */
   readonly onFull?: OnFull | undefined
   /** Called with messages that were not delivered. Without it, failures are logged on stderr. */
@@ -181,7 +184,7 @@ const numbersOf =
     if (given.some(other => !Object.is(options[other], options[name])))
       throw new ConfigError(
         name,
-        `'${given.join("' and '")}' are names of the same setting with different values: use one of them.`,
+        `'${given.join("' and '")}' are two names of the same setting, but have different values: set only one of them.`,
       )
     const value = options[name] ?? fallback
     if (Number.isInteger(value) && value >= minimum && value <= maximum) return value

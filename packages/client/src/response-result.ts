@@ -1,7 +1,7 @@
 import { isObject } from '../../../src/core/message/json.ts'
-import { parseRetryAfter } from './backoff.ts'
 import type { FailureCause } from './failure.ts'
 import type { Entry } from './queue.ts'
+import { parseRetryAfter } from './retry-after.ts'
 import type { RejectedMessage, SendResult } from './transport.ts'
 
 /** The parts of an HTTP response that decide its result. */

@@ -3,10 +3,10 @@ import type { Cancel } from './clock.ts'
 import type { Counts } from './counts.ts'
 import { Closed, QueueFull } from './errors.ts'
 import { type Failure, type FailureCause, type FailureReason, failureOf } from './failure.ts'
-import { FlushWaiters } from './flush-waiters.ts'
 import type { QueueSettings } from './options.ts'
 import { type BatchLimits, type Entry, MessageQueue, maxBatchBytes, maxBatchMessages, type Queued } from './queue.ts'
 import type { RejectedMessage, SendResult } from './transport.ts'
+import { WaitingCallers } from './waiting-callers.ts'
 
 /** Above this number of queued batches, the client sends requests of the maximum size. */
 const catchUpBatches = 10
@@ -18,7 +18,10 @@ export interface SenderDeps extends Omit<AttemptDeps, 'maxRetries'> {
   >
   readonly onSent: (messages: readonly Entry[]) => void
   readonly onFailure: (failure: Failure) => void
-  /** Called with `true` when the first message is queued, and `false` when none is left. */
+  /**
+   * Called with `true` when a message is queued while no other waits, and with `false` when none is
+   * left.
+   */
   readonly onBusy: (busy: boolean) => void
 }
 
@@ -31,7 +34,7 @@ const resolved = Promise.resolve()
 export class Sender {
   readonly #deps: SenderDeps
   readonly #queue = new MessageQueue()
-  readonly #awaited: FlushWaiters
+  readonly #awaited: WaitingCallers
   /**
    * Batches that were taken from the queue and have no result yet. The first is being sent. The
    * others are the remaining parts of a batch that was too large.
@@ -50,7 +53,7 @@ export class Sender {
 
   constructor(deps: SenderDeps) {
     this.#deps = deps
-    this.#awaited = new FlushWaiters(() => deps.clock.keepAlive())
+    this.#awaited = new WaitingCallers(() => deps.clock.keepAlive())
   }
 
   get counts(): Counts {

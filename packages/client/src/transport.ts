@@ -40,6 +40,6 @@ export interface Transport {
   readonly envelopeBytes: number
   /** Makes one attempt. `retry` is 0 for the first attempt. The signal cancels the attempt. */
   send(batch: Batch, retry: number, signal: StopSignal): Promise<SendResult>
-  /** Closes connections after the last attempt. Can be called again. */
+  /** Closes connections after the last attempt. It may be called more than once. */
   close?(): Promise<void>
 }

@@ -1,7 +1,8 @@
 import { type AudienceInput, fromInputRecord, type InputRecord, toInputRecord } from '../../core/audience/input.ts'
-import type { MembershipRecord } from '../../core/audience/record.ts'
+import type { MembershipRecord } from '../../core/audience/membership-record.ts'
 import type { Clock, DecodedValue, ValueCodec } from '../../core/ports.ts'
-import { avroCodecs, readSchemaText } from './confluent-codec.ts'
+import { avroCodecs } from './confluent-codec.ts'
+import { readSchemaText } from './own-schemas.ts'
 import type { Registry } from './schema-registry.ts'
 
 /** The schema of the audience-input topic, as `hookline schemas register` registers it. */

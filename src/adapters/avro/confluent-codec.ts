@@ -1,94 +1,8 @@
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import avsc from 'avsc'
 import type { Clock, SchemaNeeded, Undecodable } from '../../core/ports.ts'
+import { SchemaNotRegistered, subjectOf } from './own-schemas.ts'
 import { type Registry, RegistryUnavailable } from './schema-registry.ts'
-
-/** How long the codec treats a schema id as unknown after the registry did not know it. */
-const unknownForMs = 30_000
-/** The maximum number of unknown ids that the codec remembers; it forgets the oldest first. */
-const maxRemembered = 10_000
-/**
- * The maximum difference between a plausible id and the highest known id. Registries number their
- * schemas consecutively, so a higher id most likely comes from a value that is not Avro.
- */
-const plausibleLead = 1_000_000
-/** The rate limit of look-ups for implausible ids: a burst of 20, then one per second. */
-const implausible = { burst: 20, perMs: 1 / 1_000 }
-
-/**
- * Decides for which schema ids to ask the registry, and remembers ids that the registry does not
- * have. Values that are not Avro contain random ids, which must not flood the registry with
- * requests.
- */
-export class UnknownSchemaIds {
-  readonly #clock: Pick<Clock, 'monotonic'>
-  /** The monotonic time until which each id counts as unknown; the oldest entry comes first. */
-  readonly #until = new Map<number, number>()
-  #highestKnown: number
-  /** The number of look-ups of implausible ids that are allowed now (a token bucket). */
-  #tokens = implausible.burst
-  #refilledAt: number
-
-  constructor(clock: Pick<Clock, 'monotonic'>, knownId: number) {
-    this.#clock = clock
-    this.#highestKnown = knownId
-    this.#refilledAt = clock.monotonic()
-  }
-
-  noteKnown(id: number): void {
-    this.#until.delete(id)
-    this.#highestKnown = Math.max(this.#highestKnown, id)
-  }
-
-  noteUnknown(id: number): void {
-    this.#until.delete(id)
-    this.#until.set(id, this.#clock.monotonic() + unknownForMs)
-    if (this.#until.size > maxRemembered) this.#until.delete(this.#until.keys().next().value as number)
-  }
-
-  get size(): number {
-    return this.#until.size
-  }
-
-  /** Whether the registry said within the last 30 s that it does not know the id. */
-  has(id: number): boolean {
-    return this.#clock.monotonic() < (this.#until.get(id) ?? Number.NEGATIVE_INFINITY)
-  }
-
-  /**
-   * The reason not to ask the registry for this id now; `undefined` when a look-up is allowed. A
-   * look-up of an implausible id takes a token.
-   */
-  refusal(id: number): string | undefined {
-    const now = this.#clock.monotonic()
-    if (this.has(id)) return 'the registry does not have this id'
-    if (id > 0 && id <= this.#highestKnown + plausibleLead) return undefined
-    if (id <= 0) return 'schema ids are positive'
-    this.#tokens = Math.min(implausible.burst, this.#tokens + (now - this.#refilledAt) * implausible.perMs)
-    this.#refilledAt = now
-    if (this.#tokens < 1) return 'it is far above all known ids, and too many look-ups of unknown ids have failed'
-    this.#tokens--
-    return undefined
-  }
-}
-
-/** The registry does not have Hookline's own schema, with which Hookline would write records. */
-export class SchemaNotRegistered extends Error {
-  override readonly name = 'SchemaNotRegistered'
-  readonly code = 'schema_not_registered'
-}
-
-/** The registry subject of a topic's values, by Confluent's default naming (TopicNameStrategy). */
-export const subjectOf = (topic: string): string => `${topic}-value`
-
-const require = createRequire(import.meta.url)
-/**
- * Reads one of Hookline's schemas from the folder `schemas/` of the running package. Returns the
- * text that `hookline schemas register` registers.
- */
-export const readSchemaText = (file: string): string =>
-  JSON.stringify(JSON.parse(readFileSync(require.resolve(`#schemas/${file}.avsc`), 'utf8')))
+import { UnknownSchemaIds } from './unknown-schema-ids.ts'
 
 /**
  * Describes the values of a topic. `Value` is the type that the code uses, `Stored` the record of
@@ -108,7 +22,7 @@ export interface ValueFormat<Value, Stored, Read, Context> {
 /** Encodes and decodes the values of one topic in Confluent's wire format. */
 export interface AvroCodec<Value, Read, Context> {
   encode(value: Value): Buffer
-  /** Returns `schema_needed` until `learn` has fetched the writer's schema. */
+  /** Returns `schema_needed` when `learn` has to fetch the writer's schema first. */
   decode(value: Buffer, context: Context): Read | Undecodable | SchemaNeeded
   /**
    * Fetches the schema of a writer. Resolves with false when the registry does not have the id, and
@@ -168,8 +82,9 @@ export function avroCodecs<Value, Stored, Read, Context>({
     const encodeStored = createEncoder<Stored>(ownType, own.id)
 
     /**
-     * Checks that the registry still has Hookline's own schema. If it does not, the registry was
-     * replaced or has lost its data, and a schema that it lacks must not dead-letter records.
+     * Called when the registry returns no usable schema for an id. Checks that the registry still
+     * has Hookline's own schema. If it does not, the registry was replaced or has lost its data,
+     * and the failed look-up must not dead-letter a record.
      * @throws RegistryUnavailable
      */
     async function requireSameRegistry(id: number): Promise<void> {

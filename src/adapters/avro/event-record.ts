@@ -1,8 +1,9 @@
-import { forgedCanonicalFault } from '../../core/delivery/check-canonical-event.ts'
 import type { Event, EventOrigin } from '../../core/message/event.ts'
+import { forgedCanonicalFault } from '../../core/message/forged-canonical-event.ts'
+import type { JsonText } from '../../core/message/json-text.ts'
 import type { MessageType } from '../../core/message/message.ts'
 import type { Decoded } from '../../core/ports.ts'
-import { type EpochMs, epochMs, type JsonText } from '../../core/units.ts'
+import { type EpochMs, epochMs } from '../../core/time.ts'
 
 /** An event record as its Avro schema (`schemas/hookline.events-value.avsc`) defines it. */
 export interface EventRecord {
@@ -65,8 +66,9 @@ function originRecordOf(origin: EventOrigin | undefined): EventRecord['origin'] 
 
 /**
  * Converts an Avro record to an event. A record of another producer (`canonical` is false) is not
- * validated here; `normaliseEvent` does that. A missing message id becomes `''`. The argument
- * `receivedAt` replaces a missing receive time, and the receive time replaces a missing timestamp.
+ * validated here; `normaliseEvent` does that. A record with `canonical: true` that Hookline cannot
+ * have written is undecodable. A missing message id becomes `''`. The argument `receivedAt`
+ * replaces a missing receive time, and the receive time replaces a missing timestamp.
  */
 export function fromEventRecord(record: EventRecord, receivedAt: EpochMs): Decoded {
   const received = record.receivedAt === null ? receivedAt : epochMs(record.receivedAt)
@@ -95,9 +97,9 @@ export function fromEventRecord(record: EventRecord, receivedAt: EpochMs): Decod
   }
   if (!record.canonical) return { kind: 'event', event }
   const fault = record.timestamp === null ? 'it has no timestamp' : forgedCanonicalFault(event)
-  return fault === undefined
-    ? { kind: 'event', event }
-    : { kind: 'undecodable', detail: `the event has canonical: true, which only Hookline may set, but ${fault}` }
+  if (fault === undefined) return { kind: 'event', event }
+  const wrong = `another producer set canonical: true in this event, which only Hookline may do (${fault})`
+  return { kind: 'undecodable', detail: `${wrong}; the producer must write canonical: false` }
 }
 
 function originOf({ origin }: EventRecord): EventOrigin | undefined {

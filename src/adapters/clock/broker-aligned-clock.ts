@@ -1,5 +1,5 @@
-import { type EpochMs, epochMs } from '../../core/units.ts'
-import type { BrokerClockReading } from '../kafka/producer/produce-batch.ts'
+import { type EpochMs, epochMs } from '../../core/time.ts'
+import type { BrokerClockReading } from '../kafka/producer/produce-response.ts'
 
 /** The clocks of a machine, in milliseconds. */
 export interface TimeSources {
@@ -19,7 +19,7 @@ export interface BrokerAlignedClock {
    * wall clock.
    */
   offset(): number
-  /** Adjusts the time to the append time that a broker reported. */
+  /** Adds a broker's append time to the latest reports. Their median corrects the time. */
   learn(reading: BrokerClockReading): void
   /** When the last report of a broker arrived, in monotonic milliseconds. */
   learnedAt(): number

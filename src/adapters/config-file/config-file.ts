@@ -1,21 +1,21 @@
+import { countWithNoun } from '../../core/count-with-noun.ts'
 import { maskUnknownKeys } from '../../core/settings/advice.ts'
-import { type NamedFileState, notNeeded } from '../../core/settings/named-files.ts'
+import { isNeeded, type NamedFileState, notNeeded } from '../../core/settings/named-files.ts'
 import { formatPath, maxProblems, type Path, valueAt, wholeFile } from '../../core/settings/problem.ts'
-import { everyService, isNeeded, type ServiceName } from '../../core/settings/services.ts'
+import { everyService, type ServiceName } from '../../core/settings/service-names.ts'
 import type { Destination, Settings } from '../../core/settings/settings.ts'
 import { draftFrom, settingsFrom } from '../../core/settings/validate.ts'
-import { countWithNoun } from '../../core/units.ts'
-import { placeOfFile } from './destinations-from.ts'
-import { takenIds, unlistedOf, withoutFiles } from './exclude.ts'
+import { placeOfFile } from './destination-directories.ts'
 import {
-  type ConfigSources,
+  type ConfigFiles,
   type Environment,
   type LocatedProblem,
-  readSources,
+  readConfigFiles,
   resolveFileName,
   startsWith,
-} from './read-sources.ts'
+} from './read-config-files.ts'
 import { type ConfigSnapshot, createConfigSnapshot } from './snapshot.ts'
+import { takenIds, unlistedOf, withoutFiles } from './unusable-files.ts'
 
 /** A problem in a configuration file. Lines and columns count from 1. */
 export interface Problem {
@@ -26,8 +26,11 @@ export interface Problem {
   readonly file: string
   readonly line: number
   readonly column: number
-  /** The key, as in `destinations[0].webhooks[5]`, or `the file` for a problem without a key. */
-  readonly path: string
+  /**
+   * The key, as in `destinations[0].webhooks[5]`, or `the file` for a problem without a key.
+   * `undefined` for the number of problems that are not shown.
+   */
+  readonly path: string | undefined
   readonly message: string
   readonly hint: string
 }
@@ -53,17 +56,18 @@ export type LoadResult =
   | Loaded
   | { readonly kind: 'refused'; readonly problems: readonly Problem[]; readonly snapshot: ConfigSnapshot }
 
-/** Formats a problem as `FILE:LINE:COL: path: message (hint)`. */
+/** Formats a problem as `FILE:LINE:COL: path: message (hint)`, or without `path: `. */
 export function formatProblem({ file, line, column, path, message, hint }: Problem): string {
-  return `${file}:${line}:${column}: ${path}: ${message} (${hint})`
+  const subject = path === undefined ? '' : `${path}: `
+  return `${file}:${line}:${column}: ${subject}${message} (${hint})`
 }
 
 /**
  * Loads a configuration file with the files that it names and that `services` need. All problems
  * are reported together, as a result and not as a rejection.
  *
- * A `destinationsFrom` file that cannot be used is left out. The destination that it had in the
- * previous load, `before`, stays in use.
+ * A `destinationsFrom` file that cannot be used is left out. The destination that it had when it
+ * was last valid stays in use. It comes from the previous load, `before`.
  */
 export async function loadConfigFile(
   path: string,
@@ -72,53 +76,53 @@ export async function loadConfigFile(
   services: ReadonlySet<ServiceName> = everyService,
 ): Promise<LoadResult> {
   const snapshot = createConfigSnapshot()
-  const gathered = await readSources(snapshot, path, env, before?.snapshot.paths())
-  if (gathered.input === undefined) return refused(gathered.problems, gathered.files, snapshot)
+  const configFiles = await readConfigFiles(snapshot, path, env, before?.snapshot.paths())
+  if (configFiles.input === undefined) return refused(configFiles.problems, configFiles.files, snapshot)
   const substituted = new Map(
-    gathered.substituted.map(({ path: at, variables }) => [formatPath(at), variables] as const),
+    configFiles.substituted.map(({ path: at, variables }) => [formatPath(at), variables] as const),
   )
-  const draft = draftFrom(gathered.input, substituted)
+  const draft = draftFrom(configFiles.input, substituted)
   const contents = new Map<string, NamedFileState>(draft.files.map(({ name }) => [name, notNeeded]))
   const needed = draft.files.filter(file => isNeeded(file.path, services))
   for (const name of new Set(needed.map(file => file.name)))
     contents.set(
       name,
-      await snapshot.text(...placeOfFile(name, gathered.directories, each => resolveFileName(path, each))),
+      await snapshot.text(...placeOfFile(name, configFiles.directories, each => resolveFileName(path, each))),
     )
   const result = settingsFrom(draft, contents)
-  const found = result.kind === 'refused' ? result.problems.map(gathered.locate) : []
-  const problems = [...gathered.problems, ...found.filter(problem => !isReportedAlready(problem, gathered))]
+  const found = result.kind === 'refused' ? result.problems.map(configFiles.locate) : []
+  const problems = [...configFiles.problems, ...found.filter(problem => !isReportedAlready(problem, configFiles))]
   if (result.kind === 'accepted' && problems.length === 0)
     return {
       kind: 'loaded',
       settings: result.settings,
       snapshot,
       problems: [],
-      byFile: byFileOf(gathered, result.settings),
+      byFile: byFileOf(configFiles, result.settings),
     }
 
   const unusable = new Set(problems.filter(({ isExcluded }) => isExcluded !== true).map(({ file }) => file))
-  if (unusable.has(path)) return refused(problems, gathered.files, snapshot)
+  if (unusable.has(path)) return refused(problems, configFiles.files, snapshot)
   const lastGood: Loaded['byFile'] = before?.byFile ?? new Map()
-  const foreign = takenIds(gathered, unusable, lastGood).map(gathered.locate)
+  const foreign = takenIds(configFiles, unusable, lastGood).map(configFiles.locate)
   for (const { file } of foreign) unusable.add(file)
   problems.push(...foreign)
-  const reduced = withoutFiles(gathered, unusable, lastGood)
+  const reduced = withoutFiles(configFiles, unusable, lastGood)
   const rest = settingsFrom(draftFrom(reduced.input, substituted), contents)
   if (rest.kind === 'refused')
-    return refused([...problems, ...rest.problems.map(gathered.locate)], gathered.files, snapshot)
+    return refused([...problems, ...rest.problems.map(configFiles.locate)], configFiles.files, snapshot)
   const destinations = rest.settings.destinations.map(each => reduced.standIns.get(each.id) ?? each)
   const settings = { ...rest.settings, destinations, excluded: reduced.excluded }
-  const isKept = (file: string): boolean => unusable.has(file) || unlistedOf(file, gathered) !== undefined
+  const isKept = (file: string): boolean => unusable.has(file) || unlistedOf(file, configFiles) !== undefined
   const byFile = new Map([
     ...[...lastGood].filter(([file]) => isKept(file)),
-    ...[...byFileOf(gathered, settings)].filter(([file]) => !unusable.has(file)),
+    ...[...byFileOf(configFiles, settings)].filter(([file]) => !unusable.has(file)),
   ])
-  return { kind: 'loaded', settings, snapshot, problems: shownOf(problems, gathered.files), byFile }
+  return { kind: 'loaded', settings, snapshot, problems: shownOf(problems, configFiles.files), byFile }
 }
 
 /** The destination of each `destinationsFrom` file. */
-function byFileOf({ parts }: ConfigSources, { destinations }: Settings): ReadonlyMap<string, Destination> {
+function byFileOf({ parts }: ConfigFiles, { destinations }: Settings): ReadonlyMap<string, Destination> {
   const byId = new Map<unknown, Destination>(destinations.map(destination => [destination.id, destination]))
   return new Map(
     parts.flatMap(({ file, value }) => {
@@ -132,15 +136,15 @@ function byFileOf({ parts }: ConfigSources, { destinations }: Settings): Readonl
  * Whether the problem follows from one that is reported already. For example, a value that could
  * not be read is not also reported as missing.
  */
-function isReportedAlready({ at }: LocatedProblem, { problems, input }: ConfigSources): boolean {
+function isReportedAlready({ at }: LocatedProblem, { problems, input }: ConfigFiles): boolean {
   return problems.some(
     form => startsWith(at, form.at) && (isSameId(at, form.at) || valueAt(input, form.at) === undefined),
   )
 }
 
 /**
- * Whether both problems are about the same id. Each file with an id of another directory has its
- * own report, so a further report that the id is not unique would add nothing.
+ * Whether both problems are about the same id. If it is reported already that the id belongs to
+ * another directory, the report that it is not unique would add nothing.
  */
 const isSameId = (at: Path, other: Path): boolean =>
   at.at(-1) === 'id' && at.length === other.length && startsWith(at, other)
@@ -150,7 +154,7 @@ function refused(problems: readonly LocatedProblem[], files: readonly string[], 
   return { kind: 'refused', snapshot, problems: shownOf(problems, files) }
 }
 
-/** The problems to show: the first `maxProblems` of them, without keys that may be secrets. */
+/** The first `maxProblems` problems, without keys that may be secrets, and the number of others. */
 function shownOf(problems: readonly LocatedProblem[], files: readonly string[]): readonly Problem[] {
   const orderOf = new Map(files.map((file, index) => [file, index]))
   const order = ({ file }: LocatedProblem): number => orderOf.get(file) ?? -1
@@ -169,5 +173,5 @@ function shownOf(problems: readonly LocatedProblem[], files: readonly string[]):
   if (next === undefined) return shown
   const { file, line, column } = next
   const message = `${countWithNoun(sorted.length - maxProblems, 'more problem')} not shown`
-  return [...shown, { file, line, column, message, path: wholeFile, hint: 'fix the problems above first' }]
+  return [...shown, { file, line, column, message, path: undefined, hint: 'fix the problems above first' }]
 }

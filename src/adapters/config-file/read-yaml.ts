@@ -11,9 +11,9 @@ import {
   Parser,
   type YAMLError,
 } from 'yaml'
+import type { Objection } from '../../core/objection.ts'
 import { keyNames } from '../../core/settings/json-schema.ts'
 import { formatPath, type Path } from '../../core/settings/problem.ts'
-import type { Objection } from '../../core/units.ts'
 import type { Environment } from './environment.ts'
 import { plainValue, type SubstitutedVariable } from './plain-value.ts'
 
@@ -37,8 +37,8 @@ function syntaxText({ code, message }: YAMLError): string {
 
 /** Replacements for parser messages that quote the source in their middle. */
 const ownTexts: Partial<Record<YAMLError['code'], string>> = {
-  BAD_DIRECTIVE: 'a directive cannot be used here',
-  TAG_RESOLVE_FAILED: 'a tag cannot be used here',
+  BAD_DIRECTIVE: 'a directive (a line that begins with %) cannot be used here',
+  TAG_RESOLVE_FAILED: 'a tag (!…) cannot be used here',
 }
 
 function syntaxHint({ code }: YAMLError, line: string): string {
@@ -50,11 +50,15 @@ function syntaxHint({ code }: YAMLError, line: string): string {
     case 'BAD_SCALAR_START':
     case 'BLOCK_AS_IMPLICIT_KEY':
       return 'put the text in quotes'
+    case 'BAD_DIRECTIVE':
+      return 'remove the line'
+    case 'TAG_RESOLVE_FAILED':
+      return 'remove the tag, or put the text in quotes'
     case 'BAD_INDENT':
       return 'start all entries of one mapping or list at the same column'
     default:
       return /[[{,]/.test(line.slice(0, Math.max(0, line.lastIndexOf('${'))))
-        ? `put \${…} in quotes between { } or [ ]`
+        ? `between { } or [ ], write \${…} in quotes`
         : 'check the quotes, brackets, colons and indentation here and just before'
   }
 }

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { constants, type Stats } from 'node:fs'
 import { open, readdir, realpath, stat } from 'node:fs/promises'
 import { sep } from 'node:path'
+import type { Objection } from '../../core/objection.ts'
 import type { FileContent } from '../../core/settings/named-files.ts'
-import type { Objection } from '../../core/units.ts'
 
 export type DirectoryContent =
   | { readonly kind: 'read'; readonly names: readonly string[] }
@@ -153,12 +153,15 @@ async function readNames(directory: string): Promise<DirectoryContent> {
 /** Hint for a missing file that the configuration file names. */
 export const missingFileHint = 'create it, or correct its name: names are relative to the configuration file'
 /** Hint for a missing file that a `destinationsFrom` file names. */
-export const missingNestedFileHint = 'create it, or correct its name: names are relative to the directory'
+export const missingNestedFileHint = 'create it, or correct its name: names are relative to the directory of this file'
 const unreadable = 'allow the user of this process to read it'
 
 const objections = {
   ENOENT: { message: 'does not exist', hint: undefined },
-  ENOTDIR: { message: 'is not a directory', hint: undefined },
+  ENOTDIR: {
+    message: 'cannot be opened: a file is where a directory is needed',
+    hint: 'correct the path, or replace that file with a directory',
+  },
   EISDIR: { message: 'is a directory', hint: 'name a file in it' },
   EACCES: { message: 'cannot be read: permission denied', hint: unreadable },
   EAGAIN: { message: 'is not a regular file', hint: 'name a regular file' },
@@ -166,7 +169,7 @@ const objections = {
   ERR_ENCODING_INVALID_ENCODED_DATA: { message: 'is not UTF-8 text', hint: 'save it as UTF-8' },
 } as const satisfies Record<string, Pick<Objection, 'message'> & { readonly hint: string | undefined }>
 
-/** Converts a file system error to a problem. `misnamedHint` is the hint for a missing file. */
+/** Converts a file system error to a problem. `misnamedHint` is the hint for a missing path. */
 function objectionOf(error: unknown, misnamedHint: string): Objection {
   const { code } = error as NodeJS.ErrnoException
   if (code === undefined) throw error
@@ -174,5 +177,5 @@ function objectionOf(error: unknown, misnamedHint: string): Objection {
     const { message, hint = misnamedHint } = objections[code as keyof typeof objections]
     return { message, hint }
   }
-  return { message: `cannot be read (${code})`, hint: 'check whether another program can read it' }
+  return { message: `cannot be read: ${code}`, hint: 'check whether another program can read it' }
 }

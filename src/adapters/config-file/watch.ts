@@ -1,10 +1,10 @@
 import type { Clock } from '../../core/ports.ts'
 import { changeBetween, type SettingsChange, withLiveSettings } from '../../core/settings/differences.ts'
-import type { ServiceName } from '../../core/settings/services.ts'
+import type { ServiceName } from '../../core/settings/service-names.ts'
 import type { Settings } from '../../core/settings/settings.ts'
-import { type DurationMs, durationMs } from '../../core/units.ts'
+import { type DurationMs, durationMs } from '../../core/time.ts'
 import { type Loaded, type LoadResult, loadConfigFile, type Problem } from './config-file.ts'
-import type { Environment } from './read-sources.ts'
+import type { Environment } from './read-config-files.ts'
 
 export interface ConfigWatch {
   /**

@@ -32,8 +32,8 @@ interface StoreOptions {
 }
 
 /**
- * Growth factor of the capacity. With this factor, a body uses at most a quarter more memory than
- * its size, in a few dozen parts.
+ * Growth factor of the capacity. While a body of more than `firstBytes` arrives, its parts take at
+ * most a quarter more memory than its size, and there are at most a few dozen of them.
  */
 const growth = 1.25
 /**

@@ -26,7 +26,7 @@ interface Deps {
 const searchedBytes = 65_536
 /**
  * Maximum size of a body whose beginning does not name a source. SDKs that send the key in the
- * body, often after the batch, send at most 512,000 bytes. The limit is twice this size.
+ * body, often after the batch, send at most 512,000 bytes. The limit is about twice this size.
  */
 const maxKeylessBytes = 1_048_576
 

@@ -19,12 +19,12 @@ const pieceBytes = 65_536
 
 /**
  * Maximum ratio of unpacked to packed bytes. JSON with an id in each message stays far below it.
- * Bodies up to `above` bytes, which include the batches of SDKs, are not checked.
+ * Bodies of at most `above` unpacked bytes, such as the batches of SDKs, are not checked.
  */
 const maxRatio = { factor: 100, above: 524_288 } as const
 
 interface Limits {
-  /** Maximum unpacked bytes. It may change while the body is unpacked. */
+  /** Maximum unpacked bytes at present. It rises when `onBytes` finds the write key. */
   readonly limit: number
   /**
    * Called after each chunk with all bytes so far. A response that it returns ends the unpacking.
@@ -190,10 +190,12 @@ function receive(request: IncomingMessage, deps: Deps): Promise<Received> {
   }
 
   // This function is not created within the assignment below, because V8 would then allocate the
-  // function in the old generation, together with the body that it references (decision 43).
+  // function in the old generation, together with the body that it references
+  // (docs/decisions/0043, rule 10).
   const onBodyAborted = (answer: HttpResponse): void => settle(refuse(answer))
   connection.onBodyAborted = onBodyAborted
-  // The listener of `error` does nothing: `close` follows. Without it, errors end the process.
+  // The listener of `error` does nothing, because `close` follows. Without a listener, an error
+  // would end the process.
   request
     .on('data', onData)
     .on('end', onEnd)

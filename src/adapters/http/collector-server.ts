@@ -35,8 +35,9 @@ export interface TrackingServer {
   /** Starts to listen. Returns `http://host:port` with the actual port. */
   start(): Promise<string>
   /**
-   * Stops gracefully: each connection may send one more request, requests in progress are answered,
-   * and new ones are not accepted. Resolves when all connections are closed.
+   * Stops gracefully: for `limits.lastCall`, connections are still accepted, and each may send one
+   * more request. Requests without a response after `limits.drain` are aborted. Resolves when all
+   * connections are closed.
    */
   stop(): Promise<void>
 }

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { Clock, Logger } from '../../core/ports.ts'
 import type { ListenAddress } from '../../core/settings/settings.ts'
-import { AddressCounter, limitAddresses } from './client-address.ts'
+import { AddressCounter, limitAddresses } from './address-limits.ts'
 import { isPreflight, preflight } from './cors.ts'
 import { createNodeServer } from './node-server.ts'
 import { type Connections, createConnections, everyMethod } from './open-connections.ts'
@@ -40,8 +40,9 @@ export interface HttpServer {
   /** Starts to listen. Returns `http://host:port` with the actual port. */
   start(): Promise<string>
   /**
-   * Stops gracefully: each connection may send one more request, requests in progress are answered,
-   * and new ones are not accepted. Resolves when all connections are closed.
+   * Stops gracefully: for `limits.lastCall`, connections are still accepted, and each may send one
+   * more request. Requests without a response after `limits.drain` are aborted. Resolves when all
+   * connections are closed.
    */
   stop(): Promise<void>
 }
@@ -82,7 +83,7 @@ export function createHttpServer(deps: Deps): HttpServer {
     const { message, stack } = error instanceof Error ? error : new Error(String(error))
     logger.error(
       { route: request.routeOptions.url, ...known, error: message, stack },
-      'HTTP request failed with an internal error',
+      'HTTP request failed because of a bug in hookline (report this line)',
     )
     send(request, reply, problem('internal_error', 'An internal error occurred: send the request again later.'))
   }

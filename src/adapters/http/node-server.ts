@@ -13,7 +13,8 @@ export function createNodeServer(handler: RequestListener, limits: HttpLimits): 
       requestTimeout: limits.requestTimeout,
       connectionsCheckingInterval: limits.checkEvery,
       keepAliveTimeout: limits.keepAlive,
-      // The Host header is checked in json-api-server.ts, because Node's own 400 response has no body.
+      // The Host header is checked in json-api-server.ts, because Node's own 400 response has no
+      // body.
       requireHostHeader: false,
     },
     handler,

@@ -80,14 +80,14 @@ export function createConnections({ limits, clock, onAnswer }: Deps): Connection
       const state = states.get(socket)
       // The parser reports the same error again with each chunk that follows.
       if (state === undefined || state.isLast) return
-      // A long body is exempt from this timeout, which Node reports only once per request. Its
-      // reader checks the progress instead.
+      // The progress of a long body is checked by its reader, so this timeout is ignored. Node
+      // reports it only once per request: it does not come again for the same body.
       if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT' && state.isLong && state.current?.complete === false) return
       state.isLast = true
       if (!socket.writable || isConnectionError(error)) socket.destroy()
       else if (state.current?.complete === false) breakOff(state, socket, answerTo(error))
-      // While requests are in progress, no response is sent for the error. The response to the last
-      // request closes the connection.
+      // While requests are in progress, no response is sent for the error. Their next response
+      // closes the connection (`isLast`).
       else if (state.requestsInProgress === 0) refuse(socket, error)
     })
     server.on('connect', (_request, socket: Socket) => {
@@ -120,8 +120,9 @@ export function createConnections({ limits, clock, onAnswer }: Deps): Connection
   }
 
   /**
-   * Sends a response and closes the connection. Data that still arrives is discarded for a while,
-   * because closing immediately would reset the connection and lose the response.
+   * Sends a response, then discards data that still arrives, and closes the connection when the
+   * client does or after `limits.linger.time`. Closing immediately would reset the connection and
+   * lose the response.
    */
   function farewell(socket: Socket, answer: HttpResponse): void {
     onAnswer(answer)

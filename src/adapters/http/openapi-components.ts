@@ -13,11 +13,13 @@ const meanings = {
   forbidden: 'the key has the role `read`, which allows GET and HEAD only',
   unknown_audience: '`audiences.list` has no audience with this name',
   invalid_write_key: 'the request has no write key, or no source has this write key',
-  not_found: 'this path does not exist, or no source has this write key',
+  not_found: 'this path does not exist, or no source has the write key in it, or no deletion has the id in it',
   request_timeout: 'the request arrived too slowly; send the request again',
-  payload_too_large: 'the uncompressed body is larger than `collector.maxBodyBytes` (4 MiB); send smaller batches',
+  payload_too_large:
+    'the uncompressed body is larger than `collector.maxBodyBytes` (default: 4 MiB); send smaller batches',
   expectation_failed: 'the `Expect` header has a value other than `100-continue`',
-  rate_limited: 'the source sends more messages per second than `collector.ratePerSource`',
+  rate_limited:
+    'the source sends more messages per second than `collector.ratePerSource`; send the request again after the time in `Retry-After`',
   headers_too_large: 'the request headers have more than 16 KiB or 200 fields',
   internal_error: 'an internal error of Hookline; send the request again later',
   unavailable:
@@ -52,7 +54,11 @@ export const responses = {
   ListNotTaken: refusal('invalid_body', 'malformed_request'),
   InvalidOperatorKey: refusal('invalid_operator_key'),
   Forbidden: refusal('forbidden'),
-  TooManyWrongKeys: refusal('rate_limited'),
+  TooManyWrongKeys: {
+    ...refusal('rate_limited'),
+    description:
+      '`rate_limited`: too many requests had no valid operator key; send a valid key after the time in `Retry-After`.',
+  },
   UnknownAudience: refusal('unknown_audience', 'not_found'),
   Timeout: refusal('request_timeout'),
   TooLarge: refusal('payload_too_large'),

@@ -12,10 +12,7 @@ import {
 import { operatorSchemas, schemas } from './openapi-schemas.ts'
 import { deletionPath, deletionsPath, documentPath, syncsPath } from './paths.ts'
 
-/*
- * Requests and responses of the operator API as JSON Schema (draft 2020-12). Unknown properties are
- * not allowed in either direction, so a misspelt one is an error.
- */
+/* The paths of the operator API as OpenAPI 3.1. `operatorSchemas` has their JSON bodies. */
 
 const syncParameters = [
   {
@@ -36,7 +33,7 @@ const syncParameters = [
 const line = {
   type: 'string',
   description:
-    'One user: a JSON object `{"userId", "value"}`, the id as a JSON string or number, or the plain id. The list is CSV when its first line has a field `userId`.',
+    'One user: a JSON object `{"userId", "value"}`, the id as a JSON string or number, or the plain id. Without a value, the user is added to the audience; a computed trait needs a value. The list is CSV when its first line has a field `userId`.',
 }
 
 /** The format is detected from the body. Content-Type is ignored, as for all requests. */
@@ -70,7 +67,8 @@ export const operatorPaths = {
       responses: {
         ...ofOperators,
         202: {
-          description: 'All in-sync replicas of Kafka have the deletion.',
+          description:
+            'Kafka has stored the deletion (in all in-sync replicas). The destinations receive the delete messages later: see the status of the deletion.',
           content: json(schema('DeletionAccepted')),
         },
         400: response('DeletionNotTaken'),
@@ -93,7 +91,7 @@ export const operatorPaths = {
       operationId: 'syncAudience',
       summary: 'Upload the members of an audience, or the values of a computed trait',
       description:
-        'The body may have any length and is read as fast as Kafka accepts records. A list that is incomplete or has an invalid line removes no members.',
+        'The body may have any length and is read as fast as Kafka accepts records. If the list is incomplete or has an invalid line, the lines before are applied, and no other member is removed.',
       tags: ['operators'],
       security: operators,
       parameters: [inPath('name'), ...syncParameters],
@@ -101,7 +99,8 @@ export const operatorPaths = {
       responses: {
         ...ofOperators,
         202: {
-          description: 'All in-sync replicas of Kafka have the whole list.',
+          description:
+            'Kafka has stored the whole list (in all in-sync replicas). The destinations receive the changes later.',
           content: json(schema('SyncTaken')),
         },
         400: response('ListNotTaken'),

@@ -28,7 +28,7 @@ const messageFields = {
   sentAt: time("When the message was sent, by the client's clock. Used to correct the skew of that clock."),
   context: object('Device, app, page and other context. Its keys override those in the context of the batch.'),
   integrations: object(
-    'Which destinations may receive the message; `All` applies to destinations without a key of their own.',
+    'Whether webhooks receive the message: not if `Webhooks` is false, or if `All` is false and `Webhooks` is absent.',
   ),
   event: text('Track: the name of the event.'),
   name: text('Page, screen: the name of the page or screen.'),
@@ -130,6 +130,10 @@ const state = {
 }
 const count = { type: 'integer', minimum: 0, description: 'Number of users.' }
 
+/**
+ * Requests and responses of the operator API. Unknown properties are not allowed in either, so a
+ * misspelt one is an error.
+ */
 export const operatorSchemas = {
   DeletionRequest: {
     type: 'object',

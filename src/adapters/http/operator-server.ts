@@ -5,8 +5,8 @@ import type { AuditLog, OperatorApi } from '../../core/operator/operator-api.ts'
 import type { FindOperatorKey } from '../../core/operator/operator-keys.ts'
 import type { Clock, Logger } from '../../core/ports.ts'
 import type { ListenAddress } from '../../core/settings/settings.ts'
+import { durationMs } from '../../core/time.ts'
 import type { Tracer } from '../../core/trace/tracer.ts'
-import { durationMs } from '../../core/units.ts'
 import { createHttpServer, type HttpServer } from './json-api-server.ts'
 import { operatorDocument } from './openapi-operator.ts'
 import { createOperatorAuthentication } from './operator-authentication.ts'
@@ -24,7 +24,7 @@ const operatorLimits: HttpLimits = {
   headTimeout: durationMs(5_000),
   requestTimeout: durationMs(30_000),
   linger: { time: durationMs(5_000), bytes: 8 * 1_048_576 },
-  // Clients repeat a request when a kept connection closes, so a stop need not wait for requests.
+  // A stop waits for requests in progress, but not for further ones: operators send these again.
   lastCall: durationMs(0),
   drain: durationMs(5_000),
 }

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import fastify from 'fastify'
 import type { Check, Health } from '../../core/health.ts'
 import type { ListenAddress } from '../../core/settings/settings.ts'
-import { durationMs } from '../../core/units.ts'
+import { durationMs } from '../../core/time.ts'
 import type { Exposition } from '../metrics/metrics.ts'
 import { createNodeServer } from './node-server.ts'
 import { defaultLimits, type HttpLimits } from './server-limits.ts'
@@ -16,7 +16,10 @@ interface Deps {
   readonly limits?: Partial<HttpLimits>
 }
 
-/** The requests have a request line and a few headers, and come from the same network. */
+/**
+ * The limits are lower than the defaults: monitoring requests have only a request line and a few
+ * headers, and come from the same network.
+ */
 const opsLimits: HttpLimits = {
   ...defaultLimits,
   headTimeout: durationMs(5_000),

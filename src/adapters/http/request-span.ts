@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { traceContextIn, traceIdOf } from '../../core/trace/context.ts'
-import type { TraceContext, Tracer } from '../../core/trace/tracer.ts'
+import { type TraceContext, traceContextIn, traceIdOf } from '../../core/trace/context.ts'
+import type { Tracer } from '../../core/trace/tracer.ts'
 import type { HttpServer } from './json-api-server.ts'
 import type { HttpResponse } from './responses.ts'
 

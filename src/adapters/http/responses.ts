@@ -2,8 +2,8 @@ import { STATUS_CODES } from 'node:http'
 import { type Refusal, type RejectedMessage, refusalStatus } from '../../core/message/request-refusal.ts'
 
 /**
- * The HTTP status of each problem code. These are the codes of the tracking API, and the codes of
- * requests that fail before they reach that API.
+ * The HTTP status of each problem code. These are the codes with which the APIs refuse a request,
+ * and the codes of requests that fail before they reach an API.
  */
 export const problemStatus = {
   ...refusalStatus,
@@ -54,8 +54,8 @@ interface Details {
 
 /**
  * Creates an error response. `code`, `message` and `error` are always present: Python's SDK retries
- * responses without `code`, and Ruby's shows `error`. `message` repeats nothing
- * that the client sent, apart from the method.
+ * responses without `code`, and Ruby's shows `error`. `message` repeats nothing that the client
+ * sent, apart from the method.
  */
 export function problem(
   code: ProblemCode,

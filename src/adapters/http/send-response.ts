@@ -39,9 +39,10 @@ export function createSend({ connections, limits, clock, onAnswer, isCrossOrigin
   }
 
   /**
-   * Sends the complete response, and ends it only after the rest of the request was read. The end
-   * of the response closes the connection, and unread data would turn this into a reset. A client
-   * that reads only after it has written everything would then never see the response.
+   * Sends the complete response, but ends it only after the rest of the request was read, up to
+   * `limits.linger`. The end of the response closes the connection, and unread data would turn this
+   * into a reset. A client that reads only after it has written everything would then never see the
+   * response.
    */
   function linger(request: IncomingMessage, response: ServerResponse, { status, headers, body }: HttpResponse): void {
     const connection = connections.of(request)
@@ -69,7 +70,7 @@ export function createSend({ connections, limits, clock, onAnswer, isCrossOrigin
 }
 
 /**
- * Up to this size, Node reads and discards an unused body by itself, and the connection stays open.
+ * An unused body of up to this size is left to Node, which discards it. The connection stays open.
  */
 const smallBody = 65_536
 

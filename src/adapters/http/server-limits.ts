@@ -1,4 +1,4 @@
-import { type DurationMs, durationMs } from '../../core/units.ts'
+import { type DurationMs, durationMs } from '../../core/time.ts'
 
 /** Limits on what one client, or all clients together, may use of an HTTP server. */
 export interface HttpLimits {
@@ -10,9 +10,9 @@ export interface HttpLimits {
    * first byte on a kept connection.
    */
   readonly headTimeout: DurationMs
-  /** Maximum time until the body is complete, from the same start. */
+  /** Maximum time until the body is complete. It starts when `headTimeout` starts. */
   readonly requestTimeout: DurationMs
-  /** How often these two timeouts are checked. */
+  /** How often `headTimeout` and `requestTimeout` are checked. */
   readonly checkEvery: DurationMs
   /**
    * A body must grow by `bytes` in each period of `within`. A body of more than `large.above` bytes
@@ -32,7 +32,8 @@ export interface HttpLimits {
   readonly silence: DurationMs
   /**
    * Maximum connections. Above half of this number, connections are closed after their response.
-   * When this number is reached, new connections are dropped.
+   * When this number is reached, new connections are dropped. The ops server (`ops-server.ts`) has
+   * only a maximum, at which it closes the oldest connection for a new one.
    */
   readonly connections: number
   /**

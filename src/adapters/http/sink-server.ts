@@ -5,8 +5,9 @@ import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import { TLSSocket } from 'node:tls'
 import type { Clock } from '../../core/ports.ts'
+import type { Secret } from '../../core/secret.ts'
 import type { ListenAddress } from '../../core/settings/settings.ts'
-import { type DurationMs, durationMs, type EpochMs, type Secret } from '../../core/units.ts'
+import { type DurationMs, durationMs, type EpochMs } from '../../core/time.ts'
 import { systemClock } from '../clock/clock.ts'
 
 /** How the sink responds to a request: with a status, by resetting the connection, or never. */
@@ -35,7 +36,8 @@ export interface SinkOptions {
   readonly secrets?: readonly Secret[]
   /**
    * The responses to the attempts of one message on one path, in order. The last one repeats.
-   * Defaults to 200. Attempts are matched by X-Message-Id, or by the body without that header.
+   * Defaults to 200. Requests with the same X-Message-Id are attempts of one message; without this
+   * header, requests with the same body are.
    */
   readonly answers?: readonly SinkAnswer[] | undefined
   /** Delay before each response or reset. */
@@ -46,7 +48,7 @@ export interface SinkOptions {
   readonly resetEvery?: number | undefined
   /** Certificate and key as PEM text. Without them the sink uses plain HTTP. */
   readonly tls?: { readonly cert: string; readonly key: string } | undefined
-  /** Called with every POST. The response waits for the returned promise. */
+  /** Called with every POST that is not too large. The response waits for the returned promise. */
   readonly onRequest?: (request: SinkRequest) => void | Promise<void>
   readonly clock?: Clock
 }

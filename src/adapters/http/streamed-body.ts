@@ -63,7 +63,8 @@ export function createStreamedBody(request: IncomingMessage, response: ServerRes
     // Expect can only be 100-continue here: other values were refused. HTTP/1.0 has no Expect.
     if (request.headers.expect !== undefined && request.httpVersionMinor === 1) response.writeContinue()
     connection.onBodyAborted = why => becomes('broken', why)
-    // The listener of `error` does nothing: `close` follows. Without it, errors end the process.
+    // The listener of `error` does nothing, because `close` follows. Without a listener, an error
+    // would end the process.
     request
       .on('data', onData)
       .on('end', onEnd)

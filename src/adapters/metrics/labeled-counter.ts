@@ -1,6 +1,6 @@
 import type { Count, Counter } from '../../core/metrics/metrics.ts'
 import type { LabelSet } from '../../core/metrics/spec.ts'
-import type { ExposedInstrument, ExpositionFormat } from './exposition.ts'
+import type { ExposedInstrument, ExpositionFormat } from './exposition-format.ts'
 import { foldings, type Labels, type SeriesBudget } from './series.ts'
 
 class Total implements Count {

@@ -8,9 +8,12 @@ import {
   type TracedHistogram,
 } from '../../core/metrics/metrics.ts'
 import type { LabelSet, MetricSpec } from '../../core/metrics/spec.ts'
-import { Exemplars, type ExposedInstrument, type ExpositionFormat, textFormat } from './exposition.ts'
+import { Exemplars } from './exemplars.ts'
+import { type ExposedInstrument, textFormat } from './exposition-format.ts'
 import { LabeledCounter } from './labeled-counter.ts'
-import { foldingLabels, limitSeries, PlainHistogram, SeriesBudget } from './series.ts'
+import { openMetricsOf, openMetricsType } from './open-metrics.ts'
+import { PlainHistogram } from './plain-histogram.ts'
+import { foldingLabels, limitSeries, SeriesBudget } from './series.ts'
 
 /** All metrics, including Node's runtime metrics, in one format. */
 export interface Exposition {
@@ -66,7 +69,7 @@ export function createMetrics(wall: () => number = Date.now): MetricsRegistry {
   }
 }
 
-interface ProcessContext {
+interface InstrumentContext {
   readonly registry: prom.Registry
   readonly budget: SeriesBudget
   /** The instruments created so far that write their own lines. */
@@ -76,7 +79,7 @@ interface ProcessContext {
 
 function createInstrument(
   spec: MetricSpec<'counter' | 'gauge' | 'histogram', LabelSet>,
-  { registry, budget, own, wall }: ProcessContext,
+  { registry, budget, own, wall }: InstrumentContext,
 ): Counter<LabelSet> | Gauge<LabelSet> | Histogram<LabelSet> | TracedHistogram<LabelSet> {
   const { kind, name, help, labels } = spec
   const labelNames = Object.keys(labels)
@@ -84,8 +87,8 @@ function createInstrument(
   switch (kind) {
     case 'counter': {
       const tally = new LabeledCounter({ name, help, names: labelNames, folding, budget })
-      // The series exist from the start at 0. Prometheus sees no increase when a series first
-      // appears with a value above 0.
+      // Series with a few fixed label sets exist from the start at 0 (`closedLabels`). Prometheus
+      // sees no increase when a series first appears with a value above 0.
       for (const known of closedLabels(labels)) tally.inc(known, 0)
       own.push(tally)
       return tally
@@ -122,33 +125,3 @@ function closedLabels(labels: LabelSet): readonly Readonly<Record<string, string
   }
   return known.length > maxLabelSetsAtZero ? [] : known
 }
-
-export const openMetricsType = 'application/openmetrics-text; version=1.0.0; charset=utf-8'
-
-/**
- * Converts the text format to OpenMetrics 1.0, with the same series under the same names.
- * prom-client is not used for this, because its registry has one format, and an exposition in the
- * other format renames its counters permanently.
- *
- * The instruments in `own` write their lines themselves, with exemplars. Converting the text of
- * their thousands of series would block the event loop three times as long.
- */
-export function openMetricsOf(text: string, own: readonly ExposedInstrument[] = []): string {
-  const body = text
-    .replace(heads, (_, name: string, help: string, type: string) => headOf(name, help, type))
-    .replace(/\n{2,}/g, '\n')
-  return [body, ...own.map(shown => shown.text(openMetricsFormat)), '# EOF\n'].join('')
-}
-
-const heads = /^# HELP (\S+) (.*)\n# TYPE \S+ (\w+)$/gm
-
-/**
- * The HELP and TYPE lines in OpenMetrics. In OpenMetrics a counter family has no `_total` suffix,
- * and quotation marks in the help text are escaped.
- */
-function headOf(name: string, help: string, type: string): string {
-  const family = type === 'counter' ? name.replace(/_total$/, '') : name
-  return `# HELP ${family} ${help.replaceAll('"', '\\"')}\n# TYPE ${family} ${type}`
-}
-
-const openMetricsFormat: ExpositionFormat = { head: headOf, hasExemplars: true }

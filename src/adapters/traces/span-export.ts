@@ -9,6 +9,7 @@ const sendEveryMs = 1_000
  * without a report.
  */
 export const maxQueuedSpans = 2_048
+const queueFull = `the queue of ${maxQueuedSpans} spans is full: traces.endpoint is too slow, or traces.sample is too high`
 const logEveryMs = 60_000
 
 interface Deps {
@@ -44,7 +45,7 @@ export function createSpanProcessor(exporter: SpanExporter, deps: Deps): SpanPro
   return {
     onStart: (span, context) => batches.onStart(span, context),
     onEnd(span) {
-      if (waiting === maxQueuedSpans) return lose('queue_full', 1, `the queue of ${maxQueuedSpans} spans is full`)
+      if (waiting === maxQueuedSpans) return lose('queue_full', 1, queueFull)
       waiting += 1
       batches.onEnd(span)
     },
@@ -63,7 +64,10 @@ function createLose({ clock, logger, metrics }: Deps) {
     metrics.spansLost.inc({ reason }, spans)
     unlogged += spans
     if (clock.monotonic() - loggedAt < logEveryMs) return
-    logger.warn({ spans: unlogged, reason, error }, 'trace spans were lost')
+    logger.warn(
+      { spans: unlogged, reason, error },
+      'trace spans were lost, but no messages; check the receiver of the spans and the network to it',
+    )
     loggedAt = clock.monotonic()
     unlogged = 0
   }

@@ -24,9 +24,9 @@ import {
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { Clock, Logger } from '../../core/ports.ts'
 import type { TracesSettings } from '../../core/settings/settings.ts'
-import { formatTraceparent, parseTraceparent } from '../../core/trace/context.ts'
-import type { Span, SpanStart, TraceContext, Tracer } from '../../core/trace/tracer.ts'
-import { durationMs } from '../../core/units.ts'
+import { durationMs } from '../../core/time.ts'
+import { formatTraceparent, parseTraceparent, type TraceContext } from '../../core/trace/context.ts'
+import type { Span, SpanStart, Tracer } from '../../core/trace/tracer.ts'
 import { createSpanProcessor } from './span-export.ts'
 
 /** How long a stop waits for a tracing backend that does not answer. */

@@ -30,7 +30,7 @@ export class UnresolvedName extends Error {
 
 /** The connection rules of one version of the `network` settings, for use by any HTTP client. */
 export interface ConnectionRules {
-  /** Checks what `lookup` does not see: the port, and a host that is an IP address. */
+  /** Checks the port, and a host that is an IP address, because `lookup` sees neither. */
   refuse(host: string, port: number): ForbiddenTarget | undefined
   /**
    * Options for net.connect and tls.connect. `lookup` returns only addresses that it has checked.

@@ -1,7 +1,7 @@
 import dns, { type LookupAddress } from 'node:dns'
 import { readFile } from 'node:fs/promises'
 import type { Cancel, Clock } from '../../core/ports.ts'
-import { durationMs } from '../../core/units.ts'
+import { durationMs } from '../../core/time.ts'
 
 /**
  * Resolves a host name to all its addresses. Rejects with an Error that has a `code` (`ENOTFOUND`,

@@ -1,7 +1,7 @@
 import { LinkedList, type LinkedListItem } from '../../core/collections/linked-list.ts'
 import type { CallResult, Cancel, Clock, WebhookCall, WebhookTransport } from '../../core/ports.ts'
 import type { NetworkSettings } from '../../core/settings/settings.ts'
-import { type DurationMs, durationMs, formatDuration } from '../../core/units.ts'
+import { type DurationMs, durationMs, formatDuration } from '../../core/time.ts'
 import { createResolver, type Resolve, type Resolver, systemSources } from './resolver.ts'
 
 export interface TransportDeps {
@@ -13,7 +13,9 @@ export interface TransportDeps {
    */
   readonly timeout: DurationMs
   readonly clock: Clock
-  /** Defaults to the hosts file, the name servers and the operating system. */
+  /**
+   * By default, names are resolved by the hosts file, the name servers and the operating system.
+   */
   readonly resolver?: Resolver
 }
 
@@ -67,7 +69,10 @@ export function createTransport(deps: TransportDeps, open: (deps: HttpClientDeps
 
 /** An operation with a deadline. */
 export interface Expiring {
-  /** Whether the whole request was sent, so that its response may have arrived already. */
+  /**
+   * Whether the request was sent, so that its response may have arrived already. undici reports
+   * only that it has begun to send.
+   */
   readonly isSent: boolean
   /** Ends the operation because its deadline has passed. `after` is the time limit as text. */
   expire(after: string): void
@@ -159,8 +164,8 @@ export class RequestsInProgress {
    * Handles the timer in two steps, because Node runs timers before it reads sockets. If the
    * process was suspended, responses may already wait in the sockets. Expiring those requests would
    * blame endpoints that did respond, open their circuit breakers and repeat deliveries. So
-   * requests that were sent expire one event loop iteration later. A request that is not completely
-   * sent expires immediately.
+   * requests that were sent expire one event loop iteration later. Other requests expire
+   * immediately.
    */
   #onTimer(): void {
     const now = this.#clock.monotonic()

@@ -78,7 +78,7 @@ export class UndiciConnection {
     this.#responseFilter?.expectAnswer()
   }
 
-  /** Marks the connection as used: the server may close it while it is idle. */
+  /** Call it when the connection is kept for reuse: the server may close it while it is idle. */
   noteReuse(): void {
     this.#isReused = true
   }

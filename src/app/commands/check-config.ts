@@ -1,21 +1,12 @@
 import type { Command } from 'commander'
 import { formatProblem, loadConfigFile } from '../../adapters/config-file/config-file.ts'
-import type { ServiceName } from '../../core/settings/services.ts'
+import { countWithNoun } from '../../core/count-with-noun.ts'
+import type { ServiceName } from '../../core/settings/service-names.ts'
 import type { Settings } from '../../core/settings/settings.ts'
 import { warningsOf } from '../../core/settings/warnings.ts'
-import { countWithNoun } from '../../core/units.ts'
-import {
-  type CommandIo,
-  ConfigurationRefused,
-  createCommand,
-  print,
-  printData,
-  withConfigOption,
-  withExamples,
-  withJsonOption,
-} from '../command.ts'
+import { type CommandIo, ConfigurationRefused, createCommand, print, printData, withExamples } from '../command.ts'
 import { configPath } from '../load-settings.ts'
-import { withServicesOption } from '../options.ts'
+import { withConfigOption, withJsonOption, withServicesOption } from '../options.ts'
 import { printable } from '../terminal.ts'
 
 interface Options {
@@ -27,7 +18,7 @@ interface Options {
 /** `hookline check-config`: validates the configuration as `run` does, without network access. */
 export function checkConfigCommand(io: CommandIo): Command {
   const command = createCommand('check-config', 'validate the configuration without network access', io).description(
-    'Reads the configuration and every file that it refers to, and prints one line for each problem. With --services it reads only the files that `hookline run` with the same services needs. Exit code 2 if there is a problem.',
+    'Reads the configuration and every file that it refers to, and prints one line for each problem. With --services it reads only the files that `hookline run` needs for these services. Exit code 2 if there is a problem.',
   )
   withServicesOption(withJsonOption(withConfigOption(command)), 'read only the files that these services need').action(
     (options: Options) => run(options, io),

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { SchemaNotRegistered } from '../../adapters/avro/confluent-codec.ts'
 import { createEventCodec } from '../../adapters/avro/event-codec.ts'
+import { SchemaNotRegistered } from '../../adapters/avro/own-schemas.ts'
 import { createRegistry, RegistryUnavailable } from '../../adapters/avro/schema-registry.ts'
 import { systemClock as clock } from '../../adapters/clock/clock.ts'
 import { createKafka } from '../../adapters/kafka/kafkajs/client.ts'
@@ -10,25 +10,11 @@ import type { EventCodec, TopicReader } from '../../core/ports.ts'
 import type { Settings } from '../../core/settings/settings.ts'
 import { topicNames } from '../../core/topics.ts'
 import { createReadEvent, listDeadLetters } from '../../services/operator/read-dead-letters.ts'
-import {
-  type CommandIo,
-  createCommand,
-  print,
-  wholeNumber,
-  withConfigOption,
-  withExamples,
-  withRemedy,
-} from '../command.ts'
-import {
-  countsOf,
-  deadLetterTitles,
-  documentOf,
-  type FilterOptions,
-  filterOf,
-  rowOf,
-  withFilterOptions,
-} from '../dead-letter-view.ts'
+import { type CommandIo, createCommand, print, withExamples, withRemedy } from '../command.ts'
+import { type FilterOptions, filterOf, withFilterOptions } from '../dead-letter-filter-options.ts'
+import { countsOf, deadLetterTitles, documentOf, rowOf } from '../dead-letter-output.ts'
 import { loadSettings } from '../load-settings.ts'
+import { wholeNumber, withConfigOption } from '../options.ts'
 import { tableOf } from '../terminal.ts'
 
 interface Options extends FilterOptions {
@@ -49,8 +35,8 @@ export interface DeadLetterSource {
 
 const description = [
   'Lists the dead letters that `hookline replay` has not replayed, oldest first. Only dead letters that match all filters are listed.',
-  'Each line has the time of dead-lettering, the destination, the reason, the outcome of each webhook, the message id and type, the number of attempts, and the topic, partition and offset of the event. The last line, on stderr, has the count for each reason.',
-  'With --json each dead letter is one JSON line with all fields and the event. The line never has requests or secrets.',
+  'Each line has the time of dead-lettering, the destination, the reason, the outcome of each webhook, the message id and type, the number of attempts, the topic, partition and offset of the event (ORIGIN), and the key of the dead letter. The last line, on stderr, has the count for each reason.',
+  'With --json each dead letter is one JSON line with all fields and the event. The line never contains the HTTP requests or secrets.',
 ].join('\n\n')
 
 const examples = [

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { countWithNoun } from '../../core/count-with-noun.ts'
 import {
   type DeletionRequest,
   deletionOf,
@@ -9,23 +10,20 @@ import { type DeletionRecord, type DeletionStatus, DeletionTally } from '../../c
 import { createRouting } from '../../core/delivery/route.ts'
 import type { Settings } from '../../core/settings/settings.ts'
 import { topicNames } from '../../core/topics.ts'
-import { countWithNoun } from '../../core/units.ts'
 import { createFindDeletion, type FindDeletion, readLimits } from '../../services/operator/find-deletion.ts'
 import { writeDeletion } from '../../services/operator/write-deletion.ts'
-import { type AdminClients, type OpenAdminClients, openAdminClients } from '../admin-clients.ts'
 import {
   CommandFailed,
   type CommandIo,
   createCommand,
   printData,
   UsageError,
-  withConfigOption,
   withExamples,
-  withJsonOption,
   withRemedy,
 } from '../command.ts'
+import { type CommandClients, type OpenCommandClients, openCommandClients } from '../command-clients.ts'
 import { loadSettings } from '../load-settings.ts'
-import { userIdsOf } from '../options.ts'
+import { userIdsOf, withConfigOption, withJsonOption } from '../options.ts'
 import { tableOf } from '../terminal.ts'
 
 interface Options {
@@ -39,7 +37,7 @@ interface Options {
 }
 
 const description = [
-  'Deletes users. Within 5 seconds Hookline stops delivering the events that it received for them before the deletion. It also removes the users from all audiences. Each destination of the affected sources gets one delete message for each user, with the usual retries.',
+  'Deletes users. Within 5 seconds Hookline stops delivering the events that it received for them before the deletion. It also removes the users from all audiences. For each user and each affected source, every enabled destination of the source gets one delete message, with the usual retries.',
   'Without --source, all sources with an enabled destination are affected. With --suppress, new events of the users are also dropped until `hookline unsuppress-user`.',
   'The command writes to Kafka itself and needs no collector. It prints the id of the deletion; --status and GET /v1/regulations/:id of the operator API report its progress. To continue an interrupted deletion, repeat the command with --id.',
 ].join('\n\n')
@@ -47,11 +45,11 @@ const description = [
 const examples = [
   'hookline delete-user --user u-17',
   'hookline delete-user --user u-17 u-18 --source web --suppress',
-  'hookline delete-user --status 4f1c6e0a-52b2-4c3e-9d4e-7a1f0b6c2d11 --json | jq .status',
+  'hookline delete-user --status 01a1fd7c-3123-7c3e-9d4e-7a1f0b6c2d11 --json | jq .status',
 ]
 
 /** `hookline delete-user` */
-export function deleteUserCommand(io: CommandIo, open: OpenAdminClients = openAdminClients): Command {
+export function deleteUserCommand(io: CommandIo, open: OpenCommandClients = openCommandClients): Command {
   const command = withConfigOption(
     createCommand('delete-user', 'delete users and send delete messages to their destinations', io),
   )
@@ -68,7 +66,7 @@ export function deleteUserCommand(io: CommandIo, open: OpenAdminClients = openAd
   return withExamples(withJsonOption(command), examples)
 }
 
-async function run(options: Options, io: CommandIo, open: OpenAdminClients): Promise<void> {
+async function run(options: Options, io: CommandIo, open: OpenCommandClients): Promise<void> {
   const { user, source, suppress, id, status } = options
   if (status !== undefined && [user, source, suppress, id].some(each => each !== undefined))
     throw new UsageError('--status cannot be combined with --user, --source, --suppress or --id')
@@ -100,7 +98,7 @@ function requestOf({ user = [], source, suppress }: Options, settings: Settings)
 async function deleteUsers(
   request: DeletionRequest,
   find: FindDeletion,
-  access: AdminClients,
+  access: CommandClients,
   settings: Settings,
   options: Options,
   io: CommandIo,
@@ -138,7 +136,7 @@ async function findWithinLimit(find: FindDeletion, id: string) {
   const found = await find(id)
   if (found.kind === 'not_reached')
     throw new CommandFailed(
-      `deletion ${id} not found: the command read only ${limit} of the deletions topic, so the deletion may exist`,
+      `deletion ${id} not found, but it may exist: the search stopped after ${limit}; check the id, or, if Kafka responded slowly, try again later`,
     )
   return found.kind === 'found' ? found : undefined
 }
@@ -159,9 +157,7 @@ async function printStatus(id: string, find: FindDeletion, options: Options, io:
   printData(io, options, status, [
     `deletion ${id} of ${status.createdAt}: ${countWithNoun(record.users, 'user')}, ${status.status}`,
     ...deletionLines(status),
-    ...(status.partial
-      ? [`incomplete: the command read only ${limit} of the deletions topic, so more deliveries may be finished`]
-      : []),
+    ...(status.partial ? [`incomplete: the search stopped after ${limit}, so more deliveries may be finished`] : []),
   ])
   if (status.status === 'failed')
     throw new CommandFailed(

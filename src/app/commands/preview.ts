@@ -1,29 +1,22 @@
 import { text as readText } from 'node:stream/consumers'
 import type { Command } from 'commander'
 import { systemClock } from '../../adapters/clock/clock.ts'
+import { countWithNoun } from '../../core/count-with-noun.ts'
 import { bodyOf } from '../../core/delivery/payload.ts'
 import { requestsOf } from '../../core/delivery/request.ts'
 import { createRouting, route } from '../../core/delivery/route.ts'
 import { redacted } from '../../core/logging/log-fields.ts'
 import type { Event } from '../../core/message/event.ts'
 import { parseJson } from '../../core/message/json.ts'
+import type { JsonText } from '../../core/message/json-text.ts'
 import type { Rejection } from '../../core/message/message.ts'
 import { type Normalised, normalise } from '../../core/message/normalise.ts'
 import type { Clock, WebhookCall } from '../../core/ports.ts'
+import { Secret } from '../../core/secret.ts'
 import type { Destination, Settings } from '../../core/settings/settings.ts'
-import { countWithNoun, type JsonText, Secret } from '../../core/units.ts'
-import {
-  CommandFailed,
-  type CommandIo,
-  createCommand,
-  printData,
-  UsageError,
-  withConfigOption,
-  withExamples,
-  withJsonOption,
-} from '../command.ts'
+import { CommandFailed, type CommandIo, createCommand, printData, UsageError, withExamples } from '../command.ts'
 import { readSettings } from '../load-settings.ts'
-import { choice } from '../options.ts'
+import { choice, withConfigOption, withJsonOption } from '../options.ts'
 
 interface Options {
   readonly config?: string
@@ -42,7 +35,7 @@ interface Preview extends Pick<WebhookCall, 'url' | 'headers'> {
 }
 
 const description = [
-  'Reads a message as JSON from stdin, as an SDK would send it, and shows each webhook request for it with exact headers, signature and body. Sends nothing and needs no network.',
+  'Reads a message as JSON from stdin, as an SDK would send it, and shows each webhook request that Hookline would send for the message, with headers, signature and body. Sends nothing and needs no network.',
   'The output is an .http file that editors can open. Header values and URLs that come from files are shown as *** unless --show-secrets is given. Header values in the configuration itself are shown.',
   'If the message is invalid, or no destination would get it, prints the reason. Then the exit code is 1.',
 ].join('\n\n')
@@ -117,7 +110,8 @@ function sourceOf({ source }: Options, { sources }: Settings): string {
   const ids = sources.map(({ id }) => id)
   if (source !== undefined) return choice('--source', source, ids)
   const [only, ...others] = ids
-  if (only === undefined || others.length > 0) throw new UsageError(`use --source with one of ${ids.join(', ')}`)
+  if (only === undefined || others.length > 0)
+    throw new UsageError(`the configuration has several sources: use --source with one of ${ids.join(', ')}`)
   return only
 }
 
@@ -128,7 +122,9 @@ function destinationsOf(options: Options, settings: Settings, sourceId: string):
   if (named !== undefined) return settings.destinations.filter(({ id }) => id === named)
   const connected = settings.destinations.filter(({ sources }) => sources.includes(sourceId))
   if (connected.length === 0)
-    throw new CommandFailed(`no_destination: no destination is connected to source '${sourceId}'`)
+    throw new CommandFailed(
+      `no_destination: no destination is connected to source '${sourceId}': add it to the sources of a destination`,
+    )
   return connected
 }
 
@@ -163,7 +159,7 @@ function previewsOf(destination: Destination, event: Event, settings: Settings, 
     destination: destination.id,
     webhook: webhooks[index]?.label ?? String(index),
     url,
-    // Node adds the last three headers when it sends a request.
+    // The HTTP client adds the last three headers when it sends a request.
     headers: {
       ...headers,
       Host: new URL(url).host,

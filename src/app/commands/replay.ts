@@ -1,29 +1,27 @@
 import { createInterface } from 'node:readline'
 import type { Command } from 'commander'
 import { systemClock } from '../../adapters/clock/clock.ts'
-import { noDestination } from '../../core/delivery/read-dead-letter.ts'
+import { countWithNoun } from '../../core/count-with-noun.ts'
+import { noDestination } from '../../core/delivery/parse-dead-letter.ts'
 import { createRouting, type Routing } from '../../core/delivery/route.ts'
 import { adviceOnName } from '../../core/settings/advice.ts'
 import type { Settings } from '../../core/settings/settings.ts'
 import { tiersOf, topicNames } from '../../core/topics.ts'
-import { countWithNoun } from '../../core/units.ts'
 import { type ReplayReport, replayDeadLetters } from '../../services/operator/replay-dead-letters.ts'
-import { type AdminClients, openAdminClients } from '../admin-clients.ts'
 import {
   CommandFailed,
   type CommandIo,
   createCommand,
   printData,
   UsageError,
-  wholeNumber,
-  withConfigOption,
   withExamples,
-  withJsonOption,
   withRemedy,
 } from '../command.ts'
-import { type FilterOptions, filterOf, withFilterOptions } from '../dead-letter-view.ts'
+import { type CommandClients, openCommandClients } from '../command-clients.ts'
+import { type FilterOptions, filterOf, withFilterOptions } from '../dead-letter-filter-options.ts'
 import { loadSettings } from '../load-settings.ts'
-import { countsOf, documentOf, hintsOf, linesOf } from '../replay-view.ts'
+import { wholeNumber, withConfigOption, withJsonOption } from '../options.ts'
+import { countsOf, documentOf, hintsOf, linesOf } from '../replay-output.ts'
 import { createProgressBar } from '../terminal.ts'
 
 interface Options extends FilterOptions {
@@ -35,7 +33,7 @@ interface Options extends FilterOptions {
 }
 
 /** The Kafka clients and codecs of one run. Tests replace them. */
-export type ReplayAccess = Pick<AdminClients, 'reader' | 'producer' | 'clock' | 'events' | 'inputs' | 'close'>
+export type ReplayAccess = Pick<CommandClients, 'reader' | 'producer' | 'clock' | 'events' | 'inputs' | 'close'>
 
 const description = [
   'Replays the dead letters (see `hookline dead-letters`) that match all filters. Without filters the command replays all dead letters: on a terminal it asks first, in a script it does not.',
@@ -54,7 +52,7 @@ const examples = [
 /** `hookline replay` */
 export function replayCommand(
   io: CommandIo,
-  open: (settings: Settings, io: CommandIo) => ReplayAccess = openAdminClients,
+  open: (settings: Settings, io: CommandIo) => ReplayAccess = openCommandClients,
 ): Command {
   const command = createCommand('replay', 'replay dead letters', io).description(description)
   withFilterOptions(withConfigOption(command), systemClock.now())
@@ -76,7 +74,7 @@ async function run(
   const { dryRun = false, evenDisconnected = false, rate } = options
   const isAll = Object.values(filter).every(each => each === undefined)
   const context = { ...contextOf(settings), evenDisconnected }
-  const bar = createProgressBar(io, options, barFormat)
+  const bar = createProgressBar(io, options, barFormat(dryRun))
   const access = open(settings, io)
   try {
     const report = await replayDeadLetters(
@@ -103,7 +101,8 @@ async function run(
   }
 }
 
-const barFormat = '{bar} {percentage}% {value}/{total} dead letters, {replayed} replayed, {eta_formatted} left'
+const barFormat = (dryRun: boolean): string =>
+  `{bar} {percentage}% {value}/{total} checked, ${dryRun ? '' : '{replayed} replayed, '}{eta_formatted} left`
 
 const contextOf = (settings: Settings) => ({
   topics: topicNames(settings.topics.prefix),
@@ -112,6 +111,7 @@ const contextOf = (settings: Settings) => ({
 })
 
 /**
+ * Rejects a value of `--destination` that is not in the configuration.
  * @throws UsageError when neither the configuration nor a dead letter has the destination,
  * CommandFailed when only a dead letter has it
  */
@@ -119,7 +119,9 @@ function rejectUnknown(typed: string | undefined, { end, destinations }: ReplayR
   if (typed === undefined || typed === noDestination || end.kind !== 'done') return
   if (routing.destinations.has(typed)) return
   if (destinations.has(typed))
-    throw new CommandFailed(`nothing replayed: destination '${typed}' is not in the configuration`)
+    throw new CommandFailed(
+      `nothing replayed: destination '${typed}' is not in the configuration; add it again to replay its dead letters`,
+    )
   const names = [...new Set([...routing.destinations.keys(), ...destinations])]
   throw new UsageError(`--destination: unknown value '${typed}' (${adviceOnName(typed, names)})`)
 }

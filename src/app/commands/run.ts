@@ -3,13 +3,13 @@ import { systemClock } from '../../adapters/clock/clock.ts'
 import { watchConfigFile } from '../../adapters/config-file/watch.ts'
 import { createAuditLog, createLogger, type LogLevel } from '../../adapters/logger.ts'
 import { logLevels } from '../../core/settings/schema.ts'
-import { everyService, type ServiceName } from '../../core/settings/services.ts'
+import { everyService, type ServiceName } from '../../core/settings/service-names.ts'
 import type { Settings } from '../../core/settings/settings.ts'
 import { warningsOf } from '../../core/settings/warnings.ts'
-import { CommandFailed, type CommandIo, createCommand, print, withConfigOption, withExamples } from '../command.ts'
+import { CommandFailed, type CommandIo, createCommand, print, withExamples } from '../command.ts'
 import { type Addresses, compose } from '../compose/compose.ts'
 import { configPath, readConfiguration, withEnvironmentOverrides } from '../load-settings.ts'
-import { withServicesOption } from '../options.ts'
+import { withConfigOption, withServicesOption } from '../options.ts'
 import { logExcluded, reloadHandlers } from '../reload.ts'
 
 interface Options {
@@ -21,10 +21,10 @@ interface Options {
 }
 
 const description = [
-  'Runs the services in this process until SIGTERM or SIGINT, then drains them. During the first second the readiness check fails while the collector still accepts requests. Then the process responds to pending requests, starts no new attempts, waits for the attempts in progress and commits offsets.',
+  'Runs the services in this process until SIGTERM or SIGINT, then drains them: for one second after the signal, the readiness check fails while the collector still accepts requests. Then the process responds to pending requests, starts no new attempts, waits for the attempts in progress and commits offsets.',
   'Prints one line on stdout when all services are ready. Logs JSON lines to stderr.',
-  'Reads only the files (such as secrets) that these services, Kafka and the schema registry need.',
-  'Reloads a changed configuration file within 5 seconds. Changes of sources, destinations, audiences, network, payload, canary, operator.keys and log take effect immediately; all others need a restart.',
+  'Of the files that the configuration names (such as secrets), reads only those that the selected services and the connections to Kafka and the schema registry need.',
+  'When the configuration changes, applies changes of sources, destinations, destinationsFrom, audiences, network, payload, canary, operator.keys and log within 5 seconds. Adding the first operator key, removing the last one, and all other changes need a restart.',
 ].join('\n\n')
 
 /** `hookline run` */
@@ -32,7 +32,10 @@ export function runCommand(io: CommandIo): Command {
   const command = createCommand('run', 'run the services in this process', io).description(description)
   withServicesOption(withConfigOption(command), 'services to run')
     .addOption(
-      new Option('--log-level <level>', 'minimum log level until a reload changes log.level (default: log.level)')
+      new Option(
+        '--log-level <level>',
+        'minimum log level until a reload changes log.level (default: log.level of the configuration)',
+      )
         .choices(logLevels)
         .env('HOOKLINE_LOG_LEVEL'),
     )

@@ -1,15 +1,8 @@
 import type { Command } from 'commander'
 import { createRegistry, type Registry } from '../../adapters/avro/schema-registry.ts'
-import {
-  CommandFailed,
-  type CommandIo,
-  createCommand,
-  printData,
-  withConfigOption,
-  withExamples,
-  withJsonOption,
-} from '../command.ts'
+import { CommandFailed, type CommandIo, createCommand, printData, withExamples } from '../command.ts'
 import { loadSettings } from '../load-settings.ts'
+import { withConfigOption, withJsonOption } from '../options.ts'
 import { type Subject, schemaStateOf, subjectsOf, sufficientLevels } from '../schema-states.ts'
 
 interface Options {
@@ -29,7 +22,7 @@ export function schemasCommand(io: CommandIo): Command {
   })
   const check = createCommand(
     'check',
-    'report whether each schema is registered, or compatible and ready to register',
+    'show whether each schema is registered, or can be registered; exit code 1 if one is not ready',
     io,
   )
   check.action(async (options: Options) => {
@@ -84,6 +77,6 @@ async function checkSchemas(
   throw new CommandFailed(
     hasIncompatible
       ? 'another program or a newer version of Hookline registered an incompatible schema: update Hookline, or use another topics.prefix'
-      : 'schemas are missing or outdated; register them with: hookline schemas register',
+      : 'not all schemas are ready; correct this with: hookline schemas register',
   )
 }

@@ -6,19 +6,9 @@ import type { Failure } from '../../../packages/client/src/failure.ts'
 import { isObject, type JsonObject, parseField, parseJson } from '../../core/message/json.ts'
 import { type CallType, callTypes } from '../../core/message/message.ts'
 import type { Settings } from '../../core/settings/settings.ts'
-import {
-  CommandFailed,
-  type CommandIo,
-  createCommand,
-  printData,
-  UsageError,
-  wholeNumber,
-  withConfigOption,
-  withExamples,
-  withJsonOption,
-} from '../command.ts'
+import { CommandFailed, type CommandIo, createCommand, printData, UsageError, withExamples } from '../command.ts'
 import { readSettings } from '../load-settings.ts'
-import { choice } from '../options.ts'
+import { choice, wholeNumber, withConfigOption, withJsonOption } from '../options.ts'
 import { printable } from '../terminal.ts'
 
 /** Options that set a text field of the message. */
@@ -65,7 +55,10 @@ const examples = [
 export function sendCommand(io: CommandIo): Command {
   const command = createCommand('send', 'send one message to the collector', io).description(description)
   command.addArgument(
-    new Argument('[type]', `message type: ${callTypes.join(', ')} (default: read a complete message)`),
+    new Argument(
+      '[type]',
+      `message type: ${callTypes.join(', ')} (default: read a complete message from --message or stdin)`,
+    ),
   )
   for (const [name, meaning] of Object.entries(textFields)) command.option(`${flagOf(name)} <text>`, meaning)
   for (const name of objectFields) command.option(`${flagOf(name)} <json>`, `${name} of the message, a JSON object`)

@@ -4,10 +4,12 @@ import { readFile } from 'node:fs/promises'
 import type { Writable } from 'node:stream'
 import type { Command } from 'commander'
 import { createSink, type SinkAnswer, type SinkOptions, type SinkRequest } from '../../adapters/http/sink-server.ts'
-import { listen as listenSchema } from '../../core/settings/fields.ts'
+import { Secret } from '../../core/secret.ts'
 import type { ListenAddress } from '../../core/settings/settings.ts'
-import { type DurationMs, parseDuration, Secret } from '../../core/units.ts'
-import { CommandFailed, type CommandIo, createCommand, UsageError, wholeNumber, withExamples } from '../command.ts'
+import { listen as listenSchema } from '../../core/settings/value-types.ts'
+import { type DurationMs, parseDuration } from '../../core/time.ts'
+import { CommandFailed, type CommandIo, createCommand, UsageError, withExamples } from '../command.ts'
+import { wholeNumber } from '../options.ts'
 import { printable } from '../terminal.ts'
 
 interface Options {
@@ -58,7 +60,7 @@ export function sinkCommand(io: CommandIo): Command {
     .option('--latency <duration>', 'delay before each response, such as 20ms or 3s (default: none)', parseLatency)
     .option(
       '--statuses <list>',
-      'responses to successive attempts of one message: HTTP statuses, reset or hang, separated by commas; the last one repeats (default: 200)',
+      'comma-separated responses to the attempts of one message, in order: HTTP statuses, reset (break the connection) or hang (send no response); the last one repeats (default: 200)',
       parseAnswers,
     )
     .option(
@@ -127,7 +129,7 @@ function recordOf({ at, path, headers, body, signatureValid }: SinkRequest): str
 
 /** The file or stream to which requests are written as JSON lines. */
 interface RequestRecord {
-  /** Resolves when the line is written. */
+  /** Resolves when the line is written, or cannot be written (`failed`). */
   write(line: string): Promise<void>
   close(): Promise<void>
   /** Resolves when a line could not be written. */

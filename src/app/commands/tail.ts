@@ -13,22 +13,19 @@ import { outcomes } from '../../core/delivery/outcome.ts'
 import { messageTypes } from '../../core/message/message.ts'
 import type { LogRecord, TopicFollower } from '../../core/ports.ts'
 import type { Settings } from '../../core/settings/settings.ts'
+import type { EpochMs } from '../../core/time.ts'
 import { topicNames } from '../../core/topics.ts'
-import type { EpochMs } from '../../core/units.ts'
 import {
   CommandFailed,
   type CommandIo,
   commandLogger,
   createCommand,
   print,
-  wholeNumber,
-  withConfigOption,
   withExamples,
   withRemedy,
 } from '../command.ts'
-import { timeOf } from '../dead-letter-view.ts'
 import { loadSettings } from '../load-settings.ts'
-import { choice, closedOption } from '../options.ts'
+import { choice, closedOption, timeOf, wholeNumber, withConfigOption } from '../options.ts'
 import { printable } from '../terminal.ts'
 
 interface Options extends AttemptFilter {
@@ -52,9 +49,9 @@ const openFollower: OpenFollower = ({ kafka, topics }, from, io) => {
 }
 
 const description = [
-  'Shows the delivery attempts of all processes, from now or from --since on, until it is interrupted. Kafka keeps attempt records for one day. An attempt must match all filters. Attempts to one destination are shown in order.',
+  'Shows the delivery attempts of all processes, from now or from --since on, until it is interrupted. Kafka keeps attempt records for one day. Only attempts that match all filters are shown. Those to one destination are shown in order.',
   'Each line has the start time, the destination, the decision and its reason, the attempt number, the duration, the message type, the source, the message id, and the outcome of each webhook by its label. A line never has user ids or message contents.',
-  'Needs delivery.attemptsTopic: true. Under load the dispatcher may drop attempt records; hookline_attempt_records_total counts them.',
+  'Needs delivery.attemptsTopic: true. Under load the dispatcher may drop attempt records; hookline_attempt_records_total{result="dropped"} counts them.',
 ].join('\n\n')
 
 /** `hookline tail` */
@@ -112,7 +109,8 @@ async function run(options: Options, io: CommandIo, open: OpenFollower): Promise
 }
 
 /**
- * Rejects an id that is not configured, as a typing error: a removed destination gets no attempts.
+ * Rejects the id of a destination or source that is not configured: it is probably misspelt, and no
+ * new attempt can match it.
  * @throws UsageError
  */
 function rejectUnknown(option: string, typed: string | undefined, known: readonly { readonly id: string }[]): void {

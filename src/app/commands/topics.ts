@@ -1,23 +1,14 @@
 import type { Command } from 'commander'
 import { createKafka } from '../../adapters/kafka/kafkajs/client.ts'
 import { createAdmin } from '../../adapters/kafka/log/admin.ts'
+import { countWithNoun } from '../../core/count-with-noun.ts'
 import { type TopicDrift, topicDrift } from '../../core/doctor/topic-drift.ts'
 import type { TopicAdmin, TopicDescription } from '../../core/ports.ts'
 import type { Settings } from '../../core/settings/settings.ts'
 import { type TopicSpec, topicConfig, topicSpecs, topicToCreate } from '../../core/topics.ts'
-import { countWithNoun } from '../../core/units.ts'
-import {
-  CommandFailed,
-  type CommandIo,
-  commandLogger,
-  createCommand,
-  printData,
-  wholeNumber,
-  withConfigOption,
-  withExamples,
-  withJsonOption,
-} from '../command.ts'
+import { CommandFailed, type CommandIo, commandLogger, createCommand, printData, withExamples } from '../command.ts'
 import { loadSettings } from '../load-settings.ts'
+import { wholeNumber, withConfigOption, withJsonOption } from '../options.ts'
 
 interface Options {
   readonly config?: string
@@ -70,7 +61,7 @@ export function topicsCommand(io: CommandIo, open: OpenAdmin = openAdmin): Comma
 const specsOf = ({ topics, delivery }: Settings, { replicationFactor }: Options): readonly TopicSpec[] =>
   topicSpecs({ ...topics, ...(replicationFactor !== undefined && { replicationFactor }) }, delivery.schedule, delivery)
 
-/** The topics that exist. */
+/** Describes the topics of `specs` that exist. */
 const describe = (admin: TopicAdmin, specs: readonly TopicSpec[]): Promise<readonly TopicDescription[]> =>
   admin.describe(specs.map(({ name }) => name))
 

@@ -1,17 +1,9 @@
 import type { Command } from 'commander'
-import { liftSuppression } from '../../services/operator/write-deletion.ts'
-import { type OpenAdminClients, openAdminClients } from '../admin-clients.ts'
-import {
-  type CommandIo,
-  createCommand,
-  printData,
-  withConfigOption,
-  withExamples,
-  withJsonOption,
-  withRemedy,
-} from '../command.ts'
+import { liftSuppression } from '../../services/operator/lift-suppression.ts'
+import { type CommandIo, createCommand, printData, withExamples, withRemedy } from '../command.ts'
+import { type OpenCommandClients, openCommandClients } from '../command-clients.ts'
 import { loadSettings } from '../load-settings.ts'
-import { userIdsOf } from '../options.ts'
+import { userIdsOf, withConfigOption, withJsonOption } from '../options.ts'
 import { printable } from '../terminal.ts'
 
 interface Options {
@@ -21,12 +13,12 @@ interface Options {
 }
 
 const description = [
-  'Lifts the suppression of users that `hookline delete-user --suppress` or a deletion request started. Within a few seconds, new events of these users are delivered again. Deleted events stay deleted.',
-  'Exit code 0 also for users who are not suppressed.',
+  'Lifts the suppression that `hookline delete-user --suppress` or a deletion request has started. Within a few seconds, new events of the users are delivered again. Events from before the deletion are still not delivered.',
+  'The exit code is 0 even if a user is not suppressed.',
 ].join('\n\n')
 
 /** `hookline unsuppress-user` */
-export function unsuppressUserCommand(io: CommandIo, open: OpenAdminClients = openAdminClients): Command {
+export function unsuppressUserCommand(io: CommandIo, open: OpenCommandClients = openCommandClients): Command {
   const command = withConfigOption(createCommand('unsuppress-user', 'lift the suppression of users', io))
     .description(description)
     .requiredOption('--user <id...>', 'id of a user; accepts several ids and can be repeated')
@@ -37,7 +29,7 @@ export function unsuppressUserCommand(io: CommandIo, open: OpenAdminClients = op
   ])
 }
 
-async function run(options: Options, io: CommandIo, open: OpenAdminClients): Promise<void> {
+async function run(options: Options, io: CommandIo, open: OpenCommandClients): Promise<void> {
   const userIds = userIdsOf(options.user)
   const settings = await loadSettings(options, io)
   const access = open(settings, io)

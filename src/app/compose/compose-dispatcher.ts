@@ -2,7 +2,7 @@ import { systemTime } from '../../adapters/clock/clock.ts'
 import { watchEventLoop } from '../../adapters/clock/event-loop.ts'
 import { smallFetchSize } from '../../adapters/kafka/group/deliver-batch.ts'
 import { createProducer } from '../../adapters/kafka/producer/producer.ts'
-import { createChosenTransport } from '../../adapters/webhook/create-transport.ts'
+import { createChosenTransport } from '../../adapters/webhook/chosen-transport.ts'
 import { flowLimits } from '../../core/flow/limits.ts'
 import type { LogProducer } from '../../core/ports.ts'
 import { createBrokerTime } from '../../services/broker-time.ts'
@@ -10,7 +10,8 @@ import { createDispatcherService } from '../../services/dispatcher/dispatcher.ts
 import { createGroupConsumer, type SharedDependencies, type StartedService } from './shared-dependencies.ts'
 
 const { maxWait, maxWaitWhilePaused } = flowLimits.fetch
-const onLoss = 'records were deleted before they were read: the retention is too short, or the log was truncated'
+const onLoss =
+  'records were deleted before they were read: the retention of the topic is too short, or the topic was truncated'
 
 /**
  * Starts the dispatcher, which sends events to webhooks. Resolves when its consumers have joined

@@ -1,28 +1,20 @@
-import { createMembershipCodec } from '../../adapters/avro/audience-codecs.ts'
 import { systemClock, systemTime } from '../../adapters/clock/clock.ts'
 import { createOpsServer } from '../../adapters/http/ops-server.ts'
-import { createReader } from '../../adapters/kafka/log/reader.ts'
 import { createMetrics } from '../../adapters/metrics/metrics.ts'
 import { allHealth, configurationHealth, type Health, type ReloadState } from '../../core/health.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { AuditLog } from '../../core/operator/operator-api.ts'
 import type { Logger } from '../../core/ports.ts'
-import type { ServiceName } from '../../core/settings/services.ts'
+import type { ServiceName } from '../../core/settings/service-names.ts'
 import type { Settings } from '../../core/settings/settings.ts'
-import { durationMs } from '../../core/units.ts'
-import { createAudiencesService } from '../../services/audiences/audiences.ts'
-import { createClockWatch } from '../../services/broker-time.ts'
+import { createClockWatch } from '../../services/clock-watch.ts'
 import { Lifecycle } from '../lifecycle.ts'
+import { startAudiences } from './compose-audiences.ts'
 import { startCollector } from './compose-collector.ts'
 import { startDispatcher } from './compose-dispatcher.ts'
+import { liveSettingsOf } from './live-settings.ts'
 import { countLogLines, showBuild, showChecks, showConfiguration } from './process-gauges.ts'
-import {
-  createGroupConsumer,
-  createSharedDependencies,
-  liveSettingsOf,
-  type SharedDependencies,
-  type StartedService,
-} from './shared-dependencies.ts'
+import { createSharedDependencies, type StartedService } from './shared-dependencies.ts'
 
 interface Deps {
   readonly settings: Settings
@@ -118,40 +110,3 @@ export function compose(deps: Deps): Composition {
 }
 
 const starting = (name: ServiceName): Health => ({ live: [], ready: [{ name, ok: false, detail: 'starting' }] })
-
-/** The maximum wait of a fetch. A sync does not need a latency of milliseconds. */
-const maxWait = durationMs(500)
-
-/**
- * Starts the audiences service, which turns audience inputs into identify events. Resolves when the
- * consumer has joined its group.
- */
-async function startAudiences(shared: SharedDependencies): Promise<StartedService> {
-  const { settings, live, lifecycle, metrics, logger, clock, topics, kafka, registry } = shared
-  const consumer = createGroupConsumer(shared, {
-    group: 'audiences',
-    groupId: topics.audiencesGroup,
-    topics: [topics.audienceInput],
-    maxWait,
-    onLoss:
-      'audience syncs, resets, deletions or delivery results were deleted from the topic before they were read; repeat the syncs, resets and deletions sent since then',
-  })
-  // Create every series with 0. Prometheus sees no increase in a series that begins above 0.
-  for (const topic of [topics.events, topics.memberships, topics.deadLetter]) metrics.produceFailures.inc({ topic }, 0)
-  const audiences = createAudiencesService({
-    ...shared,
-    consumer,
-    reader: createReader({ kafka, clock, logger }),
-    codecs: {
-      events: shared.codec,
-      inputs: shared.inputCodec,
-      memberships: await createMembershipCodec({ registry, topic: topics.memberships, clock }),
-    },
-    window: settings.delivery.window,
-    directory: () => live().audiences,
-    emitPerSecond: () => live().emitPerSecond,
-    stops: shared.suppressions.stops,
-  })
-  await lifecycle.start({ name: 'audiences', start: audiences.start, stop: audiences.stop })
-  return audiences
-}

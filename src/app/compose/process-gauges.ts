@@ -4,8 +4,8 @@ import type { Health } from '../../core/health.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { Logger } from '../../core/ports.ts'
 import type { Settings } from '../../core/settings/settings.ts'
+import type { EpochMs } from '../../core/time.ts'
 import { topicSpecs } from '../../core/topics.ts'
-import type { EpochMs } from '../../core/units.ts'
 
 /** Sets the gauges that do not change while the process runs. */
 export function showBuild(metrics: Metrics, { topics, delivery }: Settings): void {
@@ -14,7 +14,7 @@ export function showBuild(metrics: Metrics, { topics, delivery }: Settings): voi
     if (retention !== undefined) metrics.topicRetention.set({ topic: name }, retention / 1000)
 }
 
-/** Sets the gauges that describe the configuration in use since `now`. */
+/** Sets the gauges that describe the configuration, which is in use from `now` on. */
 export function showConfiguration(metrics: Metrics, settings: Settings, now: EpochMs): void {
   const count = { enabled: 0, paused: 0, disabled: 0 }
   for (const { enabled, paused } of settings.destinations)

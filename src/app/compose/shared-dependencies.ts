@@ -5,54 +5,26 @@ import { createEventCodec } from '../../adapters/avro/event-codec.ts'
 import { createRegistry, type Registry } from '../../adapters/avro/schema-registry.ts'
 import { systemClock as clock, systemTime } from '../../adapters/clock/clock.ts'
 import { type ConsumerDeps, createConsumer } from '../../adapters/kafka/group/consumer.ts'
+import { skippedOffsets } from '../../adapters/kafka/group/lost-position.ts'
 import { createKafka, type KafkaClient } from '../../adapters/kafka/kafkajs/client.ts'
 import { isBrokerUnavailable } from '../../adapters/kafka/kafkajs/errors.ts'
 import { createAdmin } from '../../adapters/kafka/log/admin.ts'
 import { createFollower } from '../../adapters/kafka/log/follower.ts'
 import { createProducer } from '../../adapters/kafka/producer/producer.ts'
-import { type AudienceDirectory, audienceDirectory } from '../../core/audience/directory.ts'
 import type { AudienceInput } from '../../core/audience/input.ts'
-import { createSourceKeys, type SourceKeys } from '../../core/collector/source-keys.ts'
-import { createRouting, type Routing } from '../../core/delivery/route.ts'
 import type { Health } from '../../core/health.ts'
 import type { ConsumerGroupLabel } from '../../core/metrics/kafka-metrics.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { AuditLog } from '../../core/operator/operator-api.ts'
-import { createFindOperatorKey, type FindOperatorKey } from '../../core/operator/operator-keys.ts'
 import type { Clock, EventCodec, LogConsumer, Logger, LogProducer, ValueCodec } from '../../core/ports.ts'
-import type { ServiceName } from '../../core/settings/services.ts'
-import type { CanarySettings, NetworkSettings, PayloadSettings, Settings } from '../../core/settings/settings.ts'
+import type { ServiceName } from '../../core/settings/service-names.ts'
+import type { Settings } from '../../core/settings/settings.ts'
+import type { DurationMs } from '../../core/time.ts'
 import { maxDeliveryAge, type TopicNames, topicNames, topicSpecs } from '../../core/topics.ts'
 import type { Tracer } from '../../core/trace/tracer.ts'
-import type { DurationMs } from '../../core/units.ts'
 import { createSuppressionList, type SuppressionList } from '../../services/deletion/suppression-list.ts'
 import type { Lifecycle } from '../lifecycle.ts'
-
-/** The settings that can change without a restart. A reload replaces the whole object. */
-export interface LiveSettings {
-  readonly routing: Routing
-  readonly sourceKeys: SourceKeys
-  /** Finds a key of the operator API on its own listener. */
-  readonly findOperatorKey: FindOperatorKey
-  readonly payload: PayloadSettings
-  readonly network: NetworkSettings
-  readonly audiences: AudienceDirectory
-  /** The maximum number of identify events per second that syncs may write in this process. */
-  readonly emitPerSecond: number
-  /** `undefined` when no canary messages are sent. */
-  readonly canary: CanarySettings | undefined
-}
-
-export const liveSettingsOf = (settings: Settings): LiveSettings => ({
-  routing: createRouting(settings),
-  sourceKeys: createSourceKeys(settings.sources),
-  findOperatorKey: createFindOperatorKey(settings.operator.keys),
-  payload: settings.payload,
-  network: settings.network,
-  audiences: audienceDirectory(settings),
-  emitPerSecond: settings.audiences.emitPerSecond,
-  canary: settings.canary,
-})
+import type { LiveSettings } from './live-settings.ts'
 
 /** The settings, callbacks and instruments of one process. They do not depend on its services. */
 export interface ProcessContext {
@@ -144,7 +116,7 @@ async function suppressionRetention(
   const specs = topicSpecs(topics, delivery.schedule, delivery)
   const admin = createAdmin(kafka)
   const notRead =
-    'cannot read the retention of the topics; deletions are kept for 51 days, too short if you raised a retention'
+    'cannot read the retention of the topics; suppressions of deleted users are kept for 51 days, which is too short if a topic has a longer retention than the default'
   try {
     return maxDeliveryAge(topicNames(topics.prefix), specs, await admin.describe(specs.map(({ name }) => name)))
   } catch (error) {
@@ -213,7 +185,7 @@ interface Membership extends Pick<ConsumerDeps, 'groupId' | 'topics' | 'maxWait'
   readonly onLoss: string
 }
 
-/** A member of a consumer group. It counts commits and records that were deleted unread. */
+/** Creates a group member that counts its commits, and the records that were deleted unread. */
 export function createGroupConsumer(
   {
     kafka,
@@ -235,7 +207,7 @@ export function createGroupConsumer(
     onCommit: result => metrics.commits.inc({ group, result }),
     onPositionLost: loss => {
       logger.error(loss, onLoss)
-      metrics.positionsLost.inc({ topic: loss.topic }, Math.max(0, loss.to - loss.from))
+      metrics.positionsLost.inc({ topic: loss.topic }, skippedOffsets(loss))
     },
   })
 }

@@ -1,7 +1,6 @@
-import { canonicalJson } from '../message/json.ts'
+import type { JsonText } from '../message/json-text.ts'
 import { propertyOf } from '../message/trait-name.ts'
 import type { Settings } from '../settings/settings.ts'
-import type { JsonText } from '../units.ts'
 
 /** An audience or a computed trait of the current configuration. */
 export interface Audience {
@@ -45,31 +44,3 @@ export type AudienceKind = 'audience' | 'trait'
 
 /** The value of a user whom no sync has listed, or whom the last full sync did not list. */
 export const absentValue = (kind: AudienceKind): JsonText => (kind === 'audience' ? 'false' : 'null') as JsonText
-
-export type ValueResult =
-  | { readonly kind: 'value'; readonly value: JsonText }
-  /** `message` continues a sentence that starts with the name of the field. */
-  | { readonly kind: 'refused'; readonly message: string }
-
-/**
- * Parses the value of a user in a sync to canonical JSON, so that equal values have equal texts.
- * The value of an audience is a boolean, and a missing value means `true`. The value of a computed
- * trait is a number, a string or a list of these. `null` removes the user from the audience, or
- * removes the trait.
- */
-export function parseValue(kind: AudienceKind, given: unknown): ValueResult {
-  if (given === null) return accepted(absentValue(kind))
-  if (kind === 'audience') {
-    if (given === undefined) return accepted('true' as JsonText)
-    return typeof given === 'boolean' ? accepted(String(given) as JsonText) : refused('must be true or false')
-  }
-  if (given === undefined) return refused('is missing: a computed trait needs a value for each user')
-  if (!isScalar(given) && !(Array.isArray(given) && given.every(isScalar)))
-    return refused('must be a number, a string, a list of these, or null')
-  const canonical = canonicalJson(given)
-  return canonical.kind === 'canonical' ? accepted(canonical.text) : refused('contains a number beyond ±1.8e308')
-}
-
-const isScalar = (value: unknown): boolean => typeof value === 'number' || typeof value === 'string'
-const accepted = (value: JsonText): ValueResult => ({ kind: 'value', value })
-const refused = (message: string): ValueResult => ({ kind: 'refused', message })

@@ -19,8 +19,8 @@ export class InputScheduler<Input extends QueuedInput> {
   /** Inputs not yet examined, in log order. */
   readonly #waiting = new Fifo<Input>()
   /**
-   * Users with an input in progress, each with the queue of their next inputs, `undefined` when
-   * empty.
+   * Users with an input that is in progress or in `#ready`. The value is the queue of the inputs
+   * behind it, `undefined` until there is one.
    */
   readonly #byUser = new Map<string, Fifo<Input> | undefined>()
   /** Inputs that may start because the previous input of the same user is done. */

@@ -1,7 +1,8 @@
+import { type ChangeResult, changeResults } from '../message/change-result.ts'
 import { tooLongUserId } from '../message/identifiers.ts'
-import { type ChangeResult, changeResults } from '../message/own-event.ts'
-import type { JsonText } from '../units.ts'
-import { type SyncMode, type SyncPart, syncId, syncModes } from './sync-watermark.ts'
+import type { JsonText } from '../message/json-text.ts'
+import { syncId } from './sync-id.ts'
+import { type SyncMode, type SyncPart, syncModes } from './sync-watermark.ts'
 
 /**
  * A record of the audience input topic. Its key is the user id. An input about a whole audience is
@@ -17,7 +18,7 @@ export type AudienceInput =
     } & SyncPart)
   /**
    * The end of a sync, written to every partition once Kafka has acknowledged all its observations.
-   * A sync that was cancelled has no end record.
+   * A sync whose upload failed has no end record.
    */
   | ({ readonly kind: 'sync_ended'; readonly audience: string } & SyncPart)
   | OutcomeInput

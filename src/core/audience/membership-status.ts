@@ -1,4 +1,4 @@
-import { type DurationMs, durationMs, type EpochMs } from '../units.ts'
+import { type DurationMs, durationMs, type EpochMs } from '../time.ts'
 import type { Membership } from './membership.ts'
 
 /**
@@ -6,13 +6,16 @@ import type { Membership } from './membership.ts'
  * - `acknowledged`: the destination has the value.
  * - `in_flight`: a change is being delivered.
  * - `unknown`: a change ended without a clear result; the next sync sends the value again.
- * - `different`: the destination has another value, because it is not or was not on the audience's
- *   list, or is disabled.
+ * - `different`: the destination has another value, for example because it was disabled, or not on
+ *   the audience's list, when the value changed.
  */
 export const syncStatuses = ['acknowledged', 'in_flight', 'unknown', 'different'] as const
 export type MembershipStatus = (typeof syncStatuses)[number]
 
-/** Returns the sync status of a membership. `expiry` is that of `StepContext`. */
+/**
+ * Returns the sync status of a membership. After `expiry`, a change without a result counts as
+ * undelivered.
+ */
 export function syncStatusOf(
   { desired, acknowledged, inFlight }: Membership,
   { now, expiry }: { readonly now: EpochMs; readonly expiry: DurationMs },
@@ -23,7 +26,7 @@ export function syncStatusOf(
 }
 
 /**
- * Time after which a change without a result counts as undelivered. No delivery takes longer than
- * the retry window.
+ * Time after which a change without a result counts as undelivered: the retry window and one hour,
+ * because retries begin only within the window.
  */
 export const changeExpiry = (window: DurationMs): DurationMs => durationMs(window + 3_600_000)

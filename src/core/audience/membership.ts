@@ -1,6 +1,9 @@
-import type { ChangeResult } from '../message/own-event.ts'
-import { assertNever, type DurationMs, type EpochMs, type JsonText } from '../units.ts'
-import { type AudienceWatermark, clampedToNow, isDayBefore, type SyncId, syncId, versionAt } from './sync-watermark.ts'
+import { assertNever } from '../assert-never.ts'
+import type { ChangeResult } from '../message/change-result.ts'
+import type { JsonText } from '../message/json-text.ts'
+import type { DurationMs, EpochMs } from '../time.ts'
+import { clampedToNow, isDayBefore, type SyncId, syncId, versionAt } from './sync-id.ts'
+import type { AudienceWatermark } from './sync-watermark.ts'
 import {
   confirm,
   isUnconfirmed,
@@ -45,8 +48,8 @@ export interface ChangeInFlight {
   /** When the change was sent. */
   readonly since: EpochMs
   /**
-   * Whether an older change with another value was delivered while this one was in flight, or a
-   * reset arrived. The delivery of this change then does not prove which value the destination has.
+   * Whether an older change with another value may have been delivered after this one was sent, or
+   * a reset arrived. A delivery of this change then does not prove the destination's value.
    */
   readonly isOvertaken: boolean
 }
@@ -113,9 +116,8 @@ interface Transition {
 }
 
 /**
- * Returns what an input changes in a membership. This is a pure function of the inputs in log
- * order. Every process that reads the same inputs gets the same states and sends the same changes
- * with the same versions.
+ * Returns what an input changes in a membership. This is a pure function. Processes that read the
+ * same inputs with the same configuration send the same changes with the same versions.
  */
 export function step(state: Membership | undefined, input: MembershipInput, on: StepContext): Step {
   if (state !== undefined && on.position <= state.position) return unchanged
@@ -192,7 +194,7 @@ const markUndelivered = (state: Membership, at: EpochMs): Membership => ({
   unconfirmed: markUnconfirmed(unlessExpired(state.unconfirmed, at), at),
 })
 
-/** Marks the destination's value as unknown, whatever the result of the change in flight. */
+/** Marks the destination's value as unknown. It stays so when the change in flight is delivered. */
 function withUnknownValue(state: Membership): Membership {
   const { acknowledged, inFlight } = state
   if (acknowledged === undefined && (inFlight === undefined || inFlight.isOvertaken)) return state
@@ -213,9 +215,9 @@ function onOutcome(state: Membership, outcome: Outcome, on: StepContext): Transi
   if (age < 0) return adoptUnknownChange(state, outcome, on.at)
   const { inFlight } = state
   const sent = inFlight === undefined ? state.acknowledged : inFlight.value
-  // Two changes can have one version: a process sent this one and crashed before it wrote the
-  // state, and the next owner did not yet have the destination on the audience's list when it read
-  // the input again.
+  // Two changes can have the same version: a process sent this outcome's change and crashed before
+  // it wrote the state. When the next owner read the input again, its configuration did not have
+  // the destination on the audience's list.
   if (age === 0 && sent !== undefined && sent !== outcome.value)
     return outcome.result === 'delivered' ? { state: withUnknownValue(state), send: true } : undefined
   if (age === 0 && inFlight !== undefined) {
@@ -235,8 +237,8 @@ function onOutcome(state: Membership, outcome: Outcome, on: StepContext): Transi
  * overwritten them.
  */
 function onLateOutcome(before: Membership, { value, result }: Outcome, age: number): Transition {
-  // After a delivery the destination ignores further copies. After another failure there may be
-  // more copies.
+  // After a delivery the destination ignores further copies. After a failure, another copy can
+  // still be delivered.
   const state = result === 'delivered' ? { ...before, unconfirmed: confirm(before.unconfirmed, age) } : before
   const { acknowledged, inFlight } = state
   if (inFlight !== undefined) return { state: value === inFlight.value ? state : withUnknownValue(state), send: false }
@@ -290,9 +292,9 @@ function isAbsent({ desired, acknowledged, inFlight, unconfirmed }: Membership, 
 }
 
 /**
- * Whether the destination was removed at least a day before the last closed sync. The delay
- * protects memberships while a process does not yet know a new destination, and when an operator
- * soon reverts the removal.
+ * Whether the destination is removed, and the last sync of the user began a day or more before the
+ * last closed sync. The delay protects memberships while a process does not yet know a new
+ * destination, and when an operator soon reverts the removal.
  */
 const isOfRemovedDestination = ({ syncId }: Membership, { isRemoved, mark }: StepContext): boolean =>
   isRemoved && isDayBefore(syncId, mark.closed)

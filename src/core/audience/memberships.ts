@@ -1,6 +1,6 @@
 import type { Membership } from './membership.ts'
+import type { MemberKey } from './membership-record.ts'
 import { PackedMemberships } from './packed-memberships.ts'
-import type { MemberKey } from './record.ts'
 
 type ByDestination = ReadonlyMap<string, PackedMemberships>
 
@@ -13,7 +13,7 @@ export class Memberships {
     return this.#tables.get(audience)?.get(destination)?.get(userId)
   }
 
-  /** As `PackedMemberships.positionOf`. */
+  /** Offset of the last input that changed the membership, `undefined` when there is none. */
   positionOf({ audience, userId, destination }: MemberKey): number | undefined {
     return this.#tables.get(audience)?.get(destination)?.positionOf(userId)
   }

@@ -15,7 +15,9 @@ const maxKeyBytes = 65_535
  * garbage collector has to visit each object.
  */
 export class PackedMemberships {
-  /** Address of the entry plus 1, or 0 for a free slot. Collisions use linear probing. */
+  /**
+   * Address of the entry in `#entries` plus 1, or 0 for a free slot. Collisions use linear probing.
+   */
   #slots = new Uint32Array(minSlots)
   /**
    * Eight bits of each entry's hash. They rule out nearly all other keys without a comparison of
@@ -181,7 +183,7 @@ export class PackedMemberships {
     this.#slots[slot] = this.#append(stateLength) + 1
   }
 
-  /** Turns the key and state at the end of the block into an entry. */
+  /** Turns the key and state at the end of the block into an entry. Returns its address. */
   #append(stateLength: number): number {
     const entry = this.#end
     this.#entries.writeUInt16LE(this.#keyLength, entry)
@@ -190,7 +192,7 @@ export class PackedMemberships {
     return entry
   }
 
-  /** Reallocates the block with 1.5 times the bytes that its entries and `more` bytes need. */
+  /** Reallocates the block. Its size is then 1.5 times that of its entries and `more` bytes. */
   #reallocate(more: number): void {
     const capacity = Math.max(minBytes, Math.ceil((this.#end - this.#wasted + more) * 1.5))
     if (this.#wasted > 0) return this.#compact(capacity)

@@ -1,6 +1,7 @@
-import { epochMs, type JsonText } from '../units.ts'
+import type { JsonText } from '../message/json-text.ts'
+import { epochMs } from '../time.ts'
 import type { Membership } from './membership.ts'
-import { syncId } from './sync-watermark.ts'
+import { syncId } from './sync-id.ts'
 
 /*
  * The byte layout of a membership, little endian: 2 bytes of flags, four doubles, the unconfirmed
@@ -17,10 +18,10 @@ const values: readonly (string | undefined)[] = [undefined, 'null', 'false', 'tr
 const asDesired = 4
 const none = 5
 const overtakenBit = 1 << 9
-const doubtBit = 1 << 10
+const unconfirmedBit = 1 << 10
 
 const fixedBytes = 2 + 4 * 8
-const doubtBytes = 4 + 8
+const unconfirmedBytes = 4 + 8
 const lengthBytes = 4
 
 /**
@@ -36,9 +37,9 @@ export function packState(state: Membership, bytes: Buffer, start: number): numb
     maxValueBytes(ofDesired, desired) +
     maxValueBytes(ofAcknowledged, acknowledged) +
     maxValueBytes(ofInFlight, inFlight?.value)
-  if (start + fixedBytes + doubtBytes + maxTextBytes > bytes.length) return undefined
+  if (start + fixedBytes + unconfirmedBytes + maxTextBytes > bytes.length) return undefined
 
-  const flags = (inFlight?.isOvertaken === true ? overtakenBit : 0) | (unconfirmed === undefined ? 0 : doubtBit)
+  const flags = (inFlight?.isOvertaken === true ? overtakenBit : 0) | (unconfirmed === undefined ? 0 : unconfirmedBit)
   bytes.writeUInt16LE(ofDesired | (ofAcknowledged << 3) | (ofInFlight << 6) | flags, start)
   bytes.writeDoubleLE(state.syncId, start + 2)
   bytes.writeDoubleLE(state.version, start + 10)
@@ -55,10 +56,13 @@ export function packState(state: Membership, bytes: Buffer, start: number): numb
 /** Maximum bytes that a state can take. */
 export function maxStateBytes({ desired, acknowledged, inFlight }: Membership): number {
   const units = desired.length + (acknowledged?.length ?? 0) + (inFlight?.value.length ?? 0)
-  return fixedBytes + doubtBytes + 3 * (lengthBytes + units)
+  return fixedBytes + unconfirmedBytes + 3 * (lengthBytes + units)
 }
 
-/** UTF-8 needs at most three bytes for a UTF-16 code unit. */
+/**
+ * Maximum bytes of a value's text and of its length; 0 when a code replaces both. UTF-8 needs at
+ * most three bytes for a UTF-16 code unit.
+ */
 const maxValueBytes = (code: number, text = ''): number => (code === 0 ? lengthBytes + text.length * 3 : 0)
 
 function writeText(text: string, bytes: Buffer, start: number): number {
@@ -74,9 +78,9 @@ export function unpackState(bytes: Buffer, start: number): Membership {
   const flags = bytes.readUInt16LE(start)
   let end = start + fixedBytes
   let unconfirmed: Membership['unconfirmed']
-  if ((flags & doubtBit) !== 0) {
+  if ((flags & unconfirmedBit) !== 0) {
     unconfirmed = { versions: bytes.readUInt32LE(end), until: epochMs(bytes.readDoubleLE(end + 4)) }
-    end += doubtBytes
+    end += unconfirmedBytes
   }
   const readValue = (code: number, desired?: string): JsonText | undefined => {
     if (code === none) return undefined

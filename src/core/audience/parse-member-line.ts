@@ -1,8 +1,8 @@
 import { idOf, textOf } from '../message/identifiers.ts'
-import { isObject, parseField, parseJson } from '../message/json.ts'
+import { canonicalJson, isObject, parseField, parseJson } from '../message/json.ts'
+import type { JsonText } from '../message/json-text.ts'
 import { maxMessageBytes } from '../message/message-parts.ts'
-import type { JsonText } from '../units.ts'
-import { type AudienceKind, parseValue } from './directory.ts'
+import { type AudienceKind, absentValue } from './directory.ts'
 
 /** The content of one line of a member list. */
 export type MemberLine =
@@ -70,8 +70,9 @@ function csvColumns(line: string): CsvColumns | undefined {
 }
 
 /**
- * Converts a CSV field, which is always text, to a value. A field that is valid JSON for a number,
- * a list or `null` becomes that value, and so do `true` and `false` in an audience.
+ * Converts a CSV field to a value. A field that is valid JSON becomes its value; any other field,
+ * and `true` or `false` of a computed trait, stays text. An empty or missing field adds the user to
+ * an audience and removes a computed trait.
  */
 function csvValue(kind: AudienceKind, text: string | undefined): unknown {
   if (text === undefined || text === '') return kind === 'audience' ? undefined : null
@@ -110,3 +111,33 @@ function csvFields(line: string): readonly string[] | undefined {
 
 const quoted = /^"((?:[^"]|"")*)"/
 const plain = /^([^,]*)/
+
+type ValueResult =
+  | { readonly kind: 'value'; readonly value: JsonText }
+  /** `message` continues a sentence that starts with the name of the field. */
+  | { readonly kind: 'refused'; readonly message: string }
+
+/**
+ * Parses the value of a user in a sync to canonical JSON, so that equal values have equal texts.
+ * The value of an audience is a boolean, and a missing value means `true`. The value of a computed
+ * trait is a number, a string or a list of these. `null` removes the user from the audience, or
+ * removes the trait.
+ */
+export function parseValue(kind: AudienceKind, given: unknown): ValueResult {
+  if (given === null) return acceptedValue(absentValue(kind))
+  if (kind === 'audience') {
+    if (given === undefined) return acceptedValue('true' as JsonText)
+    return typeof given === 'boolean' ? acceptedValue(String(given) as JsonText) : refusedValue('must be true or false')
+  }
+  if (given === undefined) return refusedValue('is missing: a computed trait needs a value for each user')
+  if (!isScalar(given) && !(Array.isArray(given) && given.every(isScalar)))
+    return refusedValue('must be a number, a string, a list of these, or null')
+  const canonical = canonicalJson(given)
+  return canonical.kind === 'canonical'
+    ? acceptedValue(canonical.text)
+    : refusedValue('contains a number beyond ±1.8e308')
+}
+
+const isScalar = (value: unknown): boolean => typeof value === 'number' || typeof value === 'string'
+const acceptedValue = (value: JsonText): ValueResult => ({ kind: 'value', value })
+const refusedValue = (message: string): ValueResult => ({ kind: 'refused', message })

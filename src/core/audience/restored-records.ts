@@ -1,5 +1,4 @@
-import type { Change } from './changes.ts'
-import { Memberships } from './memberships.ts'
+import type { Change } from './change.ts'
 import {
   fromMembershipRecord,
   fromWatermarkRecord,
@@ -7,12 +6,13 @@ import {
   type ReadRecord,
   toMembershipRecord,
   toWatermarkRecord,
-} from './record.ts'
+} from './membership-record.ts'
+import { Memberships } from './memberships.ts'
 import { type AudienceWatermark, emptyWatermark } from './sync-watermark.ts'
 
 /**
- * Result of restoring a record. `stale`: a later state is known and has to be written again.
- * `unreadable`: the record was not written by Hookline.
+ * Result of restoring a record. `taken`: it has the current state of its key. `stale`: a later
+ * state is known and has to be written again. `unreadable`: Hookline did not write the record.
  */
 export type Restored = 'taken' | 'stale' | 'unreadable'
 
@@ -139,7 +139,10 @@ export class PartitionRecords {
   }
 }
 
-/** Parses the key of a record. `undefined` when Hookline did not write the record. */
+/**
+ * Parses the key of a record. `undefined` when Hookline did not write the record: the key has
+ * another form, or the value does not belong to it.
+ */
 function aboutOf({ key, value }: ReadRecord): About | undefined {
   const about = parseMembershipKey(key)
   if (about === undefined || value === undefined) return about

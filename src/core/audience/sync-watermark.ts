@@ -1,52 +1,5 @@
-import { murmur2 } from '../message/murmur2.ts'
-import { type DurationMs, durationMs, type EpochMs, epochMs } from '../units.ts'
-
-/**
- * Id of one sync of one audience. Later syncs have larger ids. Ids stay below 2^52 until the year
- * 2100. The Avro library rejects integers above 2^53, because they may have lost digits.
- */
-export type SyncId = number & { readonly __brand: 'SyncId' }
-
-export const syncId = (value: number): SyncId => value as SyncId
-
-/** Number of different ids per millisecond. */
-const idsPerMs = 1024
-
-/**
- * Creates the id of a sync that starts now by the brokers' clock. A sync that another machine
- * starts later has a larger id. `unique` is any unique text; it separates syncs that start in the
- * same millisecond.
- */
-export function newSyncId(now: EpochMs, unique: string): SyncId {
-  const chance = murmur2(Buffer.from(unique)) & (idsPerMs - 1)
-  return syncId(now * idsPerMs + chance)
-}
-
-/**
- * The first version of a membership whose input was appended at this time. Versions have the scale
- * of sync ids and grow with the time, so that a user who returns gets higher ones than before, even
- * when the earlier state is gone.
- */
-export const versionAt = (at: EpochMs): number => at * idsPerMs
-
-/** The time at which a sync began, by the brokers' clock. */
-export const syncBegan = (id: SyncId): EpochMs => epochMs(Math.floor(id / idsPerMs))
-
-/** Maximum difference between the clocks of the brokers, including the error of reading them. */
-const aheadMs = 60_000
-
-/**
- * Whether the id of a sync lies in the future, because its machine's clock was ahead of the
- * brokers' clock. Until the time of the id, no other sync counts as newer.
- */
-export const isAhead = (id: SyncId, at: EpochMs): boolean => id > versionAt(epochMs(at + aheadMs))
-
-/** Returns the id of a sync, lowered to the time `at` when it lies in the future. */
-export const clampedToNow = (id: SyncId, at: EpochMs): SyncId => (isAhead(id, at) ? syncId(versionAt(at)) : id)
-
-const dayMs = 24 * 3_600_000
-
-export const isDayBefore = (id: SyncId, later: SyncId): boolean => id + dayMs * idsPerMs <= later
+import { type DurationMs, durationMs, type EpochMs } from '../time.ts'
+import { clampedToNow, idsPerMs, type SyncId, syncId, versionAt } from './sync-id.ts'
 
 /** `full`: the sync lists all members. `partial`: it only adds and removes users. */
 export const syncModes = ['full', 'partial'] as const
@@ -60,8 +13,8 @@ export interface AudienceWatermark {
   /** The newest full sync of which an input was read. */
   readonly begun: SyncId
   /**
-   * Inputs of syncs up to this id are ignored: this or a later full sync has ended, or the sync
-   * began too long ago.
+   * Inputs of syncs with this id or a smaller one are ignored. It is the id of the newest full sync
+   * that has ended, or an id for the time 7 days before the end of a partial sync (`afterSyncEnd`).
    */
   readonly closed: SyncId
   /**
@@ -80,13 +33,16 @@ export interface SyncPart {
   readonly mode: SyncMode
 }
 
-/** Why an observation or the end of a sync is ignored. */
+/**
+ * Why an observation or the end of a sync is ignored: the sync is closed, or a newer full sync has
+ * cancelled it.
+ */
 export const staleReasons = ['sync_closed', 'sync_cancelled'] as const
 export type StaleReason = (typeof staleReasons)[number]
 
 /**
- * Returns why an input of a sync comes too late: a newer full sync ended, or a newer full sync
- * began before this full sync ended.
+ * Returns why an input of a sync comes too late: the sync is closed (see `closed`), or it is a full
+ * sync and a newer full sync has begun.
  */
 export function staleReason(mark: AudienceWatermark, sync: SyncPart): StaleReason | undefined {
   if (sync.syncId <= mark.closed) return 'sync_closed'
@@ -127,13 +83,14 @@ export const afterLostInput = (mark: AudienceWatermark, sync: SyncPart, position
 /** Inputs of a sync are accepted for this time after it began: the retention of the input topic. */
 const syncAcceptedForMs: DurationMs = durationMs(7 * 24 * 3_600_000)
 /** Minimum time between two closings by partial syncs, because each closing visits all members. */
-const minClosingIntervalMs = dayMs
+const minClosingIntervalMs = 24 * 3_600_000
 
 /**
- * The watermark after the end of a sync that is not stale, or `undefined` when nothing changes. A
- * full sync closes itself and all earlier syncs. A partial sync closes the syncs that began more
- * than 7 days before `at`, so that the memberships of users whom only partial syncs removed can be
- * removed too. The floor rises to `versionAt(at)`.
+ * The watermark after the end of a sync that is not stale. A full sync closes itself and all
+ * earlier syncs. A partial sync closes the syncs that began more than 7 days before `at`, at most
+ * once a day; otherwise the result is `undefined`. If partial syncs closed none, the state of users
+ * whom only partial syncs removed would be kept for ever. The floor rises to `versionAt(at)`, so
+ * that new memberships get higher versions.
  * @param at when the end of the sync was appended
  */
 export function afterSyncEnd(

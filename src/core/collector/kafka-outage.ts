@@ -6,10 +6,10 @@ const probeEveryMs = 1_000
 
 /**
  * Detects that Kafka accepts no records. From the first failure until the next acknowledgement, the
- * collector admits one request per second. It refuses the others before it reads their messages
- * into memory. When only some partitions fail, each acknowledgement of another partition ends the
- * outage. So messages for those partitions are accepted, and the memory budget limits the messages
- * that wait.
+ * collector admits one request per second. It refuses the others as soon as it knows their write
+ * key, mostly before it has read the body. When only some partitions fail, each acknowledgement
+ * from another partition ends the outage. So the collector also admits messages for the failing
+ * partitions. They wait in memory, which the memory budget limits.
  */
 export class KafkaOutage {
   #since: number | undefined
@@ -25,8 +25,8 @@ export class KafkaOutage {
   }
 
   /**
-   * Notes that a request sends its messages to Kafka. In an outage, the next is admitted a second
-   * later.
+   * Notes that a request sends its messages to Kafka. During an outage, the next request is
+   * admitted a second later.
    */
   tried(now: number): void {
     this.#nextProbeAt = now + probeEveryMs
@@ -44,7 +44,7 @@ export class KafkaOutage {
   }
 
   /**
-   * How long nothing was acknowledged, and how long ago the last append failed. `undefined` when
+   * Milliseconds since the first and since the last failed append of the outage. `undefined` when
    * there is no outage.
    */
   age(now: number): { readonly lastedMs: number; readonly seenMsAgo: number } | undefined {

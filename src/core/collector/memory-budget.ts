@@ -54,10 +54,10 @@ const graceMs = 1_000
 /**
  * Divides the memory for request bodies into fair shares. Bodies with a known source and bodies
  * without one use separate parts of the budget. A group is a source, or a client address when the
- * source is not known. No group may hold more than the free rest of its part. So other groups find
- * room even while complete bodies, which cannot be evicted, wait for Kafka. The fair share is the
- * part divided by one more than the number of groups that hold memory. When a group needs more than
- * is free:
+ * source is not known. No group may hold more bytes than stay free in its part. So other groups
+ * find room even while complete bodies, which cannot be evicted, wait for Kafka. The fair share is
+ * the part divided by one more than the number of groups that hold memory. When a group needs more
+ * than is free:
  *
  * - A group below its share gets room: the costliest incomplete body of a group above its share is
  *   evicted.
@@ -91,8 +91,8 @@ export class BodyBudget {
   }
 
   /**
-   * Starts to count a body. `onEvicted` is called at most once, when the memory of the body was
-   * taken for another body.
+   * Starts to count a body. `onEvicted` is called at most once, when the body is evicted to free
+   * memory for another body.
    */
   open({ sourceId, address }: BodyOwner, onEvicted: () => void): Body {
     const part = sourceId === undefined ? this.#keyless : this.#authenticated

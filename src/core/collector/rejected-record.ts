@@ -1,9 +1,9 @@
 import { messageIdOf } from '../message/identifiers.ts'
 import type { RejectedMessage } from '../message/request-refusal.ts'
 import type { OutgoingRecord } from '../ports.ts'
-import type { EpochMs } from '../units.ts'
+import type { EpochMs } from '../time.ts'
 
-/** How many UTF-8 bytes of a rejected message are kept. */
+/** Maximum number of UTF-8 bytes that are kept of a rejected message. */
 const maxTextBytes = 32_768
 
 /** The value of a record of the rejected topic, as JSON. */

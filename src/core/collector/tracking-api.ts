@@ -1,7 +1,7 @@
 import type { CallType } from '../message/message.ts'
 import type { Refusal, RejectedMessage } from '../message/request-refusal.ts'
-import type { TraceContext } from '../trace/tracer.ts'
-import type { EpochMs } from '../units.ts'
+import type { EpochMs } from '../time.ts'
+import type { TraceContext } from '../trace/context.ts'
 import type { BodyOwner } from './memory-budget.ts'
 
 /**
@@ -9,7 +9,10 @@ import type { BodyOwner } from './memory-budget.ts'
  * budget.
  */
 export interface TrackingRequest {
-  /** The type of the single message, from the path; `undefined` when the body is a batch. */
+  /**
+   * The type of the single message, from the path. `undefined` when the path names none: the body
+   * may then be a batch, a list of messages or one message.
+   */
   readonly type: CallType | undefined
   /** The write key from a header. It takes precedence over the body's key. */
   readonly headerKey: string | undefined
@@ -38,7 +41,10 @@ export type Admission = { readonly kind: 'admitted'; readonly sourceId: string }
 
 /** The memory of one request body, from its first byte until the response is sent. */
 export interface BodyMemory {
-  /** Returns false when there is no room. The request must then be refused with `unavailable`. */
+  /**
+   * Reserves memory for the body. Returns false when there is no room; the request must then be
+   * refused with `unavailable`.
+   */
   take(bytes: number): boolean
   /** Assigns the body to its source, which is now known. Returns false when there is no room. */
   assign(sourceId: string): boolean

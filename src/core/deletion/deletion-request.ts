@@ -4,7 +4,7 @@ import type { Event } from '../message/event.ts'
 import { idOf, tooLongUserId } from '../message/identifiers.ts'
 import { isObject } from '../message/json.ts'
 import { audiencesSource, ownEvent } from '../message/own-event.ts'
-import { type EpochMs, epochMs } from '../units.ts'
+import { type EpochMs, epochMs } from '../time.ts'
 import type { DeletionRecord } from './deletion-status.ts'
 import type { Suppression } from './suppressions.ts'
 
@@ -38,11 +38,11 @@ export function deletionRequestedAt(id: string): EpochMs | undefined {
 
 /** A request to delete users, from `POST /v1/regulations` or `hookline delete-user`. */
 export interface DeletionRequest {
-  /** Without duplicates. */
+  /** The ids of the users, without duplicates. */
   readonly userIds: readonly string[]
   /** `undefined` selects every source. */
   readonly sources: readonly string[] | undefined
-  /** Whether later events of these users are rejected too, until the suppression is removed. */
+  /** Whether later events of these users are stopped too, until the suppression is removed. */
   readonly suppress: boolean
 }
 
@@ -68,7 +68,7 @@ export function parseDeletionRequest(input: unknown, routing: Pick<Routing, 'sou
   const { userIds, sources, suppress = false } = input
   const users = listOf(userIds, exactId)
   if (users === undefined)
-    return invalid("'userIds' must be a list of at least one user id, each a text or a whole number up to 2^53.")
+    return invalid("'userIds' must be a list of at least one user id, each a string or a whole number up to 2^53.")
   const [long] = users.flatMap(userId => tooLongUserId(userId) ?? [])
   if (long !== undefined) return invalid(`'userIds': a user id ${long}.`)
   if (users.length > maxUsers)
@@ -88,7 +88,7 @@ export function parseDeletionRequest(input: unknown, routing: Pick<Routing, 'sou
 }
 
 const invalid = (message: string): DeletionRequestResult => ({ kind: 'refused', code: 'invalid_body', message })
-/** A number that is not a safe integer has already lost digits, and might identify another user. */
+/** A number that is not a safe integer may have lost digits, and might identify another user. */
 const exactId = (value: unknown): string | undefined =>
   typeof value === 'number' && !Number.isSafeInteger(value) ? undefined : idOf(value)
 const textId = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
@@ -103,7 +103,7 @@ function listOf(value: unknown, toId: (item: unknown) => string | undefined): re
   return ids.every(id => id !== undefined) ? [...new Set(ids)] : undefined
 }
 
-/** The record of an accepted deletion, with the destinations of the current routing. */
+/** The record of an accepted deletion, with the enabled destinations of the current routing. */
 export function deletionOf(
   { userIds, sources, suppress }: DeletionRequest,
   id: string,

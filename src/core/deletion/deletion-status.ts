@@ -1,8 +1,9 @@
 import type { DeadLetterReason, DropReason } from '../delivery/outcome.ts'
+import { type ChangeResult, changeResults } from '../message/change-result.ts'
 import { isObject, parseField } from '../message/json.ts'
-import { type ChangeResult, changeResults } from '../message/own-event.ts'
+import type { JsonText } from '../message/json-text.ts'
 import { toIsoTimestamp } from '../message/timestamp.ts'
-import { type EpochMs, epochMs, type JsonText } from '../units.ts'
+import { type EpochMs, epochMs } from '../time.ts'
 
 /**
  * An accepted deletion. In its record in the deletions topic, the key contains the id, and the
@@ -142,7 +143,7 @@ export type DeletionEntry =
   | { readonly kind: 'request'; readonly record: DeletionRecord }
   | { readonly kind: 'outcome'; readonly outcome: DeletionOutcome }
 
-/** Returns `undefined` when the record is in another format. */
+/** Parses a record of the deletions topic; `undefined` when it is in another format. */
 export function decodeDeletion(key: string, value: string): DeletionEntry | undefined {
   const [names, fields] = [key, value].map(text => {
     const read = parseField(text, 'record')

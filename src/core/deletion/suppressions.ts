@@ -1,6 +1,7 @@
 import { isObject, parseField } from '../message/json.ts'
+import type { JsonText } from '../message/json-text.ts'
 import type { MessageType } from '../message/message.ts'
-import { type DurationMs, durationMs, type EpochMs, epochMs, type JsonText } from '../units.ts'
+import { type DurationMs, durationMs, type EpochMs, epochMs } from '../time.ts'
 
 /** A deletion of one user that stops events of that user. */
 export interface Suppression {
@@ -22,8 +23,8 @@ export type UserSuppressions = readonly Suppression[]
 export const defaultSuppressionRetention = durationMs(51 * 24 * 3_600_000)
 
 /**
- * Whether a suppression has expired. After `lasts`, no event received before the deletion can be
- * delivered, not even by a replay.
+ * Whether a suppression has expired. It never expires while it also stops later events. After
+ * `lasts`, no event received before the deletion can be delivered, not even by a replay.
  */
 const isOver = ({ isSuppressed, deletedAt }: Suppression, now: EpochMs, lasts: DurationMs): boolean =>
   !isSuppressed && now > deletedAt + lasts
@@ -33,23 +34,23 @@ const isOver = ({ isSuppressed, deletedAt }: Suppression, now: EpochMs, lasts: D
  * becomes a tombstone.
  */
 export function unexpiredSuppressions(
-  marks: UserSuppressions,
+  suppressions: UserSuppressions,
   now: EpochMs,
   lasts: DurationMs,
 ): UserSuppressions | undefined {
-  const lasting = marks.filter(mark => !isOver(mark, now, lasts))
+  const lasting = suppressions.filter(each => !isOver(each, now, lasts))
   return lasting.length === 0 ? undefined : lasting
 }
 
 /** A user's suppressions after one more deletion. An earlier `isSuppressed` stays set. */
-export function mergeSuppressions(marks: UserSuppressions = [], added: readonly Suppression[]): UserSuppressions {
-  const bySource = new Map(marks.map(mark => [mark.source, mark]))
-  for (const mark of added) {
-    const before = bySource.get(mark.source)
-    bySource.set(mark.source, {
-      source: mark.source,
-      deletedAt: epochMs(Math.max(mark.deletedAt, before?.deletedAt ?? mark.deletedAt)),
-      isSuppressed: mark.isSuppressed || (before?.isSuppressed ?? false),
+export function mergeSuppressions(earlier: UserSuppressions = [], added: readonly Suppression[]): UserSuppressions {
+  const bySource = new Map(earlier.map(each => [each.source, each]))
+  for (const each of added) {
+    const before = bySource.get(each.source)
+    bySource.set(each.source, {
+      source: each.source,
+      deletedAt: epochMs(Math.max(each.deletedAt, before?.deletedAt ?? each.deletedAt)),
+      isSuppressed: each.isSuppressed || (before?.isSuppressed ?? false),
     })
   }
   return [...bySource.values()]
@@ -59,8 +60,8 @@ export function mergeSuppressions(marks: UserSuppressions = [], added: readonly 
  * A user's suppressions after later events are allowed again. Events from before the deletion stay
  * suppressed.
  */
-export const allowLaterEvents = (marks: UserSuppressions): UserSuppressions =>
-  marks.map(mark => ({ ...mark, isSuppressed: false }))
+export const allowLaterEvents = (suppressions: UserSuppressions): UserSuppressions =>
+  suppressions.map(each => ({ ...each, isSuppressed: false }))
 
 /** An event, or another record with data of a user, that a suppression may stop. */
 export interface SuppressibleRecord {
@@ -74,15 +75,17 @@ export interface SuppressibleRecord {
  * Why suppressions stop an event; `undefined` when they do not. Delete messages are never stopped.
  */
 export function stoppedBy(
-  marks: UserSuppressions,
+  suppressions: UserSuppressions,
   { sourceId, receivedAt, type }: SuppressibleRecord,
   now: EpochMs,
   lasts: DurationMs,
 ): 'user_deleted' | 'suppressed' | undefined {
   if (type === 'delete') return undefined
-  const own = marks.filter(mark => (mark.source === undefined || mark.source === sourceId) && !isOver(mark, now, lasts))
-  if (own.some(mark => receivedAt <= mark.deletedAt)) return 'user_deleted'
-  return own.some(mark => mark.isSuppressed) ? 'suppressed' : undefined
+  const own = suppressions.filter(
+    each => (each.source === undefined || each.source === sourceId) && !isOver(each, now, lasts),
+  )
+  if (own.some(each => receivedAt <= each.deletedAt)) return 'user_deleted'
+  return own.some(each => each.isSuppressed) ? 'suppressed' : undefined
 }
 
 /**
@@ -90,14 +93,14 @@ export function stoppedBy(
  * suppression before the message, so a message without a suppression is forged.
  */
 export function isConfirmedDelete(
-  marks: UserSuppressions,
+  suppressions: UserSuppressions,
   { sourceId, receivedAt }: Pick<SuppressibleRecord, 'sourceId' | 'receivedAt'>,
 ): boolean {
-  return marks.some(({ source, deletedAt }) => (source ?? sourceId) === sourceId && deletedAt >= receivedAt)
+  return suppressions.some(({ source, deletedAt }) => (source ?? sourceId) === sourceId && deletedAt >= receivedAt)
 }
 
 interface Held {
-  readonly marks: UserSuppressions
+  readonly suppressions: UserSuppressions
   /** The offset of the record from which the next record of this user must be derived. */
   readonly offset: number
 }
@@ -119,23 +122,24 @@ export class SuppressionIndex {
 
   /**
    * Applies a record of the topic. `madeOf` is the offset of the record from which its writer
-   * derived it; `undefined` when the header is missing. A user's new record replaces the held one,
-   * unless the writer derived it from another record. Then the writer did not know the held record,
-   * and the suppressions of both are valid until a process writes a record with all of them.
+   * derived it; `undefined` when the record does not say it. A user's new record replaces the held
+   * one, unless `madeOf` is another record. Then the writer did not know the held record, and the
+   * suppressions of both are valid until a process writes a record with all of them.
    */
-  apply(userId: string, marks: UserSuppressions | undefined, offset = 0, madeOf?: number): void {
+  apply(userId: string, suppressions: UserSuppressions | undefined, offset = 0, madeOf?: number): void {
     const held = this.#byUser.get(userId)
     if (held !== undefined && madeOf !== undefined && madeOf !== held.offset) {
       this.#incomplete.add(userId)
-      return void this.#byUser.set(userId, { ...held, marks: mergeSuppressions(held.marks, marks ?? []) })
+      const merged = mergeSuppressions(held.suppressions, suppressions ?? [])
+      return void this.#byUser.set(userId, { ...held, suppressions: merged })
     }
     this.#incomplete.delete(userId)
-    if (marks === undefined) this.#byUser.delete(userId)
-    else this.#byUser.set(userId, { marks, offset })
+    if (suppressions === undefined) this.#byUser.delete(userId)
+    else this.#byUser.set(userId, { suppressions, offset })
   }
 
   get(userId: string): UserSuppressions | undefined {
-    return this.#byUser.get(userId)?.marks
+    return this.#byUser.get(userId)?.suppressions
   }
 
   /**
@@ -150,14 +154,14 @@ export class SuppressionIndex {
     return this.#byUser.size
   }
 
-  /** As `stoppedBy`. */
+  /** Why a suppression of the user stops an event (`stoppedBy`); `undefined` when none does. */
   stops(event: SuppressibleRecord, now: EpochMs): 'user_deleted' | 'suppressed' | undefined {
     const held = event.userId === undefined ? undefined : this.#byUser.get(event.userId)
-    return held && stoppedBy(held.marks, event, now, this.#lasts)
+    return held && stoppedBy(held.suppressions, event, now, this.#lasts)
   }
 
-  lasting(marks: UserSuppressions, now: EpochMs): UserSuppressions | undefined {
-    return unexpiredSuppressions(marks, now, this.#lasts)
+  lasting(suppressions: UserSuppressions, now: EpochMs): UserSuppressions | undefined {
+    return unexpiredSuppressions(suppressions, now, this.#lasts)
   }
 
   /**
@@ -166,27 +170,31 @@ export class SuppressionIndex {
    */
   *outdated(now: EpochMs): Iterable<string> {
     yield* this.#incomplete
-    for (const [userId, { marks }] of this.#byUser)
-      if (!this.#incomplete.has(userId) && marks.some(mark => isOver(mark, now, this.#lasts))) yield userId
+    for (const [userId, { suppressions }] of this.#byUser)
+      if (!this.#incomplete.has(userId) && suppressions.some(each => isOver(each, now, this.#lasts))) yield userId
   }
 }
 
 /** `{"marks":[{"source":…,"deletedAt":…,"suppressed":…}]}`; `source` is optional. */
-export function encodeSuppressions(marks: UserSuppressions): JsonText {
-  const shown = marks.map(({ source, deletedAt, isSuppressed }) => ({ source, deletedAt, suppressed: isSuppressed }))
+export function encodeSuppressions(suppressions: UserSuppressions): JsonText {
+  const shown = suppressions.map(({ source, deletedAt, isSuppressed }) => ({
+    source,
+    deletedAt,
+    suppressed: isSuppressed,
+  }))
   return JSON.stringify({ marks: shown }) as JsonText
 }
 
-/** Returns `undefined` when the text is in another format. */
+/** Parses the text of `encodeSuppressions`; `undefined` when it is in another format. */
 export function decodeSuppressions(text: string): UserSuppressions | undefined {
   const read = parseField(text, 'marks')
   const list = read.kind === 'parsed' && isObject(read.value) ? read.value['marks'] : undefined
   if (!Array.isArray(list)) return undefined
-  const marks = list.map(markOf)
-  return marks.every(mark => mark !== undefined) ? marks : undefined
+  const suppressions = list.map(suppressionOf)
+  return suppressions.every(each => each !== undefined) ? suppressions : undefined
 }
 
-function markOf(value: unknown): Suppression | undefined {
+function suppressionOf(value: unknown): Suppression | undefined {
   if (!isObject(value)) return undefined
   const { source, deletedAt, suppressed } = value
   if (source !== undefined && typeof source !== 'string') return undefined

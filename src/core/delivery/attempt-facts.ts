@@ -1,8 +1,8 @@
 import type { EventHead } from '../message/event.ts'
 import { type MessageType, messageTypes } from '../message/message.ts'
 import type { RecordHeaders } from '../ports.ts'
+import { type EpochMs, epochMs } from '../time.ts'
 import { parseTraceparent } from '../trace/context.ts'
-import { type EpochMs, epochMs } from '../units.ts'
 import type { Attempt, Decision } from './decide.ts'
 import type { DeliveryState } from './delivery-state.ts'
 import type { Outcome } from './outcome.ts'
@@ -17,7 +17,7 @@ export const attemptDecisions = ['delivered', 'retried', 'deferred', 'dead_lette
 export interface AttemptFacts {
   readonly decision: Decision['kind']
   readonly reason?: string | undefined
-  /** Milliseconds from the end of this attempt to the next one. */
+  /** Milliseconds until the next attempt is due, when the decision is `retried`. */
   readonly nextAttemptInMs?: number | undefined
   readonly destination: string
   readonly source: string
@@ -87,8 +87,8 @@ export function encodeAttempt(facts: AttemptFacts, at: EpochMs): string {
 const types: ReadonlySet<unknown> = new Set(messageTypes)
 
 /**
- * Returns `undefined` when the text is not an attempt in this version's format. Unknown fields are
- * kept.
+ * Parses a value of the attempts topic; `undefined` when it is not an attempt in this version's
+ * format. Unknown fields are kept.
  */
 export function decodeAttempt(text: string): AttemptRecord | undefined {
   const value = parsed(text)

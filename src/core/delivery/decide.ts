@@ -1,7 +1,7 @@
 import { flowLimits } from '../flow/limits.ts'
 import { parseRetryAfter } from '../network/retry-after.ts'
 import type { Webhook } from '../settings/settings.ts'
-import { type DurationMs, durationMs, type EpochMs, epochMs } from '../units.ts'
+import { type DurationMs, durationMs, type EpochMs, epochMs } from '../time.ts'
 import type { DeliveryState } from './delivery-state.ts'
 import {
   type DeadLetterReason,
@@ -148,7 +148,7 @@ export function defer(
 /**
  * Decides about a delivery from a retry topic when its destination is not configured. This process
  * may not yet have a configuration that another process has, so the delivery is deferred once. The
- * second time it is dead-lettered.
+ * second time, or after the end of the retry window, it is dead-lettered.
  */
 export function unconfigured(carried: DeliveryState, policy: RetryPolicy, now: EpochMs): Decision {
   if (carried.reason === 'unconfigured' || isWindowOver(carried, now)) return deadLetter(carried, 'unknown_destination')
@@ -180,7 +180,7 @@ export function mustBeAttempted(carried: DeliveryState, now: EpochMs): boolean {
 }
 
 /**
- * The destination's webhooks without those that refused this delivery. The list can be empty after
+ * The destination's webhooks without those that rejected this delivery. The list can be empty after
  * the configuration was reloaded. An attempt without requests then dead-letters the delivery.
  */
 export function webhooksToCall<Each extends Webhook>(
@@ -210,16 +210,16 @@ function smallest(waits: readonly (DurationMs | undefined)[]): DurationMs {
 const maxRemembered = 10
 
 /**
- * Merges the outcomes of an attempt into the delivery's outcomes. A refusal of an earlier attempt
- * keeps its position; the new outcomes replace those at the other positions in order. A webhook
- * that was left out keeps its last outcome.
+ * Merges the outcomes of an attempt into the delivery's outcomes. A rejection of an earlier attempt
+ * keeps its position; the new outcomes replace those at the other positions in order. When webhooks
+ * were left out, the last positions keep their earlier outcomes.
  */
 function remember(
   carried: DeliveryState,
   calls: readonly CallOutcome[],
 ): Pick<DeliveryState, 'outcomes' | 'refusedWebhooks'> {
   const [only] = calls
-  // Usually a destination has one webhook, and then its last outcome is the whole result.
+  // Usually a destination has one webhook, and the delivery then has only its last outcome.
   if (only !== undefined && calls.length === 1 && !isRefused(only.outcome) && hasNoOther(carried))
     return { outcomes: only.outcome, refusedWebhooks: [] }
   const hashes = [...carried.refusedWebhooks]

@@ -1,5 +1,5 @@
 import type { LogRecord, OutgoingRecord, RecordHeaders, TopicPartition } from '../ports.ts'
-import { type DurationMs, type EpochMs, epochMs } from '../units.ts'
+import { type DurationMs, type EpochMs, epochMs } from '../time.ts'
 import { isRefused } from './outcome.ts'
 
 export interface Origin extends TopicPartition {
@@ -20,15 +20,16 @@ export interface DeliveryState {
   /** Attempts made so far. */
   readonly attempt: number
   /**
-   * How often the delivery was deferred without an attempt. A deferral counts only if it makes the
-   * next one longer (`climbs` in `defer`).
+   * Number of deferrals that count: each makes the next one use a longer tier. A deferral does not
+   * count when it ends soon, when the destination did not cause it, or when its cause is
+   * `not_before` (see `defer`).
    */
   readonly deferrals: number
   /** When the dispatcher first admitted the event. */
   readonly startedAt: EpochMs
   /** The end of the retry window. */
   readonly deadline: EpochMs
-  /** No attempt starts before this time. */
+  /** No attempt after the first one starts before this time. */
   readonly notBefore: EpochMs
   /**
    * Why the delivery waits or was dead-lettered: an outcome, a deferral cause or a dead-letter
@@ -36,16 +37,17 @@ export interface DeliveryState {
    */
   readonly reason: string
   /**
-   * The last outcome of each webhook, separated by commas, in configuration order. A webhook that
-   * was never called has no entry. A refusal stays at its position in the list: the nth refusal
-   * belongs to the nth hash in `refusedWebhooks`.
+   * The last outcome of each webhook, separated by commas. A webhook that was never called has no
+   * entry. The order is that of the configuration until an attempt leaves out a webhook. A
+   * rejection stays at its position: the nth rejection belongs to the nth hash in
+   * `refusedWebhooks`.
    */
   readonly outcomes: string
-  /** The `urlHash` of each webhook that refused this delivery and is not called again for it. */
+  /** The `urlHash` of each webhook that rejected this delivery and is not called again for it. */
   readonly refusedWebhooks: readonly string[]
   /** The topic, partition and offset of the event's own record. */
   readonly origin: Origin
-  /** How often the delivery was replayed. */
+  /** How often the delivery, or before that its event, was replayed. */
   readonly round: number
   readonly messageId: string
   /**
@@ -161,7 +163,11 @@ const integerIn = (text: string | undefined): number =>
  */
 export const longestText = 1_000
 
-/** Returns `undefined` when a header is missing or malformed. */
+/**
+ * Parses the state in the headers of a record. `undefined` when a header is malformed or a required
+ * one is missing. Optional are `reason`, `outcomes`, `refused-webhooks` and the header of the first
+ * trace.
+ */
 export function parseDeliveryState(headers: RecordHeaders): DeliveryState | undefined {
   const carried: DeliveryState = {
     destination: headers['destination'] ?? '',

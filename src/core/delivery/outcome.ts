@@ -1,5 +1,5 @@
+import { assertNever } from '../assert-never.ts'
 import type { CallPhase, CallResult } from '../ports.ts'
-import { assertNever } from '../units.ts'
 
 /** Outcomes of a request after which the same webhook is tried again. */
 export const retryableOutcomes = [
@@ -39,8 +39,8 @@ export const deadLetterReasons = [
 export type DeadLetterReason = (typeof deadLetterReasons)[number]
 
 /**
- * Why an event is intentionally not delivered to a destination. Drops are counted and logged at
- * level debug; they are not errors.
+ * Why an event is intentionally not delivered to a destination. Drops are not errors: they are
+ * counted in `hookline_drops_total`, and not logged.
  */
 export const dropReasons = ['disabled', 'not_selected', 'no_destination', 'user_deleted', 'suppressed'] as const
 export type DropReason = (typeof dropReasons)[number]

@@ -1,7 +1,7 @@
+import type { JsonText } from '../message/json-text.ts'
 import type { Message, MessageType } from '../message/message.ts'
 import { toIsoTimestamp } from '../message/timestamp.ts'
 import type { PayloadSettings } from '../settings/settings.ts'
-import type { JsonText } from '../units.ts'
 
 type Shape = Pick<PayloadSettings, 'anonymousId'>
 

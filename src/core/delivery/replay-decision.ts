@@ -1,11 +1,11 @@
 import type { Event } from '../message/event.ts'
 import type { LogRecord, OutgoingRecord } from '../ports.ts'
+import { durationMs, type EpochMs, epochMs } from '../time.ts'
 import type { TopicNames } from '../topics.ts'
-import { durationMs, type EpochMs, epochMs } from '../units.ts'
 import { originalOf } from './dead-letter-record.ts'
 import { initialState, type Origin, parseDeliveryState, retryRecord } from './delivery-state.ts'
 import type { DeadLetterReason } from './outcome.ts'
-import type { DeadLetter } from './read-dead-letter.ts'
+import type { DeadLetter } from './parse-dead-letter.ts'
 import { type RetryPolicy, tierFor } from './retry-tier.ts'
 import { isConnected, type Routing, routeRetry } from './route.ts'
 

@@ -1,7 +1,8 @@
 import { createHmac, hash } from 'node:crypto'
 import type { WebhookCall } from '../ports.ts'
+import { revealed, type Secret } from '../secret.ts'
 import type { Destination, PayloadSettings, Webhook } from '../settings/settings.ts'
-import { type EpochMs, revealed, type Secret } from '../units.ts'
+import type { EpochMs } from '../time.ts'
 
 /** The block size of SHA-1. */
 const blockBytes = 64
@@ -85,7 +86,8 @@ export class RequestBuilder {
   readonly #payload: PayloadSettings
   readonly #standardWebhooks: boolean
   /**
-   * `undefined` when the destination has no secret. Then requests have no signature of any kind.
+   * Computes X-Signature; `undefined` when the destination has no secret. Requests then have no
+   * signature of any kind.
    */
   readonly #sign: ((body: Buffer) => string) | undefined
 
@@ -132,8 +134,8 @@ export class RequestBuilder {
 }
 
 /**
- * The value of X-Signature: lower-case hex HMAC-SHA1 of the body's bytes. The key is the secret in
- * UTF-8.
+ * Returns a function that computes X-Signature: lower-case hex HMAC-SHA1 of the body's bytes. The
+ * key is the secret in UTF-8.
  */
 export function signerOf(secret: Secret): (body: Buffer) => string {
   const hmac = new HmacSha1(secret.reveal())

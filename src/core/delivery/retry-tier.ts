@@ -1,5 +1,5 @@
+import { type DurationMs, durationMs } from '../time.ts'
 import { fixedTiers } from '../topics.ts'
-import { type DurationMs, durationMs } from '../units.ts'
 
 export interface RetryPolicy {
   /** Waits before the 2nd, 3rd, … attempt. */
@@ -10,7 +10,7 @@ export interface RetryPolicy {
   readonly tiers: readonly DurationMs[]
 }
 
-/** The longest tier that is not longer than the wait, or the shortest tier. */
+/** The longest tier that is not longer than the wait, or the shortest tier when all are longer. */
 export function tierFor(wait: DurationMs, tiers: readonly DurationMs[]): DurationMs {
   const tier = tiers.findLast(candidate => candidate <= wait) ?? tiers[0]
   if (tier === undefined) throw new RangeError('the list of retry tiers is empty')
@@ -19,8 +19,8 @@ export function tierFor(wait: DurationMs, tiers: readonly DurationMs[]): Duratio
 
 /**
  * The tier for a delivery that was deferred `deferrals` times before. Each deferral uses a longer
- * tier, so that records circulate less through Kafka during a long outage. The tier is not longer
- * than the rest of the retry window, unless all tiers are longer.
+ * tier, up to five minutes, so that records circulate less through Kafka during a long outage. The
+ * tier is not longer than the rest of the retry window, unless all tiers are longer.
  */
 export function deferralTier(deferrals: number, remaining: DurationMs, tiers: readonly DurationMs[]): DurationMs {
   const climbed = fixedTiers[Math.min(deferrals, fixedTiers.length - 1)] as DurationMs

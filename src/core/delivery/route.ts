@@ -1,7 +1,7 @@
 import type { Event } from '../message/event.ts'
+import type { JsonText } from '../message/json-text.ts'
 import { isOwnSource } from '../message/own-event.ts'
 import type { Destination, Settings, Source } from '../settings/settings.ts'
-import type { JsonText } from '../units.ts'
 import type { DropReason } from './outcome.ts'
 
 /** The decision not to deliver an event to a destination. */
@@ -115,7 +115,10 @@ const none: readonly never[] = []
 export const reportedDestinations = ({ destinationId, origin }: Event): readonly string[] =>
   destinationId === undefined ? (origin?.destinations ?? none) : [destinationId]
 
-/** Returns a drop for each reported destination that is no longer connected. */
+/**
+ * Returns a drop for each destination whose result an audience, a deletion or the canary waits for,
+ * but which is no longer connected to the event's source.
+ */
 function dropsOfDisconnected(event: Event, connected: readonly Destination[]): readonly Drop[] {
   const awaited = reportedDestinations(event)
   if (awaited.length === 0) return none
@@ -154,7 +157,7 @@ function isSelected(integrations: JsonText | undefined): boolean {
   if (typeof map !== 'object' || map === null) return true
   const own: unknown = Object.hasOwn(map, 'Webhooks') ? (map as Record<string, unknown>)['Webhooks'] : undefined
   if (typeof own === 'boolean') return own
-  // An object contains settings for a destination, which enables it. PHP writes an empty object as
+  // An object has settings for the webhooks, so it selects them. PHP writes an empty object as
   // `[]`.
   if (Array.isArray(own) ? own.length === 0 : typeof own === 'object' && own !== null) return true
   const all = ['All', 'all', 'ALL'].find(name => Object.hasOwn(map, name))

@@ -1,7 +1,7 @@
-import type { ServiceName } from '../settings/services.ts'
+import { countWithNoun } from '../count-with-noun.ts'
+import type { ServiceName } from '../settings/service-names.ts'
+import type { DurationMs } from '../time.ts'
 import type { TopicNames } from '../topics.ts'
-import type { DurationMs } from '../units.ts'
-import { countWithNoun } from '../units.ts'
 import type { Judgement } from './finding.ts'
 
 /** A permission that a service needs. */

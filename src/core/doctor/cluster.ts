@@ -3,9 +3,9 @@ import type { Judgement } from './finding.ts'
 /** The result of a connection to one address, with the configured TLS and authentication. */
 export interface ConnectionResult {
   readonly address: string
-  /** `undefined` when the connection works. */
+  /** Why the connection failed; `undefined` when it works. */
   readonly failure: string | undefined
-  /** Kafka request types that the broker supports in no version that Hookline uses. */
+  /** Kafka request types of which the broker supports none of the versions that Hookline uses. */
   readonly unsupported: readonly string[]
 }
 
@@ -21,8 +21,8 @@ export function judgeCluster({ configured, advertised, brokers }: ClusterSeen): 
   const hasBootstrap = configured.some(({ failure }) => failure === undefined)
   const all = [...configured, ...advertised]
   const problems = [
-    ...configured.flatMap(reached => judgeConnection(reached, hasBootstrap ? otherBrokerRemark : noBrokerRemark)),
-    ...advertised.flatMap(reached => judgeConnection(reached, advertisedRemark)),
+    ...configured.flatMap(result => judgeConnection(result, hasBootstrap ? otherBrokerRemark : noBrokerRemark)),
+    ...advertised.flatMap(result => judgeConnection(result, advertisedRemark)),
     ...all.flatMap(judgeVersions),
   ]
   const isHealthy = !problems.some(({ level }) => level === 'fail')
@@ -34,7 +34,7 @@ export function judgeCluster({ configured, advertised, brokers }: ClusterSeen): 
 type Remark = Pick<Judgement, 'level' | 'remedy'>
 const otherBrokerRemark: Remark = {
   level: 'warn',
-  remedy: 'the services can start with another broker of kafka.brokers; check this one',
+  remedy: 'the services can start with another broker of kafka.brokers, but check this one',
 }
 const noBrokerRemark: Remark = {
   level: 'fail',
@@ -61,7 +61,7 @@ function judgeVersions({ address, unsupported }: ConnectionResult): readonly Jud
 export interface ClockReading {
   readonly before: number
   readonly after: number
-  /** `undefined` when the topic stores the producer's time instead. */
+  /** The append time; `undefined` when the topic stores the producer's time instead. */
   readonly appended: number | undefined
 }
 
@@ -76,17 +76,19 @@ export function judgeClock({ before, after, appended }: ClockReading): Judgement
   if (appended === undefined)
     return {
       level: 'warn',
-      detail: 'the dead-letter topic does not store append times',
-      remedy: 'run: hookline topics check',
+      detail: "the clocks cannot be compared, because the dead-letter topic stores the producers' times",
+      remedy: 'to see the setting to change, run: hookline topics check',
     }
   // The broker appended the record between the two readings of the local clock. A time between
   // them shows no skew.
   const skewMs = appended < before ? appended - before : Math.max(0, appended - after)
   const size = Math.abs(skewMs)
   const detail =
-    size === 0 ? "equal to the broker's" : `${secondsOf(size)} ${skewMs > 0 ? 'behind' : 'ahead of'} the broker's`
+    size === 0
+      ? "equal to the broker's clock"
+      : `${secondsOf(size)} ${skewMs > 0 ? 'behind' : 'ahead of'} the broker's clock`
   if (size < warnBeyondMs) return { level: 'ok', detail }
-  const remedy = "processes use the brokers' time: check NTP on this machine and on the brokers"
+  const remedy = "check NTP on this machine and on the brokers, because Hookline uses the brokers' time"
   return { level: size < failBeyondMs ? 'warn' : 'fail', detail, remedy }
 }
 

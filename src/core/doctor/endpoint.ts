@@ -1,8 +1,8 @@
+import { countWithNoun } from '../count-with-noun.ts'
 import { classify, type Outcome } from '../delivery/outcome.ts'
 import type { CallResult } from '../ports.ts'
 import type { DeliverySettings } from '../settings/settings.ts'
-import type { EpochMs } from '../units.ts'
-import { countWithNoun } from '../units.ts'
+import type { EpochMs } from '../time.ts'
 import type { Judgement } from './finding.ts'
 
 /** The result of a connection to an endpoint. No request was sent. */
@@ -18,7 +18,7 @@ export type Dialled =
 
 const dayMs = 86_400_000
 /**
- * A certificate that expires in fewer days gets a warning. Automatic renewal usually happens a
+ * A certificate that is valid for fewer days gets a warning. Automatic renewal usually happens a
  * month before the expiry, so it has probably failed.
  */
 const warnWithinDays = 14
@@ -31,28 +31,30 @@ export function judgeEndpoint(dialled: Dialled, now: EpochMs): Judgement {
     return { level: 'fail', detail: `${outcome}: ${dialled.detail}`, ...(remedy !== undefined && { remedy }) }
   }
   const { address, tookMs, tls } = dialled
-  const reached = `${address} connects in ${Math.round(tookMs)} ms`
+  const reached = `connected to ${address} in ${Math.round(tookMs)} ms`
   if (tls === undefined) return { level: 'ok', detail: `${reached}, without TLS` }
   const days = Math.floor((tls.goodUntil - now) / dayMs)
   const detail = `${reached}, ${tls.protocol}, certificate valid for ${countWithNoun(days, 'day')}`
   if (days >= warnWithinDays) return { level: 'ok', detail }
-  const remedy = 'ask its owner to renew the certificate: after its end, Hookline sends no requests (tls_untrusted)'
+  const remedy =
+    'ask the owner of the endpoint to renew the certificate: when it has expired, Hookline sends no requests (tls_untrusted)'
   return { level: 'warn', detail, remedy }
 }
 
 const remedies: Readonly<Partial<Record<Outcome, string>>> = {
-  blocked_address: 'deliveries to this endpoint are dead-lettered without a retry: see network.allow',
+  blocked_address: 'Hookline sends no requests to this endpoint: check the URL, and the addresses of its host name',
   dns: "check the host name and this machine's name servers",
   connect: 'check that the server is running, and that no firewall blocks this machine',
   timeout: 'check that the server is running, and that no firewall drops packets to it',
   reset: 'check that the server is running, and that no proxy closes its connections',
   tls_untrusted:
-    'Hookline sends it no requests: ask its owner to fix the certificate, or add the authority to network.caFile',
+    'Hookline sends no requests to this endpoint: ask its owner to correct the certificate, or add its CA to network.caFile',
   tls_other: 'the server must support TLS 1.2 or newer on this port, without a client certificate',
 }
 
 /**
- * CPU time of one delivery in µs, with responses after 20 ms; rounded figures of docs/performance.
+ * CPU time of one delivery in µs, measured with endpoints that respond after 20 ms. The figures are
+ * rounded from docs/performance.
  */
 const costs: Readonly<Record<DeliverySettings['transport'], number>> = { got: 170, undici: 60 }
 

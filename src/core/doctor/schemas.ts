@@ -1,4 +1,4 @@
-import { countWithNoun } from '../units.ts'
+import { countWithNoun } from '../count-with-noun.ts'
 import type { Judgement } from './finding.ts'
 
 export interface SchemaSeen {
@@ -18,7 +18,7 @@ export function judgeSchemas(schemas: readonly SchemaSeen[]): readonly Judgement
     detail: `${state}: ${detail}`,
     remedy:
       state === 'incompatible'
-        ? 'another program or a newer version of Hookline registered that version: update Hookline, or use another topics.prefix'
+        ? 'another program or a newer version of Hookline registered the latest version: update Hookline, or use another topics.prefix'
         : 'correct it with: hookline schemas register',
   }))
 }

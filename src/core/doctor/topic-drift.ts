@@ -1,6 +1,7 @@
+import { countWithNoun } from '../count-with-noun.ts'
 import type { TopicDescription } from '../ports.ts'
+import { type DurationMs, durationMs, formatDuration } from '../time.ts'
 import { type TopicSpec, topicConfig } from '../topics.ts'
-import { countWithNoun, type DurationMs, durationMs, formatDuration } from '../units.ts'
 import type { Judgement } from './finding.ts'
 
 /** One difference between a topic and its spec. */
@@ -17,7 +18,7 @@ export interface TopicDrift {
     | 'timestamps'
     | 'record_size'
     | 'compaction_lag'
-  /** `error`: deliveries can be lost or misrouted. `note`: works, but the operator should know. */
+  /** `error`: deliveries can be lost or misrouted. `note`: the operator should know it. */
   readonly severity: 'error' | 'note'
   /** One line: the difference and its effect. */
   readonly detail: string
@@ -107,10 +108,10 @@ function retentionDrift(spec: TopicSpec, { config }: TopicDescription, window: D
         spec,
         'retention',
         'note',
-        `keeps records for ${formatDuration(is)}, not ${formatDuration(spec.retention)}`,
+        `keeps records for ${formatDuration(is)}, less than the ${formatDuration(spec.retention)} of a new topic: raise retention.ms`,
       ),
     ]
-  const detail = `keeps records for ${formatDuration(is)}, shorter than the retry window of ${formatDuration(window)}`
+  const detail = `keeps records for ${formatDuration(is)}, less than the retry window of ${formatDuration(window)}: raise retention.ms`
   return [drift(spec, 'retention', 'error', detail)]
 }
 
@@ -125,10 +126,12 @@ function configDrift(spec: TopicSpec, { replicationFactor, config }: TopicDescri
   const wanted = topicConfig(spec)
   const inSync = config['min.insync.replicas']
   if (replicationFactor >= 3 && inSync !== undefined && Number(inSync) < 2)
-    drifts.push(drift(spec, 'in_sync', 'note', 'has min.insync.replicas 1: one replica alone may acknowledge a record'))
+    drifts.push(
+      drift(spec, 'in_sync', 'note', 'has min.insync.replicas 1, so one replica alone may acknowledge a record: set 2'),
+    )
   const timestamps = config['message.timestamp.type']
   if (timestamps !== undefined && timestamps !== wanted['message.timestamp.type']) {
-    const detail = `has message.timestamp.type ${timestamps}: retention and delays use producers' clocks`
+    const detail = `has message.timestamp.type ${timestamps}, so retention and delays use producers' clocks: set LogAppendTime`
     drifts.push(drift(spec, 'timestamps', 'note', detail))
   }
   return drifts
@@ -153,7 +156,7 @@ function recordSizeDrift(spec: TopicSpec, { config }: TopicDescription, largestE
 function compactionLagDrift(spec: TopicSpec, { config }: TopicDescription): TopicDrift[] {
   const is = config['min.compaction.lag.ms']
   if (spec.compactionLag === undefined || is === undefined || Number(is) >= spec.compactionLag) return []
-  const detail = `has min.compaction.lag.ms ${is}, needs ${spec.compactionLag}: a delayed write may replace a newer record, which compaction then removes`
+  const detail = `has min.compaction.lag.ms ${is}, needs ${spec.compactionLag}: compaction may remove a valid record that a delayed write replaced, before Hookline writes it again: raise min.compaction.lag.ms`
   return [drift(spec, 'compaction_lag', 'note', detail)]
 }
 

@@ -11,31 +11,31 @@ interface EndedAttempt {
   readonly failed: boolean
   readonly wasProbe: boolean
   /**
-   * Whether the attempt shows the state of the endpoint. False when it sent no request because
-   * every webhook had refused the delivery, or when other destinations held the permits.
+   * Whether the attempt shows the state of the endpoint. False when it sent no request, or when it
+   * failed while other destinations held a permit that it needed.
    */
   readonly isConclusive: boolean
 }
 
 /*
- * closed: Attempts are made and counted. When at least ten deliveries ended in one minute and 70 %
- *         of them failed retryably, the circuit breaker opens.
+ * closed: Attempts are made and counted. When at least ten attempts ended in one minute and at
+ *         least 70 % of them failed (see `failed`), the circuit breaker opens.
  * open:   No attempt is made for 30 s. Then one probe at a time is made. Other deliveries that
- *         become due during a probe are deferred to the shortest tier, because only one delivery
- *         can be the probe. When an attempt succeeds (the probe, or one from before the opening),
- *         the circuit breaker closes and clears its counters. When the probe fails, the circuit
- *         breaker stays open for 30 s more.
+ *         become due during a probe are deferred for 10 s, because only one delivery can be the
+ *         probe. When an attempt does not fail (the probe, or one from before the opening), the
+ *         circuit breaker closes and clears its counters. When the probe fails, the circuit breaker
+ *         stays open for 30 s more.
  */
 
 /**
- * Stops the attempts of one destination while 70 % of its deliveries fail. It counts deliveries,
- * not requests: a delivery with one success and four failed webhooks is a success. Times are
- * monotonic milliseconds.
+ * Stops the attempts at one destination while 70 % of them fail. It counts attempts, not requests:
+ * an attempt with one success and four failed webhooks is a success. Times are monotonic
+ * milliseconds.
  */
 export class CircuitBreaker {
   /**
-   * Two counters for each step: deliveries that did not fail, and deliveries that failed. They
-   * share one array: with 1,000 destinations, two arrays would cost more cache misses.
+   * Two counters for each step: attempts that did not fail, and attempts that failed. They share
+   * one array: with 1,000 destinations, two arrays would cost more cache misses.
    */
   readonly #counts = new Uint32Array(2 * steps)
   /** The step of the last counted attempt. */

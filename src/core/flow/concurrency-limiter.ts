@@ -1,7 +1,7 @@
+import { revealed } from '../secret.ts'
 import type { DeliverySettings, Webhook } from '../settings/settings.ts'
-import { revealed } from '../units.ts'
+import { type CallTime, CallTimes } from './call-times.ts'
 import { flowLimits } from './limits.ts'
-import { type CallTime, SlowDestinations } from './slow-destinations.ts'
 
 const { perFreePermit, perFreePermitWhenAlone } = flowLimits.concurrency
 
@@ -81,7 +81,7 @@ export class ConcurrencyLimiter {
     }
   }
 
-  /** Whether both permits for one more request to the webhook are free. */
+  /** Whether the webhook and its host each have a free permit for one more request. */
   hasPermit({ ofWebhook, ofHost }: PermitShares): boolean {
     return ofWebhook.hasPermit && ofHost.hasPermit
   }
@@ -143,7 +143,7 @@ class SharedLimit {
   busyDestinations = 0
   /** The number of requests in progress that belong to slow destinations. */
   slowCalls = 0
-  readonly permitTime = new SlowDestinations()
+  readonly callTimes = new CallTimes()
   /**
    * The shares by destination id. Entries are never removed: destinations come only from the
    * configuration, so there are few.
@@ -162,7 +162,7 @@ class SharedLimit {
     return this.#shares.size > 1
   }
 
-  /** Whether as many destinations as there are permits may have requests in progress. */
+  /** Whether the limit has at least as many destinations as permits, so that it may be crowded. */
   get mayBeCrowded(): boolean {
     return this.#shares.size > 1 && this.#shares.size >= this.limit
   }
@@ -181,12 +181,12 @@ class SharedLimit {
  * One destination's share of a shared limit.
  * - The destinations with requests in progress share the limit equally, and one more share stays
  *   free for the next destination. So n destinations use n/(n + 1) of the limit.
- * - A destination that is alone uses the whole limit, or seven eighths of it when other
- *   destinations share the limit.
+ * - While only one destination has requests in progress, it uses the whole limit, or seven eighths
+ *   of it when the limit also applies to other destinations.
  * - While one destination exceeds its share, each other one may hold about as many permits as are
  *   free.
- * - With more destinations than permits (crowded), each destination has one request at a time, and
- *   slow destinations leave the last permit to quick ones.
+ * - With at least as many destinations as permits (crowded), each destination has one request at a
+ *   time, and slow destinations leave the last permit to quick ones.
  */
 class FairShare {
   readonly #limit: SharedLimit
@@ -197,7 +197,7 @@ class FairShare {
     this.#limit = limit
   }
 
-  /** Whether one more request leaves the other destinations their share. */
+  /** Whether a permit is free, and one more request leaves the other destinations their share. */
   get hasPermit(): boolean {
     const { free, isShared } = this.#limit
     if (free <= 0) return false
@@ -208,13 +208,13 @@ class FairShare {
 
   /**
    * Whether one more request leaves the last permit of a crowded limit to quick destinations. This
-   * rule applies only while slow destinations hold half of the permits.
+   * rule applies only while slow destinations hold at least half of the permits.
    */
   get #leavesLastToQuick(): boolean {
     if (!this.#time.isSlow) return true
-    const { limit, free, slowCalls, permitTime } = this.#limit
+    const { limit, free, slowCalls, callTimes } = this.#limit
     const isCrowd = this.#others + 2 > limit
-    return !isCrowd || free > 1 || !permitTime.hasQuick || slowCalls < Math.max(1, Math.floor(limit / 2))
+    return !isCrowd || free > 1 || !callTimes.hasQuick || slowCalls < Math.max(1, Math.floor(limit / 2))
   }
 
   /**
@@ -242,11 +242,14 @@ class FairShare {
     if (--this.#calls === 0) this.#limit.busyDestinations--
   }
 
-  /** Notes the duration of a request that has ended. Only limits that may be crowded need it. */
+  /**
+   * Notes the duration of a request that has ended. Durations show which destinations are slow, and
+   * that matters only when the limit has at least as many destinations as permits.
+   */
   ended(tookMs: number, now: number): void {
     if (!this.#limit.mayBeCrowded) return
     const wasSlow = this.#time.isSlow
-    this.#limit.permitTime.ended(this.#time, tookMs, now)
+    this.#limit.callTimes.ended(this.#time, tookMs, now)
     if (this.#time.isSlow !== wasSlow) this.#limit.slowCalls += wasSlow ? -this.#calls : this.#calls
   }
 

@@ -1,27 +1,36 @@
-import { durationMs } from '../units.ts'
+import { durationMs } from '../time.ts'
 
 const kibibyte = 1024
 const mebibyte = 1024 * kibibyte
 
 /*
  * All constants that decide what waits, for how long, and in which order. They are not
- * configurable; `delivery.maxInFlight`, `perWebhook`, `perHost` and `schedule` are. A record passes
+ * configurable. The limits that are configurable are applied in concurrency-limiter.ts
+ * (`delivery.maxInFlight`, `perWebhook` and `perHost`) and decide.ts (`schedule`). A record passes
  * the groups of the table from top to bottom.
  *
- * | group          | decides                                            | used in                 |
- * | -------------- | -------------------------------------------------- | ----------------------- |
- * | fetch          | how long a fetch waits, how many bytes it returns  | Kafka consumers         |
- * | prefetch       | when a partition is paused and resumed             | core/flow, partitions   |
- * | notDue         | how a retry record waits until it is due           | partitions              |
- * | admission      | how long a record waits for a schema or a deletion | dispatcher, partitions  |
- * | dispatch       | how many deliveries one tick handles               | dispatcher              |
- * | concurrency    | which destination gets the next permit             | core/flow               |
- * | circuitBreaker | when a destination gets no attempts                | core/flow               |
- * | spillover      | when queued deliveries leave memory                | core/flow, dispatcher   |
- * | cpuSaturation  | whether the process itself is the bottleneck       | core/flow, event loop   |
- * | deferral       | how long a delivery is deferred without an attempt | core/delivery/decide.ts |
- * | append         | how long a record waits for its batch, its retries | Kafka producer, appends |
- * | drain          | how long a stop waits                              | dispatcher              |
+ * | group          | decides                                  | used in                          |
+ * | -------------- | ---------------------------------------- | -------------------------------- |
+ * | fetch          | how long a fetch waits, and its bytes    | deliver-batch.ts                 |
+ * |                |                                          | compose-dispatcher.ts            |
+ * | prefetch       | when a partition is paused and resumed   | prefetch-limits.ts               |
+ * |                |                                          | partition-processor.ts           |
+ * |                |                                          | spillover-controller.ts          |
+ * | notDue         | how a retry record waits until it is due | partitions.ts                    |
+ * | admission      | how long a record waits for a schema     | schema-wait.ts                   |
+ * |                | and for a deletion                       | forged-delete-check.ts           |
+ * | dispatch       | how many deliveries one tick handles     | bounded-loop.ts, coalesce.ts     |
+ * |                |                                          | destination-queues.ts            |
+ * | concurrency    | which destination gets the next permit   | concurrency-limiter.ts           |
+ * |                |                                          | call-times.ts                    |
+ * | circuitBreaker | when a destination gets no attempts      | circuit-breaker.ts               |
+ * | spillover      | when queued deliveries leave memory      | slow-queue-since.ts              |
+ * |                |                                          | spillover-controller.ts          |
+ * | cpuSaturation  | whether the process is the bottleneck    | cpu-saturation.ts, event-loop.ts |
+ * | deferral       | for how long a delivery is deferred      | decide.ts                        |
+ * | append         | how long a record waits for its batch    | producer.ts                      |
+ * |                | and for a retry of the append            | append-until-stored.ts           |
+ * | drain          | how long a stop waits                    | drain-before-stop.ts             |
  *
  * The comment of each constant gives its unit, the reason, and the effect of doubling the value.
  */
@@ -33,14 +42,15 @@ export const flowLimits = {
      */
     maxWait: durationMs(500),
     /**
-     * The same while a partition of the events topic is paused. Doubling it lets a resumed
-     * partition wait up to 100 ms longer for its next fetch.
+     * As `maxWait`, but for the events topic while a partition is paused or revoked, or while the
+     * group rebalances. Doubling it lets a resumed partition wait up to 100 ms longer for its next
+     * fetch.
      */
     maxWaitWhilePaused: durationMs(100),
     /**
-     * Maximum bytes of one fetch from every topic except the retry topics. Smaller fetches cost
-     * more CPU per delivery. Doubling them blocks the event loop longer while a fetch is decoded,
-     * and a pause then discards more fetched bytes.
+     * Maximum bytes of one fetch by a member of a consumer group, except from the retry topics.
+     * Smaller fetches cost more CPU per delivery. Doubling them blocks the event loop longer while
+     * a fetch is decoded, and a pause then discards more fetched bytes.
      */
     usual: { perPartition: 1_024 * kibibyte, total: 8_192 * kibibyte },
     /**
@@ -64,7 +74,7 @@ export const flowLimits = {
     inProcess: { minRecordsNormal: 600, minRecordsStalled: 2_000, bytes: 32 * mebibyte, dueSoon: 10_000 },
     /**
      * Maximum limits of one partition. `span` limits the offsets that are read again after a crash.
-     * Doubling it would exceed the 24,000 offsets that the bitmap of the commit covers.
+     * Doubling `span` would exceed the 24,000 offsets that the bitmap of the commit covers.
      */
     maxInPartition: { records: 1_000, bytes: 4 * mebibyte, span: 20_000, dueSoon: 1_000 },
     /**
@@ -73,8 +83,8 @@ export const flowLimits = {
      */
     minInPartition: { recordsNormal: 25, records: 50, bytes: mebibyte / 2, dueSoon: 10 },
     /**
-     * The part of its limits below which a paused partition resumes. Doubling it (to 1) makes a
-     * partition pause and resume with each record.
+     * The part of its limits to which a paused partition must fall before it resumes. Doubling it
+     * (to 1) makes a partition pause and resume with each record.
      */
     resumeBelow: 0.5,
     /**
@@ -101,13 +111,13 @@ export const flowLimits = {
   },
   admission: {
     /**
-     * Milliseconds between two requests for an unknown schema while the registry cannot be reached.
-     * Doubling it lets a paused partition resume up to one second later.
+     * Milliseconds between two requests for an unknown schema while the registry cannot be used.
+     * Doubling it lets the partition that waits for the schema resume up to one second later.
      */
     schemaRetryEvery: durationMs(1_000),
     /**
-     * Milliseconds between two checks whether a delete message was requested. Doubling it lets the
-     * user's next events wait up to 100 ms longer.
+     * Milliseconds between two checks whether a delete message belongs to a deletion or is forged.
+     * The user's next events wait for the result. Doubling it lets them wait up to 100 ms longer.
      */
     deletionCheckEvery: durationMs(100),
   },
@@ -124,9 +134,9 @@ export const flowLimits = {
      */
     maxCoalesced: 128,
     /**
-     * Number of blocked queues that get a turn after a notification, in addition to one for each
-     * ended request. Doubling it gives the queues their turn sooner, but 1,000 destinations take
-     * more CPU.
+     * Number of queues without free permits that get a turn when requests have ended, in addition
+     * to one for each ended request. Doubling it gives them their turn sooner, but 1,000
+     * destinations take more CPU.
      */
     minAsked: 16,
   },
@@ -138,9 +148,9 @@ export const flowLimits = {
      */
     perFreePermit: 1 / 4,
     /**
-     * The same while no other destination has requests in progress: the destination then uses up to
-     * seven eighths of the permits. Doubling it lets the destination use 14 of 15 permits, and the
-     * next destination waits for one.
+     * As `perFreePermit`, but while no other destination has requests in progress: the destination
+     * then uses up to seven eighths of the permits. Doubling it lets the destination use 14 of 15
+     * permits, and the next destination waits for one.
      */
     perFreePermitWhenAlone: 7,
     /**
@@ -150,7 +160,7 @@ export const flowLimits = {
     neverSlowMs: 100,
     /**
      * A destination is quick when its mean request time is at most this part of the typical time
-     * (`SlowDestinations`). Doubling it makes more destinations count as quick.
+     * (`CallTimes`). Doubling it makes more destinations count as quick.
      */
     quickPart: 1 / 8,
     /**
@@ -166,18 +176,18 @@ export const flowLimits = {
   },
   circuitBreaker: {
     /**
-     * Milliseconds of one step, and number of steps in the window of one minute. Doubling one of
-     * them makes the circuit breaker open later, and because of older failures.
+     * Milliseconds of one step, and number of steps in the window of one minute. Doubling either
+     * makes the circuit breaker open later, and lets older failures open it.
      */
     stepMs: 5_000,
     steps: 12,
     /**
-     * Minimum number of deliveries in the window before the circuit breaker can open. Doubling it
+     * Minimum number of attempts in the window before the circuit breaker can open. Doubling it
      * lets a destination with few events call a dead endpoint for longer.
      */
     minDeliveries: 10,
     /**
-     * Part of the deliveries that must fail to open the circuit breaker. Doubling it keeps the
+     * Part of the attempts that must fail to open the circuit breaker. Doubling it keeps the
      * circuit breaker closed forever.
      */
     openAtShare: 0.7,
@@ -194,8 +204,9 @@ export const flowLimits = {
      */
     slowAfterMs: 1_000,
     /**
-     * The same while the process lacks CPU. Then every queue waits for the process, and spillover
-     * costs more CPU than a request. Doubling it lets other destinations wait 10 s longer.
+     * As `slowAfterMs`, but while the process lacks CPU. Then every queue waits for the process,
+     * and spillover costs more CPU than a request. Doubling it lets other destinations wait 10 s
+     * longer.
      */
     slowAfterMsWhenSaturated: 10_000,
     /**
@@ -257,7 +268,8 @@ export const flowLimits = {
   drain: {
     /**
      * Milliseconds for which a stop waits for deliveries in progress: a request takes at most 5 s,
-     * and its copy is appended after that. Doubling it may let a stop exceed its grace period.
+     * and a copy for a retry is appended after it. Doubling it may let a stop exceed its grace
+     * period.
      */
     timeout: durationMs(8_000),
     /**

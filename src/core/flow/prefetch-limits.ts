@@ -4,8 +4,8 @@ import { flowLimits } from './limits.ts'
 const { recordsPerCall, inProcess, maxInPartition, minInPartition } = flowLimits.prefetch
 
 /**
- * The bytes of a record's key, value and headers. Headers count, because a producer may write
- * headers of any size.
+ * The bytes of a record's key and value, and the lengths of the strings of its headers. Headers
+ * count, because a producer may write headers of any size.
  */
 export function heldBytes({ key, value, headers }: Pick<LogRecord, 'key' | 'value' | 'headers'>): number {
   let bytes = (key?.length ?? 0) + (value?.length ?? 0)
@@ -15,7 +15,8 @@ export function heldBytes({ key, value, headers }: Pick<LogRecord, 'key' | 'valu
 
 /**
  * The limits of one partition. The partition is paused when it exceeds `records`, `bytes` or
- * `span`, and resumed when all three are at most half of their limits.
+ * `span`. It is resumed when all three are at most half of their limits, or when raised limits
+ * leave room.
  */
 export interface PrefetchLimits {
   readonly records: number

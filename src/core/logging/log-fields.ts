@@ -1,7 +1,7 @@
 /**
  * Names of the fields that log lines may contain. Fields that could hold data of senders and
- * customers (users, message content, URLs, headers, keys) have no name here, so that they cannot be
- * logged by mistake.
+ * customers (users, message content, URLs, headers, record keys) have no name here, so that they
+ * cannot be logged by mistake.
  */
 const names = [
   // Location and identity.

@@ -1,5 +1,5 @@
-import type { JsonText } from '../units.ts'
 import { canonicalJson, isObject, type JsonObject, type Parsed, parseField, parseJson } from './json.ts'
+import type { JsonText } from './json-text.ts'
 import type { CallType, Rejection } from './message.ts'
 import { maxMessageBytes, maxTextLength, textTooLong } from './message-parts.ts'
 import { type Refusal, refusal } from './request-refusal.ts'
@@ -24,9 +24,9 @@ const maxDefaultsBytes = maxMessageBytes
 const maxMergedBytes = 8 * 1_048_576
 
 /**
- * The body of a request, split into its parts. Only the parts that all messages share are parsed.
- * The batch holds only texts, so that no parsed values stay in memory while the request waits for
- * Kafka.
+ * The body of a request, split into its parts. Of a list, only the parts that all messages share
+ * are parsed. The elements stay texts, so that no parsed values are in memory while the request
+ * waits for Kafka.
  */
 export interface MessageBatch {
   readonly kind: 'batch'
@@ -140,7 +140,10 @@ function brokenBody(body: string): Refusal | undefined {
 
 const unmatched = 'The body is not JSON: the brackets of a list or an object do not match.'
 const noMessage = refusal('invalid_body', 'The body is not a message: send one message as a JSON object.')
-const noBatch = refusal('invalid_body', `Send { "batch": [ … ] }, a list of messages, or one message with its 'type'.`)
+const noBatch = refusal(
+  'invalid_body',
+  `The body is neither a batch nor a message: send { "batch": [ … ] }, a list of messages, or one message with its 'type'.`,
+)
 
 function elementsOf(body: string, positions: readonly number[]): Elements {
   const text = (index: number): string => body.slice(positions[2 * index], positions[2 * index + 1])
@@ -156,7 +159,7 @@ function elementsOf(body: string, positions: readonly number[]): Elements {
 
 const tooManyElements = refusal(
   'payload_too_large',
-  `The batch has more than ${maxElements} messages: send at most ${maxMessages} in one request.`,
+  `The batch has too many messages: send at most ${maxMessages} in one request.`,
 )
 
 function batchOf(members: Members, elements: Elements): MessageBatch | Refusal {

@@ -1,4 +1,4 @@
-import type { EpochMs } from '../units.ts'
+import type { EpochMs } from '../time.ts'
 import { type JsonObject, parseField } from './json.ts'
 import { type Message, type Rejection, rejection } from './message.ts'
 import { maxTextLength, textTooLong } from './message-parts.ts'
@@ -70,8 +70,8 @@ export interface NormalisedEvent {
 /**
  * Normalises an event that another application wrote to the events topic (`canonical` is false).
  * Its free-form parts may be any text; its times are milliseconds. A `delete` is rejected as
- * `unknown_type`, because only deletion requests create them. `newId` must return the same id
- * whenever the same record is read, so derive it from topic, partition and offset.
+ * `unknown_type`, because only deletion requests create delete messages. `newId` must return the
+ * same id whenever the same record is read, so derive it from topic, partition and offset.
  */
 export function normaliseEvent(event: Event, newId: () => string): NormalisedEvent | Rejection {
   const { receivedAt } = event
@@ -85,7 +85,10 @@ export function normaliseEvent(event: Event, newId: () => string): NormalisedEve
 }
 
 const outOfRange = (field: string): Rejection =>
-  rejection('invalid_timestamp', `'${field}' is out of range: send milliseconds since 1970 in the years 0001 to 9999.`)
+  rejection(
+    'invalid_timestamp',
+    `'${field}' is out of range: send a time in the years 0001 to 9999, in milliseconds since 1970.`,
+  )
 
 /** Converts the message to the form in which an SDK sends it. Any field may be missing. */
 function toInput(message: Partial<Message>): { readonly kind: 'input'; readonly value: JsonObject } | Rejection {

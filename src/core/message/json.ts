@@ -1,5 +1,5 @@
-import type { JsonText } from '../units.ts'
 import { idFields, idOf } from './identifiers.ts'
+import type { JsonText } from './json-text.ts'
 import { type Rejection, rejection } from './message.ts'
 import { membersIn } from './split-json.ts'
 
@@ -142,7 +142,7 @@ function inspectMembers(object: JsonObject, levels: number): Finding {
 
 /**
  * Copies a value into a form that can be written. Values without a JSON form (undefined, functions,
- * …) are handled as in `JSON.stringify`.
+ * …) are handled as in `JSON.stringify`, and a bigint is handled as undefined.
  */
 function rewrite(value: unknown, tally: { droppedKeys: number }): unknown {
   if (typeof value === 'string') return value.toWellFormed()

@@ -1,5 +1,5 @@
-import type { JsonText } from '../units.ts'
 import { type Canonical, canonicalJson, isObject, type JsonObject } from './json.ts'
+import type { JsonText } from './json-text.ts'
 import { type CallType, type Rejection, rejection } from './message.ts'
 
 /** Maximum size of a message in bytes of compact UTF-8 JSON, without the defaults of its batch. */
@@ -18,13 +18,13 @@ export const textTooLong = rejection(
   `The message has more than ${maxTextLength} characters; the limit is ${maxMessageBytes} bytes of compact JSON: send less in it, or split it.`,
 )
 
-/** The members of a batch that apply to all its messages, as received. */
+/** The parsed members of a batch that apply to all its messages. */
 export interface BatchDefaults {
   readonly batchContext?: unknown
   readonly batchIntegrations?: unknown
   /**
-   * Caches the canonical forms of the defaults, for messages without own `context` or
-   * `integrations`.
+   * Caches the canonical forms of the defaults, for messages without a `context` or `integrations`
+   * of their own.
    */
   readonly known?: Map<object, Canonical>
 }

@@ -1,4 +1,5 @@
-import type { EpochMs, JsonText } from '../units.ts'
+import type { EpochMs } from '../time.ts'
+import type { JsonText } from './json-text.ts'
 
 /* Terms: see docs/reference/glossary.md. */
 

@@ -1,4 +1,4 @@
-import type { EpochMs } from '../units.ts'
+import type { EpochMs } from '../time.ts'
 import { type MessageBatch, maxMessages } from './batch.ts'
 import { idOf } from './identifiers.ts'
 import { idIn, isObject, type Parsed } from './json.ts'
@@ -27,8 +27,8 @@ export interface NormalisedPart {
 
 /**
  * Parses and normalises messages of a batch one by one, starting at element `from`, for some
- * milliseconds of work. The caller lets the event loop run before it continues at `next` (decision
- * 30).
+ * milliseconds of work. The caller lets the event loop run before it continues at `next`
+ * (docs/decisions/0030-scan-request-bodies-before-parsing.md).
  */
 export function normaliseSome(
   batch: MessageBatch,
@@ -70,5 +70,5 @@ function messageIdOf(parsed: Parsed | Rejection, text: string): string | undefin
 
 const tooManyMessages = rejection(
   'too_many_messages',
-  `A batch may have ${maxMessages} messages: send the rest in further batches.`,
+  `A batch may have at most ${maxMessages} messages: send the rest in further batches.`,
 )

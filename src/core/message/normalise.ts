@@ -1,4 +1,4 @@
-import type { EpochMs } from '../units.ts'
+import type { EpochMs } from '../time.ts'
 import { idOf, messageIdOf, missingIdentifier, textOf } from './identifiers.ts'
 import { isObject, type JsonObject } from './json.ts'
 import { callTypes, type Message, type Rejection, rejection } from './message.ts'

@@ -1,5 +1,6 @@
-import type { EpochMs, JsonText } from '../units.ts'
+import type { EpochMs } from '../time.ts'
 import type { Event, EventOrigin } from './event.ts'
+import type { JsonText } from './json-text.ts'
 
 interface OwnEvent {
   readonly type: 'identify' | 'delete' | 'track'
@@ -45,14 +46,10 @@ export function ownEvent(own: OwnEvent): Event {
 /** Source id of audience events. It is reserved and cannot be configured. */
 export const audiencesSource = 'hookline.audiences'
 
-/** Source id of canary messages, also reserved. */
+/** Source id of canary messages. It is reserved and cannot be configured. */
 export const canarySource = 'hookline.canary'
 
 const ownSources: ReadonlySet<string> = new Set([audiencesSource, canarySource])
 
 /** Whether the source id is reserved for events that Hookline creates. */
 export const isOwnSource = (sourceId: string): boolean => ownSources.has(sourceId)
-
-/** Results of a membership update or delete message, as the dispatcher reports them. */
-export const changeResults = ['delivered', 'undelivered'] as const
-export type ChangeResult = (typeof changeResults)[number]

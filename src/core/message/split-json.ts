@@ -24,7 +24,7 @@ export type Members = ReadonlyMap<string, string>
 export interface SplitOptions {
   /** Name of the member that holds the list. Not needed for a text that is a list itself. */
   readonly list?: string
-  /** Names of the other members to return. */
+  /** Names of the members to return, besides the list. */
   readonly members: readonly string[]
   /** Maximum number of elements. */
   readonly maxElements: number

@@ -1,4 +1,4 @@
-import { type EpochMs, epochMs } from '../units.ts'
+import { type EpochMs, epochMs } from '../time.ts'
 
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
@@ -33,7 +33,7 @@ export const isTimestamp = (value: unknown): value is EpochMs =>
   typeof value === 'number' && Number.isInteger(value) && value >= earliest && value <= latest
 
 /**
- * Returns `undefined` for a time outside the years 0001 to 9999, and for NaN, the result of an
+ * Returns the time, or `undefined` outside the years 0001 to 9999 and for NaN, the result of an
  * impossible date or time. Adding 0 turns −0 into 0.
  */
 const inRange = (ms: number): EpochMs | undefined => (isTimestamp(ms) ? epochMs(ms + 0) : undefined)

@@ -10,7 +10,7 @@ const { destination, partition } = openLabels
 export const audienceMetrics = {
   audienceInputs: counter(
     'hookline_audience_inputs_total',
-    'Records of the audience input topic (syncs, delivery results, resets and deletions) processed, by kind and result. The kind is `-` when the record could not be decoded.',
+    'Processed records of the audience input topic, by kind and result. Kinds: `observed` and `sync_ended` (syncs), `outcome` (delivery results), `resend` (replays), `reset`, `forgotten` (deletions), `-` (the record could not be decoded).',
     {
       unit: 'inputs',
       use: 'dashboard',

@@ -9,7 +9,7 @@ const storeBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 const { source } = openLabels
 const code = { values: '`ok` and the error codes of the tracking API and the operator API', folds: false } as const
 
-/** Metrics of the HTTP servers. */
+/** Metrics of the collector and the operator API. */
 export const collectorMetrics = {
   collectorAnswers: counter(
     'hookline_collector_answers_total',
@@ -23,12 +23,12 @@ export const collectorMetrics = {
   ),
   collectorMessages: counter(
     'hookline_collector_messages_total',
-    'Messages received by result. Messages of requests that the client has to send again are not counted.',
+    'Received messages, by result. Messages of requests that the client has to send again are not counted.',
     { unit: 'messages', use: 'dashboard', labels: { source, result: ['accepted', 'rejected', 'suppressed'] } },
   ),
   collectorStoreSeconds: tracedHistogram(
     'hookline_collector_store_seconds',
-    'Time until Kafka has acknowledged all messages of a request, from when the Kafka producer gets them.',
+    'Time from when the Kafka producer gets the messages of a request until Kafka has acknowledged all of them.',
     { unit: 'seconds', use: 'dashboard', buckets: storeBuckets },
   ),
   collectorHeldBytes: gauge(
@@ -38,7 +38,7 @@ export const collectorMetrics = {
   ),
   collectorHeldBytesLimit: gauge(
     'hookline_collector_held_bytes_limit',
-    'Limit of `hookline_collector_held_bytes`; the collector refuses requests above it with a Retry-After.',
+    'Limit of `hookline_collector_held_bytes`. Above it, the collector refuses requests with a Retry-After. One source alone (`bodies`), or one client address alone (`keyless`), may use half of it.',
     { unit: 'bytes', use: 'dashboard', labels: { what: ['bodies', 'keyless', 'records'] } },
   ),
   collectorBodiesRefused: counter(

@@ -33,21 +33,21 @@ export const deliveryMetrics = {
   ),
   deliveries: counter(
     'hookline_deliveries_total',
-    'Deliveries by result of their latest step: delivered, retry scheduled, deferred, dead-lettered or dropped.',
+    'Decisions about deliveries, by result. A delivery that succeeds after two retries counts twice as `retried` and once as `delivered`. Records that are dropped or dead-lettered before they become deliveries are not counted here.',
     {
-      unit: 'deliveries',
+      unit: 'decisions',
       use: 'dashboard',
       labels: { destination, result: ['delivered', 'retried', 'deferred', 'dead_lettered', 'dropped'] },
     },
   ),
   deadLetters: counter(
     'hookline_dead_letters_total',
-    'Records written to the dead-letter topic. The destination is `-` when the record names none.',
+    'Records written to the dead-letter topic. The destination is `-` when the record did not become a delivery, for example because it cannot be decoded or its destination is unknown.',
     { unit: 'records', use: 'alert', labels: { destination, reason: deadLetterReasons } },
   ),
   truncatedDeadLetters: counter(
     'hookline_truncated_dead_letters_total',
-    'Dead letters truncated to 64 KiB because they were larger than the dead-letter topic accepts.',
+    'Truncated dead letters: the first 64 KiB of a record that is larger than the dead-letter topic accepts, or of a compressed Kafka batch that Hookline cannot decompress or that is larger than 64 MiB decompressed. They cannot be replayed.',
     { unit: 'records', use: 'debug', labels: { reason: deadLetterReasons } },
   ),
   recordFailures: counter(
@@ -64,14 +64,14 @@ export const deliveryMetrics = {
       labels: { reason: dropReasons },
     },
   ),
-  deferrals: counter('hookline_deferrals_total', 'Deliveries deferred to a retry topic without an attempt, by cause.', {
-    unit: 'deliveries',
-    use: 'dashboard',
-    labels: { cause: deferralCauses },
-  }),
+  deferrals: counter(
+    'hookline_deferrals_total',
+    'Deliveries deferred to a retry topic without an attempt, by cause. `lane_full`: the endpoint responds more slowly than its messages arrive, and they would block those of other destinations. `not_before`: the wait of the retry topic has ended, but the delivery must wait longer, for example because of `Retry-After`. `handover`: the partition moved to another process. `unconfigured`: the process does not know the source or destination.',
+    { unit: 'deliveries', use: 'dashboard', labels: { cause: deferralCauses } },
+  ),
   firstAttemptDelay: tracedHistogram(
     'hookline_first_attempt_delay_seconds',
-    'Time from the append to the events topic to the first attempt.',
+    'Time from the append to the events topic to the first attempt, including deferrals. Replayed events are not counted.',
     { unit: 'seconds', use: 'alert', buckets: delayBuckets },
   ),
   retryLateness: histogram('hookline_retry_lateness_seconds', 'Time from the due time of a retry to its attempt.', {

@@ -1,7 +1,10 @@
 import { counter, gauge, openLabels } from './spec.ts'
 
 const { topic, partition, tier } = openLabels
-/** The consumer groups, named after what they read: events, retries or audience inputs. */
+/**
+ * The consumer groups: `dispatcher` reads events, `retries` reads the retry topics, and `audiences`
+ * reads audience inputs.
+ */
 const group = ['dispatcher', 'retries', 'audiences'] as const
 export type ConsumerGroupLabel = (typeof group)[number]
 
@@ -66,7 +69,7 @@ export const kafkaMetrics = {
   }),
   topicRetention: gauge(
     'hookline_topic_retention_seconds',
-    'Retention of the topic as Hookline creates it. Kafka removes older records even if they are not processed.',
+    'Retention that Hookline sets when it creates the topic; the real retention differs if somebody changed it. Kafka removes older records even if they are not processed.',
     { unit: 'seconds', use: 'alert', labels: { topic } },
   ),
   consumerLag: gauge(
@@ -76,8 +79,8 @@ export const kafkaMetrics = {
   ),
   positionsLost: counter(
     'hookline_positions_lost_total',
-    'Records skipped because retention removed them or the log was truncated.',
-    { unit: 'records', use: 'alert', labels: { topic } },
+    'Offsets skipped because retention removed their records. A truncated log counts as one.',
+    { unit: 'offsets', use: 'alert', labels: { topic } },
   ),
   produceFailures: counter(
     'hookline_produce_failures_total',

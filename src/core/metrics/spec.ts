@@ -10,8 +10,8 @@
 export type Use = 'alert' | 'dashboard' | 'debug'
 
 /**
- * A label whose values come from the configuration or the environment. `values` describes them, and
- * so what limits their number. A label never contains a URL, a user or message content.
+ * A label whose values come from the configuration or the environment. `values` says what they are,
+ * and thereby how many there can be. A label never contains a URL, a user or message content.
  */
 export interface OpenLabel {
   readonly values: string
@@ -93,13 +93,14 @@ export const openLabels = {
 /** Limits of the time series that one process exposes. Each series costs memory in Prometheus. */
 export const seriesBudget = {
   /**
-   * Target for all series together. The process does not enforce it: the code and the size of the
-   * cluster limit the series whose labels do not fold.
+   * Target for all series together. The process enforces only the limits below, for series with
+   * labels that fold (see `openLabels`). The number of the other series follows from the label
+   * values in the code, and from the topics and partitions of the cluster.
    */
   inProcess: 10_000,
   /**
-   * Maximum number of series with labels that fold. Above it, new label values are counted under
-   * `_other`.
+   * Maximum number of series with labels that fold. Above it, counters count new label values under
+   * `_other`, and gauges do not show them.
    */
   folding: 8_000,
   /** Above this limit, a new series keeps its `destination` label but not its `webhook` label. */

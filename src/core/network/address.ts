@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js'
-import type { Objection } from '../units.ts'
+import type { Objection } from '../objection.ts'
 
 /**
  * One parsed entry of `network.allow`. An IPv4 block in IPv6 notation (`::ffff:10.0.0.0/104`) is
@@ -103,8 +103,8 @@ const metadata = table({
 })
 
 /**
- * Blocks that are not globally reachable according to the IANA special-purpose address registries.
- * The first matching block gives the name.
+ * Blocks that are not globally reachable according to the IANA special-purpose address registries,
+ * and multicast and site-local addresses. The first matching block gives the name.
  */
 const special = table({
   '0.0.0.0/8': 'this network',

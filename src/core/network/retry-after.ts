@@ -1,4 +1,4 @@
-import { type DurationMs, durationMs, type EpochMs, epochMs } from '../units.ts'
+import { type DurationMs, durationMs, type EpochMs, epochMs } from '../time.ts'
 
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec']
 const month = `(?<month>${months.join('|')})`

@@ -45,7 +45,7 @@ export interface UrlParts {
   readonly path: string
 }
 
-/** Returns `undefined` when the text is not an HTTP URL. */
+/** Splits a URL into its parts; `undefined` when the text is not an HTTP URL. */
 export function urlParts(text: string): UrlParts | undefined {
   const url = parseUrl(text)
   return url !== undefined && /^https?:$/.test(url.protocol) ? partsOf(url) : undefined

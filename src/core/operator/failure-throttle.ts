@@ -3,7 +3,7 @@ import { clientNetworkOf } from '../network/client-network.ts'
 
 /** Failed authentications that one client address may make: a burst, then a rate per second. */
 const ofAddress = { burst: 10, perSecond: 0.1 }
-/** The same limit for all client addresses together. */
+/** Failed authentications that all client addresses together may make, as in `ofAddress`. */
 const ofAll = { burst: 100, perSecond: 1 }
 /** How many client addresses are remembered; the least recently used one is forgotten first. */
 const maxAddresses = 1_000
@@ -22,8 +22,8 @@ function limiterFor({ burst, perSecond }: typeof ofAddress, now: number): RateLi
 /**
  * Limits how fast a client can guess keys. A client address that sent too many wrong keys must
  * wait. When all addresses together sent too many, every address that never sent a valid key must
- * wait. Only the last 1,000 addresses are remembered, to limit the memory. An address counts as its
- * network (`clientNetworkOf`).
+ * wait. Only the last 1,000 addresses are remembered, to limit the memory. All IPv6 addresses of
+ * one network count as one (`clientNetworkOf`).
  */
 export class FailureThrottle {
   readonly #clients = new Map<string, Client>()

@@ -1,7 +1,8 @@
-import type { SyncId, SyncMode } from '../audience/sync-watermark.ts'
+import type { SyncId } from '../audience/sync-id.ts'
+import type { SyncMode } from '../audience/sync-watermark.ts'
 import type { DeletionState, DeletionStatus } from '../deletion/deletion-status.ts'
 import type { Refusal } from '../message/request-refusal.ts'
-import type { TraceContext } from '../trace/tracer.ts'
+import type { TraceContext } from '../trace/context.ts'
 
 /** Thrown by `SyncRequest.lines` when the upload ends before the list of members is complete. */
 export class UploadCutShort extends Error {
@@ -15,8 +16,8 @@ export interface SyncRequest {
   /** Whether a full sync may have an empty list, which removes all members. */
   readonly allowEmpty: boolean
   /**
-   * The lines in the order of arrival, read no faster than Kafka accepts the records. Iteration
-   * throws UploadCutShort.
+   * The lines in the order of arrival, read no faster than Kafka accepts the records. The iteration
+   * throws `UploadCutShort` when the upload ends early.
    */
   readonly lines: AsyncIterable<readonly string[]>
   /** The trace that the resulting records are linked to; `undefined` without traces. */
@@ -48,5 +49,5 @@ export interface OperatorApi {
   sync(request: SyncRequest): Promise<SyncAnswer>
 }
 
-/** Writes one line for each change that an operator makes, independent of the log level. */
+/** Writes one line about a change that an operator makes, whatever the log level is. */
 export type AuditLog = (fields: object) => void

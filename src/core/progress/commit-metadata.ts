@@ -50,7 +50,9 @@ export function parseDoneAhead(committed: number, metadata: string): Set<number>
 /** The broker's default for `offset.metadata.max.bytes`. */
 const metadataLimit = 4_096
 const separator = ';'
-/** Number of offsets that may be received between this computation and the commit. */
+/**
+ * Number of offsets that may be received between the computation of the metadata and its commit.
+ */
 const spareOffsets = 1_000
 
 /** The state of a partition beyond its committed offset. */

@@ -93,7 +93,7 @@ export class OffsetTracker {
 
   /**
    * Adds a record. Returns false when an earlier owner finished it; the caller must skip it then.
-   * @throws RangeError when the offset is lower than an earlier one. Gaps are allowed.
+   * @throws RangeError when an earlier `add` or `advance` has passed the offset. Gaps are allowed.
    */
   add(offset: number): boolean {
     if (offset < this.#received) throw new RangeError(`offset ${offset} was added after offset ${this.#received - 1}`)

@@ -10,7 +10,7 @@ const workLimit = 20_000
 export type PartlyDone = readonly [offset: number, destinations: readonly string[]]
 
 export interface PartlyDoneText {
-  /** Empty when no record fits. */
+  /** The encoded records; empty when none fits. */
   readonly text: string
   /** How many of the given records the text covers, from the first one on. */
   readonly covered: number

@@ -1,4 +1,4 @@
-import type { Objection } from '../units.ts'
+import type { Objection } from '../objection.ts'
 
 /** Header names that Hookline or HTTP itself sets, in lower case. */
 const reservedNames = new Set([
@@ -28,7 +28,6 @@ const fieldValue = /^[\t\x20-\x7e\x80-\xff]*$/
 
 const maxValueBytes = 4_096
 const maxBytesOfAll = 8_192
-const shorten = 'use shorter values: static headers are for keys and names'
 
 /**
  * Why a static header is not allowed; `undefined` when it is allowed. The text contains neither the
@@ -44,35 +43,31 @@ export function refuseHeader(name: string, value: string): Objection | undefined
   if (name === '__proto__') return { message: 'a header of this name cannot be sent', hint: 'use another name' }
   const prefix = reservedPrefixes.find(each => lower.startsWith(each))
   if (reservedNames.has(lower) || prefix !== undefined) {
-    const which = prefix === undefined ? JSON.stringify(name) : `${JSON.stringify(prefix)}…`
-    return { message: `header ${which} is set by Hookline or by HTTP itself`, hint: 'leave it out' }
+    const which = prefix === undefined ? `header ${JSON.stringify(name)} is` : `headers that begin with "${prefix}" are`
+    return { message: `${which} reserved for Hookline and its HTTP client`, hint: 'leave it out' }
   }
   if (!fieldValue.test(value)) {
     const message = 'the value of this header contains a line break or another character that HTTP does not allow'
-    return { message, hint: 'allowed: TAB, 0x20-0x7e and 0x80-0xff' }
+    return { message, hint: 'allowed: the tab, and the characters 0x20 to 0x7e and 0x80 to 0xff' }
   }
   // Each character is one byte, because the check above passed.
   if (value.length > maxValueBytes) {
     const message = `the value of this header is ${value.length} bytes long, the maximum is ${maxValueBytes}`
-    return { message, hint: shorten }
+    return { message, hint: 'use shorter values' }
   }
   return undefined
 }
 
 /**
- * Why the static headers of a webhook are not allowed together; `undefined` when they are allowed.
- * Each of them must have passed `refuseHeader`.
+ * Why the static headers of a webhook are too large together; `undefined` when they are not. Each
+ * of them must have passed `refuseHeader`.
  */
 export function refuseHeaders(headers: Readonly<Record<string, string>>): Objection | undefined {
-  const seen = new Set<string>()
   let bytes = 0
-  for (const [name, value] of Object.entries(headers)) {
-    if (seen.has(name.toLowerCase())) {
-      return { message: 'two headers have the same name', hint: 'remove one of them: names are case-insensitive' }
-    }
-    seen.add(name.toLowerCase())
-    bytes += name.length + value.length
-  }
+  for (const [name, value] of Object.entries(headers)) bytes += name.length + value.length
   if (bytes <= maxBytesOfAll) return undefined
-  return { message: `the headers have ${bytes} bytes together, the maximum is ${maxBytesOfAll}`, hint: shorten }
+  return {
+    message: `the headers have ${bytes} bytes together, the maximum is ${maxBytesOfAll}`,
+    hint: 'use shorter values or fewer headers',
+  }
 }

@@ -1,7 +1,7 @@
 import { propertyOf } from '../message/trait-name.ts'
 import { adviceOnName } from './advice.ts'
-import { type Rule, repeated, type WellFormed } from './check.ts'
 import { maxProblems, type Path, type SettingsProblem } from './problem.ts'
+import { type Rule, repeated, type WellFormed } from './rule.ts'
 
 type List = 'sources' | 'destinations'
 
@@ -33,14 +33,15 @@ export const distinctProperties: Rule = config => {
     const path: Path = ['audiences', 'list', index, 'name']
     const property = propertyOf(name)
     if (property === undefined) {
-      const message = 'must contain a letter or digit, because a property is named after it'
+      const message = 'must contain a letter or digit, because Hookline derives the name of a property from it'
       return [{ path, message, hint: 'for example, First time buyers becomes first_time_buyers' }]
     }
     const taken = first.get(property)
     if (taken === undefined) first.set(property, { name, path })
     // `uniqueNames` already reports two audiences of the same name.
     if (taken === undefined || taken.name === name) return []
-    return [{ path, message: 'results in the same property name as another audience', first: taken.path }]
+    const message = `results in the property name ${property}, which another audience already has`
+    return [{ path, message, hint: 'use names that differ in a letter or digit', first: taken.path }]
   })
 }
 
@@ -59,7 +60,7 @@ export const uniqueWebhookLabels: Rule = config =>
     const [given, made] = [true, false].map(wanted =>
       entries.filter((_, at) => (webhooks[at]?.id !== undefined) === wanted),
     )
-    return repeated([...made!, ...given!], 'is also the label of another webhook of this destination')
+    return repeated([...made!, ...given!], 'is also the label (id or position) of another webhook of this destination')
   })
 
 export const knownNames: Rule = config => {
@@ -86,8 +87,8 @@ export const knownNames: Rule = config => {
 interface KnownIds {
   readonly noun: 'source' | 'destination'
   /**
-   * `undefined` when an id is invalid. That problem is already reported, and references may mean
-   * this id.
+   * The known ids. `undefined` when an id is invalid: that problem is already reported, and
+   * references may mean this id.
    */
   readonly ids: ReadonlySet<string> | undefined
   /**
@@ -123,7 +124,7 @@ function referencesAdvisedOn(left: number) {
       ...repeated(entries, 'is listed twice'),
       ...unknown.map((entry): SettingsProblem => {
         const otherwise = `use the id of a configured ${noun}`
-        const restored = areOthers ? ', or restore its file in destinationsFrom' : ''
+        const restored = areOthers ? ', or restore the file of this destination in destinationsFrom' : ''
         const hint = nearest(entry.name, ids, `${otherwise}${restored}`)
         return { path: entry.path, message: `no ${noun} has this id`, hint, isExcluded: areOthers }
       }),

@@ -1,11 +1,11 @@
-import { durationMs, formatDuration } from '../units.ts'
-import type { Rule } from './check.ts'
-import { parseHostPort } from './fields.ts'
+import { durationMs, formatDuration } from '../time.ts'
 import { meaningAt } from './json-schema.ts'
 import { defaultListen } from './listeners.ts'
 import type { SettingsProblem } from './problem.ts'
+import type { Rule } from './rule.ts'
 import { delivery } from './schema.ts'
 import type { DeliverySettings } from './settings.ts'
+import { parseHostPort } from './value-types.ts'
 
 /**
  * The maximum values of `timeout` and `window`. They replace a wrong value, so that the schedule
@@ -92,7 +92,8 @@ export function refuseSchedule(
   const needed = durationMs(waits + (schedule.length + 1) * timeout)
   if (needed <= window) return undefined
   return (
-    `schedule does not fit into window: ${formatDuration(durationMs(waits))} of waits and ${schedule.length + 1} attempts ` +
-    `of up to ${formatDuration(timeout)} take ${formatDuration(needed)}, but window is ${formatDuration(window)}`
+    `schedule does not fit into the window of ${formatDuration(window)}: ${formatDuration(durationMs(waits))} of waits ` +
+    `and ${schedule.length + 1} attempts of up to ${formatDuration(timeout)} each take ${formatDuration(needed)} ` +
+    `together; remove or shorten waits${needed > longestWindow ? '' : ', or raise window'}`
   )
 }

@@ -1,6 +1,6 @@
-import { type Rule, repeated, type WellFormed } from './check.ts'
 import { contentProblem, keyFits, namedFiles, secretFrom } from './named-files.ts'
 import { type Path, type SettingsProblem, valueAt } from './problem.ts'
+import { type Rule, repeated, type WellFormed } from './rule.ts'
 
 type Need = 'required' | 'optional'
 

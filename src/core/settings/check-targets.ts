@@ -1,10 +1,10 @@
 import { classifyAddress, literalAddress, objectionTo, parseCidr, portAllowed } from '../network/address.ts'
 import { parseUrl, portOf, refuseUrl, urlIdentity } from '../network/url.ts'
-import type { Objection } from '../units.ts'
-import { type Rule, repeated, type WellFormed } from './check.ts'
+import type { Objection } from '../objection.ts'
 import { refuseHeader, refuseHeaders } from './check-headers.ts'
 import { type FileContents, secretFrom } from './named-files.ts'
 import type { Path, SettingsProblem } from './problem.ts'
+import { type Rule, repeated, type WellFormed } from './rule.ts'
 
 interface Target {
   readonly path: Path
@@ -77,11 +77,20 @@ function headerProblems(
     const refusal = refuseHeader(name, value) ?? (sendsTrace ? refuseBesideTrace(name) : undefined)
     return refusal === undefined ? [] : [{ path: [...path, name], at: 'key', ...refusal }]
   })
-  const together = single.length > 0 ? undefined : refuseHeaders(Object.fromEntries(given))
-  return together === undefined ? single : [{ path, ...together }]
+  if (single.length > 0) return single
+  const sameName = repeated(
+    given.map(([name]) => ({ path: [...path, name], name: name.toLowerCase() })),
+    'has the same name as another header of this webhook',
+  )
+  if (sameName.length > 0) {
+    const hint = 'remove one of them: names are case-insensitive'
+    return sameName.map((problem): SettingsProblem => ({ ...problem, at: 'key', hint }))
+  }
+  const together = refuseHeaders(Object.fromEntries(given))
+  return together === undefined ? [] : [{ path, ...together }]
 }
 
-/** A configured trace header would be sent in addition to Hookline's own. */
+/** Refuses a static trace header, because it would be sent in addition to Hookline's own. */
 function refuseBesideTrace(name: string): Objection | undefined {
   return /^trace(parent|state)$/i.test(name)
     ? { message: `header ${JSON.stringify(name)} is set by traceHeaders`, hint: 'remove one of them' }

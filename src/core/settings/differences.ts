@@ -1,4 +1,4 @@
-import { Secret } from '../units.ts'
+import { Secret } from '../secret.ts'
 import type { Settings } from './settings.ts'
 
 export type SettingsKey = keyof Settings

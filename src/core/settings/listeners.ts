@@ -1,11 +1,12 @@
 import { z } from 'zod'
-import { count, fileName, id, listen, oneOf, oneOrTwo, secretText, text } from './fields.ts'
+import { count, fileName, id, listen, oneOf, oneOrTwo, secretText, text } from './value-types.ts'
 
 /* Settings of the HTTP servers: addresses, limits and keys. */
 
 /**
- * The default addresses. In a container, the collector and ops listen on all addresses, and network
- * policies restrict access. The operator API is local unless the configuration says otherwise.
+ * The default addresses. The collector and ops listen on all addresses, as a container needs it;
+ * network policies restrict access. The operator API is local unless the configuration says
+ * otherwise.
  */
 export const defaultListen = {
   collector: '0.0.0.0:8080',
@@ -19,18 +20,20 @@ export const collector = z
     operatorKey: secretText
       .optional()
       .describe(
-        'Deprecated, use `operator.keys`: key of the operator API at `collector.listen`. Absent: no operator API there.',
+        'Key of the operator API at `collector.listen`. Deprecated: use `operator.keys`. Absent: no operator API at this address.',
       ),
-    operatorKeyFile: fileName.optional().describe('Deprecated, use `operator.keys`: file with `operatorKey`.'),
+    operatorKeyFile: fileName.optional().describe('File with `operatorKey`. Deprecated: use `operator.keys`.'),
     maxBodyBytes: count
       .max(64 * 1_048_576)
       .default(4_194_304)
-      .describe('Maximum size of a request body, after decompression.'),
-    ratePerSource: count.optional().describe('Maximum messages per second of one source. Absent: no limit.'),
+      .describe('Maximum size of a request body in bytes, after decompression.'),
+    ratePerSource: count
+      .optional()
+      .describe('Maximum messages per second from one source, in one process. Absent: no limit.'),
     clientAddressHeader: text
       .optional()
       .describe(
-        'Header in which a proxy sends the address of the client, for example `X-Forwarded-For`; the last address is used. Absent: the address of the connection.',
+        'Header in which a proxy sends the address of the client, for example `X-Forwarded-For`. Hookline uses the last address in it. Absent: the address of the connection.',
       ),
     connectionsPerAddress: count
       .default(2_500)
@@ -40,7 +43,7 @@ export const collector = z
     bodyBytesPerAddress: count
       .optional()
       .describe(
-        'Maximum bytes of the request bodies of one client address in memory. Absent: 16 MiB, or twice `maxBodyBytes` if that is more.',
+        'Maximum total bytes of request bodies in memory that come from one client address. Absent: 16 MiB, or twice `maxBodyBytes` if that is more.',
       ),
   })
   .prefault({})
@@ -55,10 +58,10 @@ export const ops = z
 export const operatorRoles = ['read', 'operate'] as const
 
 const key = z.strictObject({
-  name: id.describe('Name of the key, which the audit log shows for each change.'),
+  name: id.describe('Name of the key. The audit log shows it with each change that is made with the key.'),
   role: oneOf(operatorRoles).describe('`read`: GET requests only. `operate`: all requests.'),
   key: oneOrTwo(secretText).optional().describe('The key, or a list of two during a rotation; both are accepted.'),
-  keyFile: oneOrTwo(fileName).optional().describe('File with the key, or a list of two.'),
+  keyFile: oneOrTwo(fileName).optional().describe('File with the key, or a list of two files.'),
 })
 
 export const operator = z
@@ -66,7 +69,10 @@ export const operator = z
     listen: listen
       .prefault(defaultListen.operator)
       .describe('Address of the operator API, in processes that run the collector. A change needs a restart.'),
-    keys: z.array(key).default([]).describe('Keys of the operator API. Without keys, that API does not listen.'),
+    keys: z
+      .array(key)
+      .default([])
+      .describe('Keys of the operator API. Without keys, the operator API does not listen.'),
   })
   .prefault({})
   .describe('The operator API.')

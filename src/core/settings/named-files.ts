@@ -1,10 +1,11 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { countWithNoun } from '../count-with-noun.ts'
 import { refuseUrl } from '../network/url.ts'
-import type { Objection } from '../units.ts'
-import { countWithNoun } from '../units.ts'
+import type { Objection } from '../objection.ts'
+import type { Pruned } from './check-against-schema.ts'
 import { type Path, valueAt } from './problem.ts'
 import type { ConfigurationInput } from './schema.ts'
-import type { Pruned } from './shape.ts'
+import type { ServiceName } from './service-names.ts'
 
 export type FileKind = 'secret' | 'url' | 'certificates' | 'key'
 
@@ -69,6 +70,32 @@ export function namedFiles(config: Pruned<ConfigurationInput>): readonly NamedFi
   })
 }
 
+/**
+ * The services that need the files named in the configuration, by top-level key. Files named under
+ * a key that is not listed here are needed by every process.
+ */
+const owners: Readonly<Record<string, ServiceName>> = {
+  sources: 'collector',
+  collector: 'collector',
+  operator: 'collector',
+  destinations: 'dispatcher',
+  network: 'dispatcher',
+}
+
+/** The service that needs the file at a path; `undefined` when every process needs it. */
+export function ownerOf([key = '']: Path): ServiceName | undefined {
+  return Object.hasOwn(owners, key) ? owners[key] : undefined
+}
+
+/**
+ * Whether a process that runs these services needs the file. Without services, it needs only the
+ * files that every process needs.
+ */
+export function isNeeded(path: Path, services: ReadonlySet<ServiceName>): boolean {
+  const owner = ownerOf(path)
+  return owner === undefined || services.has(owner)
+}
+
 /** The secret without the line end that editors and `echo` add. */
 export function secretIn(content: string): string {
   return content.replace(/\r?\n$/, '')
@@ -92,12 +119,12 @@ export function contentProblem(content: NamedFileState | undefined, holds: FileK
       const refusal = refuseUrl(secretIn(content.text))
       return refusal === undefined
         ? undefined
-        : { message: `contains no usable URL: it ${refusal}`, hint: 'write only the URL into it' }
+        : { message: `contains no usable URL: its content ${refusal}`, hint: 'write only the URL into it' }
     }
     case 'certificates':
       return refuseCertificates(content.text)
     case 'key': {
-      const hint = 'it must begin with -----BEGIN PRIVATE KEY----- or similar'
+      const hint = 'the key must begin with -----BEGIN PRIVATE KEY----- or a similar line, and have no passphrase'
       const message = 'contains no PEM private key, or only one with a passphrase'
       return parses(() => createPrivateKey(content.text)) ? undefined : { message, hint }
     }
@@ -114,12 +141,12 @@ function refuseCertificates(text: string): Objection | undefined {
   const blocks = text.match(pemCertificate) ?? []
   const begun = text.split('-----BEGIN CERTIFICATE-----').length - 1
   if (begun === 0)
-    return { message: 'contains no PEM certificate', hint: 'each one begins with -----BEGIN CERTIFICATE-----' }
+    return { message: 'contains no PEM certificate', hint: 'each certificate begins with -----BEGIN CERTIFICATE-----' }
   const bad = blocks.findIndex(block => !parses(() => new X509Certificate(block)))
   if (bad < 0 && blocks.length === begun) return undefined
   const number = (bad < 0 ? blocks.length : bad) + 1
-  const message = `contains ${countWithNoun(begun, 'PEM certificate')}, number ${number} cannot be parsed`
-  return { message, hint: 'check it with openssl x509 -text, or remove it' }
+  const message = `contains ${countWithNoun(begun, 'PEM certificate')}, of which number ${number} cannot be parsed`
+  return { message, hint: 'check that certificate with openssl x509 -text, or remove it' }
 }
 
 /** Whether a private key belongs to a certificate. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { revealed, Secret } from '../units.ts'
+import { revealed, Secret } from '../secret.ts'
 import { type FileContents, secretIn } from './named-files.ts'
 import type { Configuration } from './schema.ts'
 import type { Credentials, Destination, OperatorKey, Settings, Source, Webhook } from './settings.ts'
@@ -65,7 +65,7 @@ export function resolve(configuration: Configuration, files: FileContents): Sett
 type Contents = ReturnType<typeof contentsOf>
 
 function contentsOf(files: FileContents) {
-  /** Returns `undefined` when no service of this process needs the file. */
+  /** Returns the content of a file, `undefined` when no service of this process needs it. */
   const read = (name: string): string | undefined => {
     const content = files.get(name)
     if (content?.kind === 'not_needed') return undefined

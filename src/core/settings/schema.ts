@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { collector, operator, ops } from './listeners.ts'
+import { destination, destinationsDirectory, source } from './source-and-destination.ts'
 import {
   broker,
   cidr,
@@ -13,9 +15,7 @@ import {
   text,
   topicPrefix,
   withMessage,
-} from './fields.ts'
-import { collector, operator, ops } from './listeners.ts'
-import { destination, destinationsDirectory, source } from './source-and-destination.ts'
+} from './value-types.ts'
 
 const canary = z
   .strictObject({
@@ -35,7 +35,7 @@ const traces = z
       endpoint: httpUrl
         .optional()
         .describe(
-          'OTLP/HTTP endpoint for spans, without `/v1/traces`. Absent: `OTEL_EXPORTER_OTLP_*`, or `http://localhost:4318`.',
+          'OTLP/HTTP endpoint for spans, without `/v1/traces`. Absent: the environment variables `OTEL_EXPORTER_OTLP_*`, or else `http://localhost:4318`.',
         ),
       sample: z
         .number(withMessage(sampleText))
@@ -43,7 +43,7 @@ const traces = z
         .max(1, sampleText)
         .default(0.01)
         .describe(
-          'Share of the traces started by Hookline that is sampled, 0 to 1. For traces of a sender, the sender decides.',
+          'Share of traces that are sampled, from 0 to 1. If the sender of a message started the trace, the sender has decided, and this value does not apply.',
         ),
     },
     withMessage('must be a mapping; {} is enough when the OTLP endpoint is on this host'),
@@ -72,14 +72,18 @@ const kafka = z
     tls: z
       .strictObject(
         {
-          caFile: fileName.optional().describe('PEM certificates to trust instead of the public roots.'),
-          certFile: fileName.optional().describe('PEM certificate of this client; requires `keyFile`.'),
-          keyFile: fileName.optional().describe('PEM private key of this client, without a passphrase.'),
+          caFile: fileName
+            .optional()
+            .describe('File with the CA certificates (PEM) to trust instead of the public CAs.'),
+          certFile: fileName.optional().describe('File with the certificate (PEM) of this client; requires `keyFile`.'),
+          keyFile: fileName
+            .optional()
+            .describe('File with the private key (PEM) of this client, without a passphrase.'),
         },
-        withMessage('must be a mapping; {} is enough for brokers with a public certificate'),
+        withMessage('must be a mapping; {} is enough if a public CA issued the certificates of the brokers'),
       )
       .optional()
-      .describe('TLS to the brokers; `{}` is enough for brokers with a public certificate. Absent: no TLS.'),
+      .describe('TLS to the brokers. `{}` is enough if a public CA issued their certificates. Absent: no TLS.'),
     sasl: z
       .strictObject({
         mechanism: oneOf(['plain', 'scram-sha-256', 'scram-sha-512']).describe('SASL mechanism.'),
@@ -92,18 +96,20 @@ const kafka = z
 
 const topics = z
   .strictObject({
-    prefix: topicPrefix.default('hookline').describe('Prefix of all topic and consumer group names.'),
+    prefix: topicPrefix.default('hookline').describe('Prefix of the names of all topics and consumer groups.'),
     partitions: count.max(10_000).default(12).describe('Number of partitions of each created topic.'),
     replicationFactor: count.max(32_767).default(3).describe('Replication factor of each created topic.'),
   })
   .prefault({})
-  .describe('Names and sizes of the topics.')
+  .describe('Name prefix, partitions and replication factor of the topics.')
 
 const registry = z
   .strictObject({
     url: httpUrl.describe('URL of a schema registry with the Confluent REST API; it may have a path prefix.'),
     ...credentials,
-    caFile: fileName.optional().describe('PEM certificates trusted for the registry in addition to the public roots.'),
+    caFile: fileName
+      .optional()
+      .describe('File with CA certificates (PEM) to trust for the registry in addition to the public CAs.'),
   })
   .describe('The schema registry.')
 
@@ -126,12 +132,20 @@ const network = z
     allow: z
       .array(cidr)
       .default([])
-      .describe('Private address blocks that webhooks may use. Addresses of metadata services are never allowed.'),
-    ports: z.array(port).min(1).optional().describe('Ports that webhooks may use. Absent: 80, 443 and all from 1024.'),
-    caFile: fileName.optional().describe('PEM certificates trusted for webhooks in addition to the public roots.'),
+      .describe(
+        'Blocks of private addresses that webhook URLs may lead to. Addresses of cloud metadata services are never allowed.',
+      ),
+    ports: z
+      .array(port)
+      .min(1)
+      .optional()
+      .describe('Ports that webhook URLs may have. Absent: 80, 443 and all ports from 1024.'),
+    caFile: fileName
+      .optional()
+      .describe('File with CA certificates (PEM) to trust for webhooks in addition to the public CAs.'),
   })
   .prefault({})
-  .describe('Addresses and ports that webhooks may use.')
+  .describe('Addresses, ports and certificate authorities (CAs) that Hookline accepts for webhooks.')
 
 export const delivery = z
   .strictObject({
@@ -141,10 +155,14 @@ export const delivery = z
     schedule: z
       .array(duration)
       .prefault(['10s', '30s', '1m', '5m', '15m', '30m', '1h', '1h', '1h'])
-      .describe('Waits before the second, third, … attempt. They must not decrease. Empty: no retries.'),
+      .describe(
+        'Waits before the second, third and further attempts. No wait may be shorter than the one before it. Empty: no retries.',
+      ),
     window: duration
       .prefault('4h')
-      .describe('Retry window: no attempt starts later than this after the event was first read. At most 4h.'),
+      .describe(
+        'Retry window: no retry starts later than this after the event was first read. Only a delayed first attempt can start later. At most 4h.',
+      ),
     ordering: oneOf(['key', 'none'])
       .default('key')
       .describe('`key`: first attempts for one user and destination are made in order. `none`: in any order.'),
@@ -158,12 +176,12 @@ export const delivery = z
     perHost: count
       .max(100_000)
       .default(128)
-      .describe('Maximum concurrent requests to one host in one process, shared fairly.'),
+      .describe('Maximum concurrent requests to one host in one process, shared fairly among its destinations.'),
     attemptsTopic: z
       .boolean()
       .default(false)
       .describe(
-        'Write a record for each attempt to `<prefix>.attempts`, for `hookline tail`. Under load the dispatcher may drop some records.',
+        'Write a record of each attempt to the topic `<prefix>.attempts`, which `hookline tail` reads. Under load the dispatcher may drop some records.',
       ),
   })
   .prefault({})
@@ -173,10 +191,13 @@ const payload = z
   .strictObject({
     userAgent: z
       .string()
-      .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/, "must be a product token: letters, digits and !#$%&'*+.^_`|~-")
+      .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/, "must be 1 to 64 letters, digits or !#$%&'*+.^_`|~-")
       .default('Hookline')
-      .describe('Product name in the User-Agent header, without the version `/1.0`.'),
-    messageIdHeader: z.boolean().default(true).describe('Send X-Message-Id, with which receivers detect duplicates.'),
+      .describe('Product name in the User-Agent header. Hookline appends the version `/1.0`.'),
+    messageIdHeader: z
+      .boolean()
+      .default(true)
+      .describe('Send the header X-Message-Id, by which receivers detect duplicates.'),
     anonymousId: oneOf(['fallback', 'always'])
       .default('fallback')
       .describe('`fallback`: the body has anonymousId only when there is no userId. `always`: also with a userId.'),
@@ -187,14 +208,18 @@ const payload = z
 
 const audiences = z
   .strictObject({
-    emitPerSecond: count.default(500).describe('Maximum identify messages per second from syncs, in one process.'),
+    emitPerSecond: count
+      .default(500)
+      .describe('Maximum number of identify messages per second that one process writes for audience syncs.'),
     list: z
       .array(
         z.strictObject({
           name: text.describe('Name of the audience or computed trait.'),
           kind: oneOf(['audience', 'trait'])
             .default('audience')
-            .describe('`audience`: membership. `trait`: computed trait.'),
+            .describe(
+              '`audience`: each user is a member or not. `trait`: computed trait, which has a value for each user.',
+            ),
           destinations: z.array(id).describe('Ids of the destinations that receive the audience or computed trait.'),
         }),
       )
@@ -217,16 +242,16 @@ export const configuration = z
     network,
     delivery,
     payload,
-    sources: z.array(source).min(1).describe('Sources of messages.'),
-    destinations: z.array(destination).default([]).describe('Destinations of messages.'),
+    sources: z.array(source).min(1).describe('Senders of messages, each with its own write keys.'),
+    destinations: z.array(destination).default([]).describe('Receivers of events, each with one to five webhooks.'),
     destinationsFrom: z
       .union(
         [fileName, z.array(destinationsDirectory).min(1)],
-        withMessage('must be text, or a list of mappings with directory and sources'),
+        withMessage('must be text (a directory), or a list of mappings with directory and optionally sources'),
       )
       .optional()
       .describe(
-        'Directory with more destinations, one per file (.yaml, .yml, .json), or a list of directories. These files cannot use environment variables, and can name only files below their directory.',
+        'Directory with further destinations, one in each file (.yaml, .yml or .json), or a list of directories. The files cannot use environment variables, and can refer only to files below their directory.',
       ),
     audiences,
     canary,

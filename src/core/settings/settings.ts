@@ -1,4 +1,4 @@
-import type { Secret } from '../units.ts'
+import type { Secret } from '../secret.ts'
 import type { Configuration } from './schema.ts'
 
 type Immutable<T> = T extends string | number | boolean | undefined | Secret
@@ -8,15 +8,15 @@ type Immutable<T> = T extends string | number | boolean | undefined | Secret
 /** One URL of a destination. */
 export interface Webhook {
   /**
-   * The id, or the position when there is no id. It is the label in metrics and logs, which never
-   * show a URL.
+   * The id, or the position when there is no id. Metrics and logs show it instead of the URL,
+   * which may contain secrets.
    */
   readonly label: string
   /** A `Secret` when it comes from a file. */
   readonly url: string | Secret
   /**
    * The first 8 hex digits of the URL's SHA-256. With it, a record in a retry topic identifies the
-   * webhooks that refused the delivery.
+   * webhooks that rejected the delivery.
    */
   readonly urlHash: string
   /** A value is a `Secret` when it comes from a file. */
@@ -34,7 +34,7 @@ export interface Destination {
    */
   readonly paused: boolean
   readonly sources: readonly string[]
-  /** Empty when requests are not signed. Two during a rotation; the first one makes X-Signature. */
+  /** None when requests are not signed, two during a rotation. The first one makes X-Signature. */
   readonly secrets: readonly Secret[]
   /** One to five; none while `isHeld`. */
   readonly webhooks: readonly Webhook[]
@@ -48,7 +48,7 @@ export interface Destination {
 }
 
 export interface DestinationPolicy {
-  /** `undefined` when `payload.standardWebhooks` applies. */
+  /** Whether to send Standard Webhooks headers; `undefined`: as `payload.standardWebhooks` says. */
   readonly standardWebhooks?: boolean | undefined
 }
 
@@ -82,7 +82,7 @@ export type PayloadSettings = Immutable<Configuration['payload']>
 export interface NetworkSettings {
   /** CIDR blocks that are allowed although they are private. */
   readonly allow: readonly string[]
-  /** `undefined` allows 80, 443 and all ports from 1024. */
+  /** The allowed ports; `undefined` allows 80, 443 and all ports from 1024. */
   readonly ports: readonly number[] | undefined
   /** PEM text trusted in addition to the public roots. */
   readonly ca: string | undefined
@@ -96,7 +96,7 @@ export interface Credentials {
 export type CanarySettings = Immutable<NonNullable<Configuration['canary']>>
 
 export interface TracesSettings {
-  /** `undefined` when the environment variables apply. */
+  /** The OTLP/HTTP endpoint; `undefined` when the environment variables apply. */
   readonly endpoint: string | undefined
   /** Part of the traces started by Hookline that is sampled, 0 to 1. */
   readonly sample: number
@@ -132,19 +132,25 @@ export interface Settings {
   }
   readonly collector: {
     readonly listen: ListenAddress
-    /** Deprecated. `undefined` when the collector's listener has no operator API. */
+    /**
+     * Key of the operator API at `listen`. Deprecated. `undefined` when `listen` has no operator
+     * API.
+     */
     readonly operatorKey: Secret | undefined
     readonly maxBodyBytes: number
     /** Messages per second; `undefined` when there is no limit. */
     readonly ratePerSource: number | undefined
-    /** `undefined` when the client's address is that of its connection. */
+    /** Header with the client's address. `undefined`: the address of the connection counts. */
     readonly clientAddressHeader: string | undefined
     readonly connectionsPerAddress: number
-    /** `undefined` when the default applies: half of the memory for bodies with a known source. */
+    /**
+     * Maximum bytes of all bodies of one client address. `undefined` selects the default: half of
+     * the memory for bodies with a known source.
+     */
     readonly bodyBytesPerAddress: number | undefined
   }
   readonly operator: { readonly keys: readonly OperatorKey[] }
-  /** `undefined` when no key is configured, so that the operator API has no listener of its own. */
+  /** Address of the operator API's own listener; `undefined` when `operator.keys` is empty. */
   readonly operatorListen: ListenAddress | undefined
   readonly ops: { readonly listen: ListenAddress }
   readonly log: Immutable<Configuration['log']>

@@ -1,25 +1,31 @@
 import { z } from 'zod'
-import { fileName, httpUrl, id, oneOrTwo, oneToThree, secretText, textOrFile } from './fields.ts'
+import { fileName, httpUrl, id, oneOrTwo, oneToThree, secretText, textOrFile } from './value-types.ts'
 
 export const source = z.strictObject({
-  id: id.describe('Id of the source, which each of its events contains.'),
+  id: id.describe('Id of the source. Each event of the source contains it.'),
   writeKey: oneToThree(secretText)
     .optional()
     .describe(
-      'Key that authenticates the senders of the source, or a list of up to three. Alternatively `writeKeyFile`.',
+      'Write key that authenticates the source, or a list of up to three keys during a rotation. Alternatively, set `writeKeyFile`.',
     ),
-  writeKeyFile: oneToThree(fileName).optional().describe('File with the write key, or a list of up to three.'),
+  writeKeyFile: oneToThree(fileName).optional().describe('File with the write key, or a list of up to three files.'),
 })
 
 const webhook = z.strictObject({
-  id: id.optional().describe('Label of the webhook in metrics and logs. Absent: the position of the webhook, from 0.'),
-  url: httpUrl.optional().describe('Full URL with http:// or https://, without credentials. Alternatively `urlFile`.'),
-  urlFile: fileName.optional().describe('File with the URL, for a secret URL.'),
+  id: id
+    .optional()
+    .describe(
+      'Label of the webhook in metrics and logs. Absent: the position of the webhook in the list, counted from 0.',
+    ),
+  url: httpUrl
+    .optional()
+    .describe('URL that begins with http:// or https:// and contains no credentials. Alternatively, set `urlFile`.'),
+  urlFile: fileName.optional().describe('File that contains the URL, for a URL that is secret.'),
   headers: z
     .record(z.string(), textOrFile)
     .default({})
     .describe(
-      'Static headers added to every request. A value can be `{ file: NAME }`, a file that contains the value.',
+      'Static headers of every request. Each value is text, or `{ file: NAME }` for a file that contains the value.',
     ),
   traceHeaders: z
     .boolean()
@@ -35,14 +41,16 @@ export const destination = z.strictObject({
   paused: z
     .boolean()
     .default(false)
-    .describe('`true`: no requests are sent, and events wait. Their retry window continues to run.'),
+    .describe(
+      '`true`: Hookline sends no requests, and the events wait. Those that still wait at the end of their retry window are dead-lettered.',
+    ),
   sources: z.array(id).min(1).describe('Ids of the sources whose messages the destination receives.'),
   sharedSecret: oneOrTwo(secretText)
     .optional()
     .describe(
-      'Secret that signs every request (X-Signature), or a list of two during a rotation; the first one signs.',
+      'Secret that signs every request, or a list of two during a rotation. Only the first signs X-Signature; both sign Standard Webhooks headers.',
     ),
-  sharedSecretFile: oneOrTwo(fileName).optional().describe('File with the shared secret, or a list of two.'),
+  sharedSecretFile: oneOrTwo(fileName).optional().describe('File with the shared secret, or a list of two files.'),
   policy: z
     .strictObject({
       standardWebhooks: z
@@ -56,7 +64,7 @@ export const destination = z.strictObject({
     .array(webhook)
     .min(1)
     .max(5)
-    .describe('One to five webhooks. A delivery succeeds when one of them succeeds.'),
+    .describe('One to five webhooks. A delivery succeeds when at least one of them accepts the event.'),
 })
 
 export const destinationsDirectory = z.strictObject({

@@ -1,4 +1,4 @@
-import type { Rule } from './check.ts'
+import { checkAgainstSchema, type SchemaCheck, type Substituted } from './check-against-schema.ts'
 import { distinctProperties, knownNames, uniqueNames, uniqueWebhookLabels } from './check-names.ts'
 import { distinctListeners, scheduleFitsWindow } from './check-schedule-and-listeners.ts'
 import {
@@ -12,8 +12,8 @@ import { allowedHeaders, allowedTargets, uniqueUrls } from './check-targets.ts'
 import { type FileContents, type NamedFile, namedFiles } from './named-files.ts'
 import type { SettingsProblem } from './problem.ts'
 import { resolve } from './resolve.ts'
+import type { Rule } from './rule.ts'
 import type { Settings } from './settings.ts'
-import { checkAgainstSchema, type SchemaCheck, type Substituted } from './shape.ts'
 
 /**
  * A parsed configuration that was checked against the schema, with the names of the files whose
@@ -21,7 +21,7 @@ import { checkAgainstSchema, type SchemaCheck, type Substituted } from './shape.
  */
 export interface Draft {
   readonly files: readonly NamedFile[]
-  readonly shape: SchemaCheck
+  readonly check: SchemaCheck
   readonly rules: readonly Rule[]
 }
 
@@ -50,8 +50,8 @@ const rules: readonly Rule[] = [
  * texts that come from the environment.
  */
 export function draftFrom(input: unknown, substituted: Substituted = new Map()): Draft {
-  const shape = checkAgainstSchema(input, substituted)
-  return { shape, files: namedFiles(shape.wellFormed), rules: [...rules, secretsGivenOnce(input)] }
+  const check = checkAgainstSchema(input, substituted)
+  return { check, files: namedFiles(check.wellFormed), rules: [...rules, secretsGivenOnce(input)] }
 }
 
 /**
@@ -59,7 +59,7 @@ export function draftFrom(input: unknown, substituted: Substituted = new Map()):
  * contents of the files that the draft names.
  */
 export function settingsFrom(draft: Draft, files: FileContents): SettingsResult {
-  const { problems, wellFormed, configuration } = draft.shape
+  const { problems, wellFormed, configuration } = draft.check
   const all = [...problems, ...draft.rules.flatMap(rule => rule(wellFormed, files))]
   if (configuration === undefined || all.length > 0) return { kind: 'refused', problems: all }
   return { kind: 'accepted', settings: resolve(configuration, files) }

@@ -1,4 +1,4 @@
-import { revealed, type Secret } from '../units.ts'
+import { revealed, type Secret } from '../secret.ts'
 import { unreadSecret } from './resolve.ts'
 import type { Destination, Settings, Webhook } from './settings.ts'
 
@@ -20,7 +20,7 @@ export function warningsOf(settings: Settings): readonly string[] {
       : []),
     ...network.allow
       .filter(block => block.endsWith('/0'))
-      .map(block => `network.allow: ${block} allows every private address`),
+      .map(block => `network.allow: ${block} allows every private address; list only the blocks that webhooks need`),
     ...sources
       .filter(source => !connected.has(source.id))
       .map(source => `source ${source.id}: no enabled destination receives its messages`),

@@ -1,5 +1,10 @@
 import type { RecordHeaders } from '../ports.ts'
-import type { TraceContext } from './tracer.ts'
+
+/** A position in a trace: the values of the headers that W3C Trace Context defines. */
+export interface TraceContext {
+  readonly traceparent: string
+  readonly tracestate?: string | undefined
+}
 
 /**
  * W3C Trace Context, section 3.2: version, trace id, span id, flags. Later versions may append

@@ -1,10 +1,5 @@
 import type { TopicPartition } from '../ports.ts'
-
-/** A position in a trace: the values of the headers that W3C Trace Context defines. */
-export interface TraceContext {
-  readonly traceparent: string
-  readonly tracestate?: string | undefined
-}
+import type { TraceContext } from './context.ts'
 
 export type SpanFacts = Readonly<Record<string, string | number | boolean>>
 

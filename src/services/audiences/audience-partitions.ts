@@ -1,8 +1,8 @@
+import { AudiencePartition } from '../../core/audience/audience-partition.ts'
 import type { AudienceDirectory } from '../../core/audience/directory.ts'
 import type { AudienceInput } from '../../core/audience/input.ts'
+import type { MembershipRecord } from '../../core/audience/membership-record.ts'
 import { changeExpiry } from '../../core/audience/membership-status.ts'
-import { AudiencePartition } from '../../core/audience/partition.ts'
-import type { MembershipRecord } from '../../core/audience/record.ts'
 import type { SuppressibleRecord } from '../../core/deletion/suppressions.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type {
@@ -15,9 +15,9 @@ import type {
   PartitionReader,
   ValueCodec,
 } from '../../core/ports.ts'
+import type { DurationMs, EpochMs } from '../../core/time.ts'
 import type { TopicNames } from '../../core/topics.ts'
 import type { Tracer } from '../../core/trace/tracer.ts'
-import type { DurationMs, EpochMs } from '../../core/units.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 import type { PeriodicTask } from '../periodic-task.ts'
 import { createGatedAppends, type GatedAppends, type OwnershipGate } from './gated-appends.ts'
@@ -36,7 +36,7 @@ export interface AudiencePartitions {
   readonly updates: UpdatePacer
   /** Looks for unread records in the memberships topic. */
   readonly logCheck: PeriodicTask
-  /** Pauses a partition until its memberships are restored. */
+  /** Restores the memberships of a partition into `held`. The partition is paused until then. */
   restoreInto(processor: PartitionProcessor): Promise<void>
 }
 
@@ -109,8 +109,8 @@ export interface AudiencesDeps {
   readonly directory: () => AudienceDirectory
   readonly emitPerSecond: () => number
   /**
-   * Returns why a deletion stops data about a user; `undefined` when no deletion stops it. All
-   * deletions are known before the start.
+   * Returns why a deletion stops data about a user; `undefined` when no deletion stops it. The
+   * suppression list has been read to its end before the service starts.
    */
   readonly stops: (about: SuppressibleRecord, now: EpochMs) => 'user_deleted' | 'suppressed' | undefined
   readonly tracer?: Tracer | undefined

@@ -1,7 +1,7 @@
 import { type AudiencesVitals, audiencesHealth, type Health } from '../../core/health.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
-import { durationMs } from '../../core/units.ts'
-import { showGroup } from '../partitions/group-gauges.ts'
+import { durationMs } from '../../core/time.ts'
+import { showGroup } from '../partitions/group-metrics.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 import { createPartitions } from '../partitions/partitions.ts'
 import { type AudiencesDeps, createAudiencePartitions } from './audience-partitions.ts'
@@ -10,8 +10,8 @@ import type { OwnedAudiencePartition } from './inputs.ts'
 import type { UpdatePacer } from './update-pacer.ts'
 
 /**
- * Maximum wait of a stop for writes in progress. Not all of them may end in this time: Kafka
- * answers a write within 10 s, and a state is written after its identify.
+ * Maximum time for which `stop` waits for writes in progress. Some may take longer: Kafka may need
+ * 10 s to answer a write, and a state is written only after its identify message.
  */
 const drainLimit = durationMs(8_000)
 

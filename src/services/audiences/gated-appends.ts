@@ -1,13 +1,14 @@
 import type { LogConsumer, LogRecord, OutgoingRecord } from '../../core/ports.ts'
 import type { TopicNames } from '../../core/topics.ts'
 import { type AppendDeps, createAppends } from '../partitions/append-until-stored.ts'
-import { createDeadLetters, type WhyDeadLettered } from '../partitions/dead-letters.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
+import { createWriteDeadLetter, type WhyDeadLettered } from '../partitions/write-dead-letter.ts'
 
 /**
- * Makes work on partitions wait. Work may start only while the group confirms this process as a
- * member, the partition is not being revoked and the service is not stopping. Records of started
- * work may be written while the group confirms this process.
+ * Makes work on a partition wait until this process certainly owns the partition. Work may start
+ * only while the group confirms this process as a member, the partition is not being revoked and
+ * the service is not stopping. The records of work that has started may be written until the
+ * revocation is complete, but also only while the group confirms this process.
  */
 export class OwnershipGate {
   readonly #consumer: Pick<LogConsumer, 'holdsLease'>
@@ -67,8 +68,8 @@ interface Deps extends Omit<AppendDeps, 'permit'> {
 
 export interface GatedAppends {
   /**
-   * Retries until all replicas have the record. Resolves with false when the partition is revoked:
-   * its next owner writes the record.
+   * Retries until all in-sync replicas have the record. Resolves with false when the partition is
+   * revoked: its next owner writes the record.
    */
   append(topic: string, record: OutgoingRecord, processor: PartitionProcessor): Promise<boolean>
   /**
@@ -96,7 +97,7 @@ export function createGatedAppends({ gate, onStored, producer, ...deps }: Deps):
     stop: () => producer.stop(),
   }
   const { append, unwritableTopics } = createAppends({ ...deps, producer: observed, permit: gate })
-  const writeDeadLetter = createDeadLetters({ ...deps, append })
+  const writeDeadLetter = createWriteDeadLetter({ ...deps, append })
   return {
     append: (topic, record, processor) => new Promise(resolve => append(topic, record, processor, resolve)),
     deadLetter: (record, why, processor) => new Promise(resolve => writeDeadLetter(record, why, processor, resolve)),

@@ -1,9 +1,10 @@
-import type { IgnoredReason } from '../../core/audience/changes.ts'
+import type { AudiencePartition } from '../../core/audience/audience-partition.ts'
+import type { IgnoredReason } from '../../core/audience/change.ts'
 import { type AudienceInput, inputUser } from '../../core/audience/input.ts'
 import { InputScheduler, type QueuedInput } from '../../core/audience/input-scheduler.ts'
-import type { AudiencePartition } from '../../core/audience/partition.ts'
-import { parseMembershipKey, type ReadRecord } from '../../core/audience/record.ts'
-import { staleReasons, syncBegan } from '../../core/audience/sync-watermark.ts'
+import { parseMembershipKey, type ReadRecord } from '../../core/audience/membership-record.ts'
+import { syncBegan } from '../../core/audience/sync-id.ts'
+import { staleReasons } from '../../core/audience/sync-watermark.ts'
 import { toIsoTimestamp } from '../../core/message/timestamp.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { Clock, Logger, LogRecord, ValueCodec } from '../../core/ports.ts'
@@ -48,8 +49,8 @@ export const ownedAudiencePartitionWith = (
 })
 
 /**
- * A record of the memberships topic that is stale, or may be. It waits until no input of its user
- * is in progress.
+ * A record of the memberships topic that is stale or may be: an earlier owner appended it after a
+ * later state. It waits until no input of its user is in progress.
  */
 class FoundRecord implements QueuedInput {
   readonly record: ReadRecord
@@ -127,8 +128,8 @@ export class Inputs {
   }
 
   /**
-   * Writes the current state again over stale records of the memberships topic. When `isStale` is
-   * false, each record is checked first.
+   * Writes the current state again over stale records of the memberships topic. `isStale` is false
+   * when the records may be stale: each of them is then checked first.
    */
   takeFound(records: Iterable<ReadRecord>, held: OwnedAudiencePartition, isStale: boolean): void {
     for (const record of records) held.order.add(new FoundRecord(record, isStale))
@@ -219,7 +220,7 @@ export class Inputs {
     const fields = { audience, mode, syncId, began, result, partition: record.partition }
     this.#deps.logger.warn(
       fields,
-      'audience sync changed nothing, because a newer sync of the audience exists; if this list is current, send it again',
+      'audience sync changed nothing, because a newer sync of the audience exists; if this list is current, send it again; if this repeats, run `hookline audience reset` first',
     )
   }
 

@@ -1,7 +1,12 @@
-import { type MembershipRecord, type ReadRecord, readRecord } from '../../core/audience/record.ts'
+import {
+  type MembershipRecord,
+  parseMembershipKey,
+  type ReadRecord,
+  readRecord,
+} from '../../core/audience/membership-record.ts'
 import { pause } from '../../core/pause.ts'
 import type { Clock, Logger, LogRecord, PartitionReader, ValueCodec } from '../../core/ports.ts'
-import { durationMs } from '../../core/units.ts'
+import { durationMs } from '../../core/time.ts'
 import { decodeWithSchemaFetch } from '../decode-with-schema-fetch.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 import { createPeriodicTask, type PeriodicTask } from '../periodic-task.ts'
@@ -17,9 +22,10 @@ interface Deps {
 export interface MembershipsLog {
   readonly topic: string
   /**
-   * Passes each record from an offset to the current end to `onRecord`. Resolves with the offset
-   * after the last record and the number of records. Rejects when Kafka or the schema registry
-   * cannot be reached, and when `onRecord` throws.
+   * Passes the records from an offset to the current end to `onRecord`, except those that cannot be
+   * decoded. Resolves with the offset after the last record that it passed, and the number of
+   * records that it read. Rejects when Kafka or the schema registry cannot be reached, and when
+   * `onRecord` throws.
    */
   read(
     partition: number,
@@ -37,11 +43,12 @@ export function createMembershipsLog({ reader, codec, topic, logger }: Deps): Me
    * Decodes a value whose schema is not known yet. Resolves with `undefined` when it cannot be
    * decoded. @throws RegistryUnavailable
    */
-  async function learned({ value, partition, offset }: LogRecord): Promise<MembershipRecord | undefined> {
+  async function learned({ key, value, partition, offset }: LogRecord): Promise<MembershipRecord | undefined> {
     const read = await decodeWithSchemaFetch(codec, () => codec.decode(value as Buffer))
     if (read.kind === 'value') return read.value
     const { detail } = read
-    logger.error({ topic, partition, offset, detail }, undecodable)
+    const audience = parseMembershipKey(String(key))?.audience
+    logger.error({ topic, partition, offset, audience, detail }, undecodable)
     return undefined
   }
 
@@ -64,22 +71,26 @@ export function createMembershipsLog({ reader, codec, topic, logger }: Deps): Me
     },
     endOf: partition => reader.endOf({ topic, partition }),
     logUnreadable: (partition, offset) =>
-      logger.error({ topic, partition, offset }, 'record is not a membership; hookline ignores it'),
+      logger.error(
+        { topic, partition, offset },
+        'record is not a membership, so another program wrote it; hookline ignores it',
+      ),
   }
 }
 
 const undecodable =
-  'membership record cannot be decoded; hookline ignores it, so a destination may keep a wrong value until hookline audience reset and the next sync'
+  'membership record cannot be decoded; hookline ignores it, so a destination may keep a wrong value: run `hookline audience reset` for this audience, then sync it again'
 
 /** Wait before a retry while Kafka or the schema registry cannot be reached. */
 const retryAfter = durationMs(1_000)
 
 /**
  * Tracks up to which offset this process knows a partition of the memberships topic. It knows a
- * record when it has read the record, or when Kafka has acknowledged the record to it. Only the
- * owner of a partition writes to it, so the offsets of the owner's records follow each other. A gap
- * is a record that this process does not know. Either an earlier owner wrote that record, and its
- * last requests arrived late, or this process wrote the record and the response was lost.
+ * record that it has read, and a record that it has written once Kafka has acknowledged the write.
+ * Only the owner of a partition writes to the partition, so the offsets of the owner's records
+ * follow each other. A gap is a record that this process does not know. Either an earlier owner
+ * wrote that record, and its last writes arrived late, or this process wrote the record and the
+ * acknowledgement was lost.
  */
 export class LogTail {
   #next: number
@@ -133,7 +144,7 @@ interface TailDeps<Held extends Tailed> {
   readonly log: MembershipsLog
   readonly clock: Clock
   readonly logger: Logger
-  /** Gets the last record of each key. */
+  /** Gets the last of the unread records of each key. */
   readonly onFound: (records: Iterable<ReadRecord>, held: Held) => void
 }
 
@@ -152,7 +163,7 @@ export function createReadTail<Held extends Tailed>({ log, clock, logger, onFoun
     } catch (error) {
       tail.notRead(from)
       const fields = { topic: log.topic, partition: processor.partition, from, error: (error as Error).message }
-      logger.warn({ ...fields, retryInMs: retryAfter }, 'memberships cannot be read; the read is retried')
+      logger.warn({ ...fields, retryInMs: retryAfter }, 'cannot read memberships; hookline retries')
       return pause(clock, retryAfter)
     }
     if (!processor.revoked) onFound(last.values(), held)

@@ -1,10 +1,10 @@
-import type { AudiencePartition } from '../../core/audience/partition.ts'
-import type { ReadRecord } from '../../core/audience/record.ts'
-import { ConcurrencyGate } from '../../core/flow/concurrency-gate.ts'
+import type { AudiencePartition } from '../../core/audience/audience-partition.ts'
+import type { ReadRecord } from '../../core/audience/membership-record.ts'
+import { Semaphore } from '../../core/collections/semaphore.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import { pause } from '../../core/pause.ts'
 import type { Clock, Logger, PartitionReader } from '../../core/ports.ts'
-import { durationMs } from '../../core/units.ts'
+import { durationMs } from '../../core/time.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 import type { MembershipsLog } from './memberships-log.ts'
 
@@ -19,7 +19,10 @@ const maxReading = 2
 interface Deps {
   readonly reader: Pick<PartitionReader, 'endOf'>
   readonly log: MembershipsLog
-  /** @param inputEnd the end offset of its input partition. */
+  /**
+   * Creates the state of one partition.
+   * @param inputEnd the end offset of this partition in the audience-input topic
+   */
   readonly newPartition: (inputEnd: number) => AudiencePartition
   readonly clock: Clock
   readonly metrics: Metrics
@@ -31,7 +34,8 @@ export interface RestoredPartition {
   /** Offset after the last record that was read. */
   readonly next: number
   /**
-   * Tombstones with the keys whose last record is stale: their current state must be written again.
+   * The keys whose last record is stale, as tombstones. The current state of these keys must be
+   * written again.
    */
   readonly stale: readonly ReadRecord[]
 }
@@ -43,7 +47,7 @@ export interface RestoredPartition {
 export type Restore = (processor: PartitionProcessor) => Promise<RestoredPartition | undefined>
 
 export function createRestore({ reader, log, newPartition, clock, metrics, logger }: Deps): Restore {
-  const reading = new ConcurrencyGate(maxReading)
+  const reading = new Semaphore(maxReading)
 
   async function read(processor: PartitionProcessor): Promise<RestoredPartition> {
     const { partition } = processor
@@ -62,16 +66,19 @@ export function createRestore({ reader, log, newPartition, clock, metrics, logge
 
   return async processor => {
     while (!processor.revoked) {
-      await reading.begin()
+      await reading.acquire()
       try {
         return await read(processor)
       } catch (error) {
         if (processor.revoked) break
         const { partition } = processor
         const fields = { topic: log.topic, partition, error: (error as Error).message, retryInMs: retryAfter }
-        logger.warn(fields, 'memberships cannot be read; the partition is paused until they are restored')
+        logger.warn(
+          fields,
+          'memberships cannot be read; hookline retries, and the partition is paused until a read succeeds',
+        )
       } finally {
-        reading.ended()
+        reading.release()
       }
       await pause(clock, retryAfter)
     }

@@ -1,12 +1,11 @@
 import { Fifo } from '../../core/collections/fifo.ts'
 import { RateLimiter } from '../../core/flow/rate-limiter.ts'
 import type { Clock } from '../../core/ports.ts'
-import { durationMs } from '../../core/units.ts'
+import { durationMs } from '../../core/time.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 
 /**
- * Maximum lost time, in milliseconds, for which the pacer makes up, so that no burst follows a
- * pause.
+ * The pacer makes up for at most this lost time, in milliseconds, so that no burst follows a pause.
  */
 const burstMs = 100
 

@@ -1,4 +1,4 @@
-import type { Change } from '../../core/audience/changes.ts'
+import type { Change } from '../../core/audience/change.ts'
 import {
   type MemberKey,
   type MembershipRecord,
@@ -7,8 +7,8 @@ import {
   toMembershipRecord,
   toWatermarkRecord,
   watermarkKey,
-} from '../../core/audience/record.ts'
-import { ConcurrencyGate } from '../../core/flow/concurrency-gate.ts'
+} from '../../core/audience/membership-record.ts'
+import { Semaphore } from '../../core/collections/semaphore.ts'
 import type { Event } from '../../core/message/event.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { EventCodec, OutgoingRecord, ValueCodec } from '../../core/ports.ts'
@@ -58,7 +58,7 @@ export function createWriteChanges({
 }: Deps): WriteChanges {
   const recordOf = (processor: PartitionProcessor, key: string, value: MembershipRecord | number): OutgoingRecord => ({
     key: Buffer.from(key),
-    // A tombstone has its position in a header.
+    // A tombstone has no value, so the offset of the input that caused it is in a header.
     ...(typeof value === 'number'
       ? { value: null, headers: { [positionHeader]: String(value) } }
       : { value: memberships.encode(value), headers: {} }),
@@ -95,12 +95,12 @@ export function createWriteChanges({
   }
 
   return async (first, others, processor, trace) => {
-    const inFlight = new ConcurrencyGate(maxInFlight)
+    const inFlight = new Semaphore(maxInFlight)
     const started = (writing: Promise<unknown>): void => {
       processor.started()
       void writing.then(() => {
         processor.ended()
-        inFlight.ended()
+        inFlight.release()
       })
     }
     for (let next = first; !next.done; next = others.next()) {
@@ -108,7 +108,7 @@ export function createWriteChanges({
       if (value.kind === 'ignored') continue
       if (value.kind === 'membership' && value.identify !== undefined) await updates.turn(processor)
       if (value.kind === 'mark') await inFlight.drained()
-      await inFlight.begin()
+      await inFlight.acquire()
       if (!(await gate.toStart(processor))) return false
       if (value.kind === 'membership') started(change(value, processor, trace))
       else

@@ -34,7 +34,7 @@ interface Deps {
 }
 
 /**
- * Handles a tracking request: reads its body, stores its messages and returns the response.
+ * Handles a tracking request: parses its body, stores its messages and returns the response.
  * Messages count as accepted only when Kafka has acknowledged all of them.
  */
 export function createAccept(deps: Deps): (request: TrackingRequest) => Promise<TrackingAnswer> {

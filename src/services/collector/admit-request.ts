@@ -15,7 +15,9 @@ interface Deps {
   readonly clock: Pick<Clock, 'monotonic'>
   /** Returns the sources of the current configuration. */
   readonly sources: () => SourceKeys
-  /** Maximum messages per second of one source; `undefined` when there is no limit. */
+  /**
+   * Maximum messages per second of one source in this process; `undefined` when there is no limit.
+   */
   readonly ratePerSource: number | undefined
 }
 

@@ -26,7 +26,9 @@ export interface CollectorDeps {
   readonly topics: Pick<TopicNames, 'events' | 'rejected'>
   /** Returns the sources of the current configuration, with their write keys. */
   readonly sources: () => SourceKeys
-  /** Maximum messages per second of one source; `undefined` when there is no limit. */
+  /**
+   * Maximum messages per second of one source in this process; `undefined` when there is no limit.
+   */
   readonly ratePerSource: number | undefined
   readonly tracer?: Tracer | undefined
   /**
@@ -43,8 +45,8 @@ export interface CollectorService extends TrackingApi {
   /** Reports the process as not ready from now on. Requests that still arrive are accepted. */
   startDraining(): void
   /**
-   * Refuses new requests. Resolves when all requests in progress are answered, which takes at most
-   * the deadline of the store.
+   * Refuses new requests. Resolves when all requests in progress are answered, normally within the
+   * 10 s deadline of the store.
    */
   stop(): Promise<void>
   health(): Health

@@ -2,10 +2,10 @@ import type { KafkaOutage } from '../../core/collector/kafka-outage.ts'
 import type { MemoryBudget } from '../../core/collector/memory-budget.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { Clock, Logger, LogProducer, RecordHeaders } from '../../core/ports.ts'
+import { durationMs } from '../../core/time.ts'
 import type { TopicNames } from '../../core/topics.ts'
-import { sampledTraceIdOf, traceHeaders } from '../../core/trace/context.ts'
-import { type Span, sendFacts, type TraceContext, type Tracer } from '../../core/trace/tracer.ts'
-import { durationMs } from '../../core/units.ts'
+import { sampledTraceIdOf, type TraceContext, traceHeaders } from '../../core/trace/context.ts'
+import { type Span, sendFacts, type Tracer } from '../../core/trace/tracer.ts'
 import type { HeldRecords } from './held-records.ts'
 
 /**
@@ -47,7 +47,7 @@ export function createStore({ producer, topic, held, outage, clock, metrics, log
     if (age !== undefined)
       logger.info(
         { topic, lastedMs: Math.round(age.lastedMs) },
-        'messages are written to Kafka again; the collector accepts all requests',
+        'writes to Kafka succeed again; the collector accepts all requests',
       )
     outage.acknowledged()
   }
@@ -96,8 +96,8 @@ interface Accepted {
 }
 
 /**
- * Stores events. With tracing, one span covers all records of a request. The records carry its
- * context, so that the deliveries belong to the same trace.
+ * Stores events. With tracing, one span covers all records of a request. The records carry the
+ * context of the span, so that the deliveries belong to the same trace.
  */
 export function createTracedStore({
   store,

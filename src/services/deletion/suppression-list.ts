@@ -5,8 +5,7 @@ import {
   type UserSuppressions,
 } from '../../core/deletion/suppressions.ts'
 import type { Clock, Logger, LogProducer, LogRecord, TopicFollower } from '../../core/ports.ts'
-import { type DurationMs, durationMs, type EpochMs } from '../../core/units.ts'
-import { createPeriodicTask, type PeriodicTask } from '../periodic-task.ts'
+import { type DurationMs, durationMs, type EpochMs } from '../../core/time.ts'
 import { basedOnHeader, SuppressionWrites } from './suppression-writes.ts'
 
 /**
@@ -49,17 +48,20 @@ export interface SuppressionList {
   onCurrent(listener: () => void): void
   /**
    * Changes the record of one user. `change` gets the current value; it is called again when
-   * another process has written in between, so that neither change is lost. Resolves when all
-   * replicas have the record and this process has read it back. Rejects when it is unknown whether
-   * the record was written.
+   * another write has preceded this one, so that neither change is lost. Resolves when all in-sync
+   * replicas have the record and this process has read it back. Rejects when the write fails or is
+   * not read back in time; the record may be written nevertheless.
    */
   update(userId: string, change: (marks: UserSuppressions | undefined) => UserSuppressions | undefined): Promise<void>
   /**
    * Removes expired deletions from the topic and merges concurrent records, for at most `maxUsers`
-   * users. Resolves with the number of these users.
+   * users. Resolves with the number of users that it handled.
    */
   compact(maxUsers: number): Promise<number>
 }
+
+const undecodable =
+  'suppression record cannot be decoded; hookline ignores it and may deliver events of the deleted user: read the user id from the key of the record at this offset, and delete this user again with `hookline delete-user`'
 
 export function createSuppressionList({ follower, producer, topic, lasts, clock, logger }: Deps): SuppressionList {
   const index = new SuppressionIndex(lasts)
@@ -110,41 +112,4 @@ export function createSuppressionList({ follower, producer, topic, lasts, clock,
       return users.length
     },
   }
-}
-
-/** Time between compactions. Deletions are kept for weeks, so their removal may be late. */
-const compactEvery = durationMs(10 * 60_000)
-const undecodable =
-  'suppression record cannot be decoded; hookline ignores it and may deliver events of the deleted user'
-
-/** Maximum users per run, so that a run is short. */
-const maxUsersPerRun = 500
-/** Time until the next run while more can be removed, or while the list is not current. */
-const continueAfter = durationMs(1_000)
-
-interface CompactionDeps {
-  readonly suppressions: Pick<SuppressionList, 'compact' | 'isCurrent'>
-  /** Whether this process compacts the topic. One process is enough, and two do no harm. */
-  readonly isOurs: () => boolean
-  readonly clock: Clock
-  readonly logger: Logger
-}
-
-/** Removes expired deletions from the suppressions topic, a few users at a time. */
-export function createSuppressionCompaction({ suppressions, isOurs, clock, logger }: CompactionDeps): PeriodicTask {
-  const turn = async (): Promise<DurationMs> => (isOurs() && !(await isCompacted()) ? continueAfter : compactEvery)
-
-  /** Resolves with whether the topic needs no further run for now. */
-  async function isCompacted(): Promise<boolean> {
-    if (!suppressions.isCurrent()) return false
-    try {
-      return (await suppressions.compact(maxUsersPerRun)) < maxUsersPerRun
-    } catch (error) {
-      const fields = { error: (error as Error).message }
-      logger.warn(fields, 'removing expired entries from the suppressions topic failed; hookline tries again later')
-      return true
-    }
-  }
-
-  return createPeriodicTask({ clock, firstAfter: compactEvery, turn })
 }

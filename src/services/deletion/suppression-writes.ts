@@ -1,6 +1,6 @@
 import { encodeSuppressions, type SuppressionIndex, type UserSuppressions } from '../../core/deletion/suppressions.ts'
 import type { Cancel, Clock, LogProducer, LogRecord } from '../../core/ports.ts'
-import { durationMs } from '../../core/units.ts'
+import { durationMs } from '../../core/time.ts'
 
 /**
  * Maximum time until this process reads its own record back. Usually it takes less than a second.
@@ -60,8 +60,8 @@ export class SuppressionWrites {
   }
 
   /**
-   * Whether this process wrote the record, but based it on an outdated value. Then the process does
-   * not apply the record, and writes the change again, based on the current value.
+   * Whether this process wrote the record, but based it on an outdated value. If so, the process
+   * does not apply the record, and writes the change again, based on the current value.
    */
   isLost(userId: string, { headers }: LogRecord): boolean {
     const id = headers[writeHeader] ?? ''

@@ -17,7 +17,7 @@ export class AdmittedRecord implements LinkedListItem<AdmittedRecord> {
   readonly processor: PartitionProcessor
   /** When it was admitted, in monotonic milliseconds. */
   readonly admittedAt: number
-  /** False once it is done or forgotten. */
+  /** False once the record is done, or once its partition is revoked (`Intake.forget`). */
   isOpen = true
   before: AdmittedRecord | undefined = undefined
   after: AdmittedRecord | undefined = undefined

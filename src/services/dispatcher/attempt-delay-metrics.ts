@@ -1,6 +1,6 @@
 import type { DeliveryState } from '../../core/delivery/delivery-state.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
-import type { EpochMs } from '../../core/units.ts'
+import type { EpochMs } from '../../core/time.ts'
 
 /** Observes how late an attempt starts. */
 export function observeDelay(

@@ -1,7 +1,7 @@
 import type { Decision } from '../../core/delivery/decide.ts'
 import { firstOrigin } from '../../core/delivery/replay-decision.ts'
-import { traceContextIn } from '../../core/trace/context.ts'
-import { processFacts, type Span, type TraceContext, type Tracer } from '../../core/trace/tracer.ts'
+import { type TraceContext, traceContextIn } from '../../core/trace/context.ts'
+import { processFacts, type Span, type Tracer } from '../../core/trace/tracer.ts'
 import type { Delivery } from './delivery.ts'
 
 export interface AttemptTrace {

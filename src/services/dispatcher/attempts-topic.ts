@@ -1,8 +1,8 @@
 import { type AttemptFacts, encodeAttempt } from '../../core/delivery/attempt-facts.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { LogProducer } from '../../core/ports.ts'
+import type { EpochMs } from '../../core/time.ts'
 import type { TopicNames } from '../../core/topics.ts'
-import type { EpochMs } from '../../core/units.ts'
 
 /**
  * Writes the facts of an attempt to the attempts topic, for `hookline tail`. Best effort: nothing

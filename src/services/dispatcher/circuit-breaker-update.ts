@@ -2,7 +2,7 @@ import { type Attempt, isInconclusive } from '../../core/delivery/decide.ts'
 import { isRetryable } from '../../core/delivery/outcome.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { Logger } from '../../core/ports.ts'
-import type { StartedAttempt } from './attempts.ts'
+import type { StartedAttempt } from './make-attempt.ts'
 
 interface Deps {
   readonly metrics: Pick<Metrics, 'breakersOpen'>
@@ -30,7 +30,7 @@ export function updateCircuitBreaker(
   if (breaker.isOpen)
     logger.warn(
       { destination },
-      'circuit breaker opened because most deliveries fail; deliveries are deferred, with one probe every 30 s',
+      'circuit breaker opened because most attempts fail; deliveries are deferred, except one probe every 30 s',
     )
   else logger.info({ destination }, 'circuit breaker closed: deliveries succeed again')
 }

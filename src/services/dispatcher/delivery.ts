@@ -4,7 +4,7 @@ import type { DestinationCalls } from '../../core/flow/concurrency-limiter.ts'
 import type { DestinationQueue } from '../../core/flow/destination-queue.ts'
 import type { EventHead } from '../../core/message/event.ts'
 import type { Count } from '../../core/metrics/metrics.ts'
-import type { EpochMs } from '../../core/units.ts'
+import type { EpochMs } from '../../core/time.ts'
 import type { AdmittedRecord } from './admitted-record.ts'
 import type { DestinationPlan } from './destination-plan.ts'
 
@@ -13,8 +13,8 @@ export interface DestinationState extends DestinationCalls {
   readonly destination: string
   readonly queue: DestinationQueue<Delivery>
   readonly breaker: CircuitBreaker
-  /** The route of its last delivery. */
-  route: DestinationPlan | undefined
+  /** The plan of its last delivery. */
+  plan: DestinationPlan | undefined
   /** Counter of successful deliveries; set at the first one. */
   delivered: Count | undefined
   /** Whether it has a scheduled turn in `DestinationQueues`; it has at most one. */

@@ -3,8 +3,8 @@ import { type RetryRoute, type Routing, routeRetry } from '../../core/delivery/r
 import type { ConcurrencyLimiter, PermitShares } from '../../core/flow/concurrency-limiter.ts'
 import type { Count } from '../../core/metrics/metrics.ts'
 import type { WebhookCall } from '../../core/ports.ts'
+import { revealed } from '../../core/secret.ts'
 import type { Destination, PayloadSettings, Webhook } from '../../core/settings/settings.ts'
-import { revealed } from '../../core/units.ts'
 
 /** A webhook with the URL, headers and permits that all requests to it share. */
 export interface PreparedWebhook extends Omit<Webhook, 'url' | 'headers'>, Pick<WebhookCall, 'url' | 'headers'> {
@@ -13,8 +13,8 @@ export interface PreparedWebhook extends Omit<Webhook, 'url' | 'headers'>, Pick<
   delivered: Count | undefined
 }
 
-/** The configuration that a route was made from. */
-interface RouteSource {
+/** The configuration that a plan was made from. */
+interface PlanSource {
   readonly routing: Routing
   readonly payload: PayloadSettings
 }
@@ -23,7 +23,7 @@ interface RouteSource {
  * How the deliveries of a destination are handled under one configuration, with everything that its
  * requests need.
  */
-export type DestinationPlan = RouteSource & (DeliverPlan | Exclude<RetryRoute, { kind: 'deliver' }>)
+export type DestinationPlan = PlanSource & (DeliverPlan | Exclude<RetryRoute, { kind: 'deliver' }>)
 
 export interface DeliverPlan {
   readonly kind: 'deliver'
@@ -32,11 +32,11 @@ export interface DeliverPlan {
   readonly callMaker: RequestBuilder
 }
 
-/** A destination with its cached route. */
-interface Routed {
+/** A destination with its cached plan. */
+interface Planned {
   readonly destination: string
-  /** The route of its last delivery. */
-  route: DestinationPlan | undefined
+  /** The plan of its last delivery. */
+  plan: DestinationPlan | undefined
 }
 
 interface Deps {
@@ -46,17 +46,17 @@ interface Deps {
 }
 
 /**
- * Returns the route of a destination, which is made once per configuration. A look-up for each
+ * Returns the plan of a destination, which is made once per configuration. A look-up for each
  * delivery would take the time of about 100 instructions, because with 1,000 destinations it misses
  * the CPU cache.
  */
-export function planOf(target: Routed, deps: Deps): DestinationPlan {
+export function planOf(target: Planned, deps: Deps): DestinationPlan {
   const [routing, payload] = [deps.routing(), deps.payload()]
-  if (target.route?.routing === routing && target.route.payload === payload) return target.route
+  if (target.plan?.routing === routing && target.plan.payload === payload) return target.plan
   const routed = routeRetry(target.destination, routing)
-  const route = routed.kind === 'deliver' ? open(routed.destination, payload, deps.limiter) : routed
-  target.route = { routing, payload, ...route }
-  return target.route
+  const plan = routed.kind === 'deliver' ? open(routed.destination, payload, deps.limiter) : routed
+  target.plan = { routing, payload, ...plan }
+  return target.plan
 }
 
 function open(destination: Destination, payload: PayloadSettings, limiter: Deps['limiter']): DeliverPlan {
@@ -74,6 +74,6 @@ function open(destination: Destination, payload: PayloadSettings, limiter: Deps[
  * are not the cause.
  */
 export const isHeldUpByOthers = (
-  { route }: Pick<Routed, 'route'>,
+  { plan }: Pick<Planned, 'plan'>,
   limiter: Pick<ConcurrencyLimiter, 'isHeldByOthers'>,
-): boolean => route?.kind === 'deliver' && route.callees.every(({ permits }) => limiter.isHeldByOthers(permits))
+): boolean => plan?.kind === 'deliver' && plan.callees.every(({ permits }) => limiter.isHeldByOthers(permits))

@@ -7,10 +7,11 @@ import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 import type { Delivery, DestinationState } from './delivery.ts'
 
 /**
- * How many blocked queues get a turn after a notification, in addition to one for each ended
- * request. With 1,000 destinations most queues are blocked. A turn for all of them, for a few free
- * permits, would cost more CPU than the requests. The queues whose requests ended get a turn last,
- * because a permit may be free only in their own share.
+ * `unblock` gives a turn to this many of the blocked queues, and to one more for each ended request
+ * or delivery: to those that have been blocked longest. A turn for all would cost more CPU than the
+ * requests, because with 1,000 destinations most queues are blocked and only a few permits are
+ * free. Then the queues whose own requests ended get a turn too, because a permit may be free only
+ * in their own share.
  */
 const { minAsked } = flowLimits.dispatch
 
@@ -27,7 +28,7 @@ export class DestinationQueues {
    * and is skipped unless it is blocked again.
    */
   readonly #blocked = new Fifo<DestinationState>()
-  /** Queues that `findSlow` marked and that have not been empty since. */
+  /** Queues that `findSlow` marked, until `take` or `ended` finds them empty. */
   readonly #slow = new Set<DestinationState>()
 
   constructor(limiter: Pick<ConcurrencyLimiter, 'hasFairShare'>) {
@@ -42,7 +43,7 @@ export class DestinationQueues {
         queue: new DestinationQueue<Delivery>(),
         breaker: new CircuitBreaker(),
         calls: 0,
-        route: undefined,
+        plan: undefined,
         delivered: undefined,
         isInTurn: false,
         isBlocked: false,
@@ -79,12 +80,15 @@ export class DestinationQueues {
     return undefined
   }
 
-  /** Notes that a taken delivery has ended or is deferred. The caller must call `unblock` next. */
+  /**
+   * Notes that a taken delivery has ended, or is pushed again later. The caller must call `unblock`
+   * next.
+   */
   ended(delivery: Delivery): void {
     const { target } = delivery
     target.queue.ended(delivery.orderKey)
-    // An empty queue is no longer slow, also when spillover has emptied it: a delivery has ended,
-    // so the next one finds a permit.
+    // When a delivery ends and none waits, the queue is no longer slow: the next delivery does not
+    // wait behind others. This is so even when spillover, not attempts, has emptied the queue.
     if (target.queue.queued === 0) this.#slow.delete(target)
     // Blocked queues get their turn before the next delivery of this one. Otherwise this queue
     // would keep the permit forever.
@@ -140,7 +144,7 @@ export class DestinationQueues {
     }
   }
 
-  /** Queues that `findSlow` marked and that have not been empty since. */
+  /** Queues that `findSlow` marked, until `take` or `ended` finds them empty. */
   get slow(): Iterable<DestinationState> {
     return this.#slow
   }
@@ -151,8 +155,8 @@ export class DestinationQueues {
   }
 
   /**
-   * Removes about `max` queued deliveries of one partition, in order. All deliveries of a key are
-   * removed together.
+   * Removes and returns the wanted deliveries of one destination and partition, in order. It stops
+   * after about `max`: the wanted deliveries of a key are removed together.
    */
   drainMatching(
     target: DestinationState,

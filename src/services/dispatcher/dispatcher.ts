@@ -14,22 +14,22 @@ import type {
   WebhookTransport,
 } from '../../core/ports.ts'
 import type { CanarySettings, DeliverySettings, PayloadSettings } from '../../core/settings/settings.ts'
+import { type EpochMs, epochMs } from '../../core/time.ts'
 import { type TopicNames, tiersOf } from '../../core/topics.ts'
 import type { Tracer } from '../../core/trace/tracer.ts'
-import { type EpochMs, epochMs } from '../../core/units.ts'
 import { createCanary } from '../canary.ts'
+import { createSuppressionCompaction } from '../deletion/suppression-compaction.ts'
 import type { SuppressionList } from '../deletion/suppression-list.ts'
-import { createSuppressionCompaction } from '../deletion/suppression-list.ts'
 import { createPartitions } from '../partitions/partitions.ts'
-import { AttemptScheduler } from './attempt-scheduler.ts'
-import { createAttempts } from './attempts.ts'
+import { AttemptStarter } from './attempt-starter.ts'
 import { createAttemptRecords } from './attempts-topic.ts'
 import type { DestinationState } from './delivery.ts'
 import { drain } from './drain-before-stop.ts'
-import { createReportRecord } from './encode-report.ts'
 import { createGauges } from './gauges.ts'
 import { Intake } from './intake.ts'
+import { createMakeAttempt } from './make-attempt.ts'
 import { DispatcherPartitionCallbacks } from './partition-callbacks.ts'
+import { createReportRecord } from './report-record.ts'
 import { createSettle, type Settle } from './settle.ts'
 import { createVitals } from './vitals.ts'
 
@@ -55,7 +55,10 @@ export interface DispatcherDeps {
   /** `undefined` when attempts are not traced. */
   readonly tracer: Tracer | undefined
   readonly clock: Clock
-  /** Returns until when the process lacked CPU, in monotonic milliseconds. */
+  /**
+   * Returns the end of the latest period in which the process lacked CPU, in monotonic
+   * milliseconds; `-Infinity` when there was none.
+   */
   readonly cpuSaturatedUntil: () => number
   readonly metrics: Metrics
   readonly logger: Logger
@@ -83,7 +86,7 @@ export interface DispatcherService {
 /*
  * The control flow. `--name-->` is a function call; `-->` without a name is a later callback.
  *
- *   consumer --> Partitions --admit--> Intake --enqueue--> AttemptScheduler [DestinationQueues]
+ *   consumer --> Partitions --admit--> Intake --enqueue--> AttemptStarter [DestinationQueues]
  *                    |   \                                    ^
  *                    |    admitted (a batch) ---dispatch------+---- SpilloverController
  *                    |                                        |            |
@@ -106,8 +109,8 @@ export function createDispatcherService(deps: DispatcherDeps): DispatcherService
   const limiter = new ConcurrencyLimiter(delivery)
   const reportRecord = createReportRecord({ topics, encodeInput: deps.encodeInput })
   const settle = createSettle({ reportRecord, topics, producer, clock, metrics, logger })
-  const { scheduler, intake } = createFlow(deps, { limiter, settle, oldestOpenMs, onCallEnd })
-  const admission = new DispatcherPartitionCallbacks(intake, scheduler)
+  const { starter, intake } = createFlow(deps, { limiter, settle, oldestOpenMs, onCallEnd })
+  const admission = new DispatcherPartitionCallbacks(intake, starter)
   const dueAt = (record: LogRecord): EpochMs => epochMs(record.timestamp + (topics.tierOf(record.topic) ?? 0))
   const { maxInFlight } = delivery
   const livePartitions = createPartitions({ consumer: live, clock, maxInFlight, dueAt: undefined, admission })
@@ -129,16 +132,16 @@ export function createDispatcherService(deps: DispatcherDeps): DispatcherService
   ]
   let phase: DispatcherVitals['phase'] = 'joining'
 
-  const isBusy = (): boolean => scheduler.inProgress > 0 || limiter.inFlight > 0 || settle.unacknowledged() > 0
+  const isBusy = (): boolean => starter.inProgress > 0 || limiter.inFlight > 0 || settle.unacknowledged() > 0
 
   function handOver(): void {
     for (const { processors } of [livePartitions, retryPartitions])
-      for (const processor of processors()) scheduler.handOver(processor)
+      for (const processor of processors()) starter.handOver(processor)
   }
 
   function onCallEnd(target: DestinationState): void {
     vitals.noteCallEnd()
-    scheduler.noteEnded(target)
+    starter.noteEnded(target)
   }
 
   function oldestOpenMs(): number {
@@ -155,7 +158,7 @@ export function createDispatcherService(deps: DispatcherDeps): DispatcherService
     async stop() {
       phase = 'stopping'
       for (const task of tasks) task.stop()
-      scheduler.close()
+      starter.close()
       if (!(await drain({ clock, isBusy, handOver }))) logger.warn({ waitedMs: flowLimits.drain.timeout }, notDrained)
       await Promise.all([live.stop(), retries.stop()])
     },
@@ -177,16 +180,16 @@ interface FlowParts {
 function createFlow(
   deps: DispatcherDeps,
   { limiter, settle, oldestOpenMs, onCallEnd }: FlowParts,
-): { readonly scheduler: AttemptScheduler; readonly intake: Intake } {
+): { readonly starter: AttemptStarter; readonly intake: Intake } {
   const { suppressions, clock, metrics, logger, topics, codec, delivery, routing, payload, transport, tracer } = deps
   const { attemptProducer, cpuSaturatedUntil } = deps
   const policy = { schedule: delivery.schedule, window: delivery.window, tiers: tiersOf(delivery.schedule) }
-  const scheduler = new AttemptScheduler({
+  const starter = new AttemptStarter({
     routing,
     payload,
     policy,
     limiter,
-    makeAttempt: createAttempts({ transport, limiter, clock, metrics, logger, onCallEnd, tracer }),
+    makeAttempt: createMakeAttempt({ transport, limiter, clock, metrics, logger, onCallEnd, tracer }),
     settle,
     suppressions,
     clock,
@@ -197,7 +200,7 @@ function createFlow(
     recordAttempt: attemptProducer && createAttemptRecords({ producer: attemptProducer, topics, metrics }),
     tracer,
   })
-  suppressions.onCurrent(() => scheduler.release())
+  suppressions.onCurrent(() => starter.release())
   const intake = new Intake({
     codec,
     routing,
@@ -209,8 +212,8 @@ function createFlow(
     metrics,
     logger,
     settle,
-    scheduler,
+    starter,
     suppressions,
   })
-  return { scheduler, intake }
+  return { starter, intake }
 }

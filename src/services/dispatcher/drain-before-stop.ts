@@ -1,7 +1,7 @@
 import { flowLimits } from '../../core/flow/limits.ts'
 import { pause } from '../../core/pause.ts'
 import type { Clock } from '../../core/ports.ts'
-import type { DurationMs } from '../../core/units.ts'
+import type { DurationMs } from '../../core/time.ts'
 
 const { timeout: drainTimeout, handOverTimeout, checkEvery } = flowLimits.drain
 

@@ -21,12 +21,13 @@ interface Deps {
 type Waiting = Map<string, AdmittedRecord[]>
 
 /**
- * Checks that a delete message was requested. A deletion writes to the suppressions topic before it
- * writes its delete messages to the events topic. The suppressions topic needs other Kafka
- * permissions, so a delete message without a suppression is forged. The check is final once the
- * suppression list has everything that was written before the delete was fetched, at most half a
- * second later. Until then the delete waits, and so do later records of the same user in its
- * partition, to keep their order. Records of other users do not wait.
+ * Checks that a delete message belongs to a deletion. A deletion writes to the suppressions topic
+ * before it writes its delete messages to the events topic. The suppressions topic needs other
+ * Kafka permissions, so a delete message without a suppression is forged. The check is final once
+ * the suppression list has everything that was written before the delete was fetched. That takes at
+ * most about a second: two fetches of the suppressions topic. Until then the delete waits, and so
+ * do later records of the same user in its partition, to keep their order. Records of other users
+ * do not wait.
  */
 export class DeletionCheck {
   readonly #deps: Deps
@@ -47,8 +48,8 @@ export class DeletionCheck {
   }
 
   /**
-   * Calls `end` with true when the delete was requested, otherwise with false: immediately, or as
-   * soon as this is known.
+   * Calls `end` with true when the delete belongs to a deletion, otherwise with false: immediately,
+   * or as soon as this is known. If the partition is revoked before, `end` is not called.
    */
   check(open: AdmittedRecord, event: Event, end: (isConfirmedDelete: boolean) => void): void {
     const { suppressions, clock, dispatch } = this.#deps

@@ -1,8 +1,8 @@
 import { LinkedList } from '../../core/collections/linked-list.ts'
 import { unrouted } from '../../core/delivery/decide.ts'
 import { type DeliveryState, initialState, parseDeliveryState } from '../../core/delivery/delivery-state.ts'
+import { noDestination } from '../../core/delivery/parse-dead-letter.ts'
 import { bodyOf } from '../../core/delivery/payload.ts'
-import { noDestination } from '../../core/delivery/read-dead-letter.ts'
 import { firstOrigin } from '../../core/delivery/replay-decision.ts'
 import type { RetryPolicy } from '../../core/delivery/retry-tier.ts'
 import { type Route, type Routing, route } from '../../core/delivery/route.ts'
@@ -16,7 +16,7 @@ import type { SuppressionList } from '../deletion/suppression-list.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 import { createSchemaWait, type WaitForSchema } from '../partitions/schema-wait.ts'
 import { AdmittedRecord } from './admitted-record.ts'
-import type { AttemptScheduler } from './attempt-scheduler.ts'
+import type { AttemptStarter } from './attempt-starter.ts'
 import { DeletionCheck } from './forged-delete-check.ts'
 import type { Settle } from './settle.ts'
 
@@ -33,7 +33,7 @@ interface Deps {
   readonly metrics: Metrics
   readonly logger: Logger
   readonly settle: Settle
-  readonly scheduler: Pick<AttemptScheduler, 'stateOf' | 'enqueue' | 'dispatch'>
+  readonly starter: Pick<AttemptStarter, 'stateOf' | 'enqueue' | 'dispatch'>
   readonly suppressions: Pick<SuppressionList, 'get' | 'age'>
 }
 
@@ -68,7 +68,7 @@ export class Intake {
       codec: deps.codec,
       clock: deps.clock,
       logger: deps.logger,
-      dispatch: deps.scheduler.dispatch,
+      dispatch: deps.starter.dispatch,
       decode: open => this.#decode(open),
       unknown: open => deps.settle.refused(open, 'undecodable', { carried: carriedIn(open.record, deps.topics) }),
     })
@@ -76,7 +76,7 @@ export class Intake {
       suppressions: deps.suppressions,
       clock: deps.clock,
       decode: open => this.#decode(open),
-      dispatch: deps.scheduler.dispatch,
+      dispatch: deps.starter.dispatch,
     })
   }
 
@@ -102,7 +102,7 @@ export class Intake {
     open.processor.done(open.record)
   }
 
-  /** Removes a record only once: a forgotten record may still be done later. */
+  /** Removes a record only once: a record that `forget` has removed may still be done later. */
   #remove(open: AdmittedRecord): void {
     if (open.isOpen) this.#open.remove(open)
     open.isOpen = false
@@ -136,7 +136,10 @@ export class Intake {
   }
 
   #refuseBytes(open: AdmittedRecord, detail: string, carried?: DeliveryState): void {
-    this.#deps.logger.warn({ ...positionOf(open.record), detail }, 'event cannot be decoded; it is dead-lettered')
+    this.#deps.logger.warn(
+      { ...positionOf(open.record), detail },
+      'record is not a usable event; it is dead-lettered as undecodable',
+    )
     this.#deps.settle.refused(open, 'undecodable', { carried })
   }
 
@@ -171,7 +174,7 @@ export class Intake {
       else
         this.#refuseBytes(
           open,
-          'the event has canonical: true, which only Hookline may set, but it is a delete message that no deletion request asked for',
+          'another producer wrote this delete message with canonical: true, which only Hookline may do (no deletion request asked for it); to delete a user, run `hookline delete-user`',
           carried,
         )
     })
@@ -190,7 +193,7 @@ export class Intake {
       metrics.recordFailures.inc({})
       logger.error(
         { ...positionOf(open.record), error: message, stack },
-        'event failed because of a bug in hookline; it is dead-lettered',
+        'event not processed because of a bug in hookline (report this line); it is dead-lettered',
       )
       settle.refused(open, 'undecodable', { carried })
       return undefined
@@ -231,8 +234,10 @@ export class Intake {
   #firstOf(record: LogRecord, { message }: Event): DeliveryState {
     const { clock, delivery } = this.#deps
     const first = firstOrigin(record)
-    const origin = first === record ? record : { ...positionOf(record), timestamp: first.timestamp }
-    return initialState(origin, noDestination, message.messageId, clock.now(), delivery.window)
+    const isReplayed = first !== record
+    const origin = isReplayed ? { ...positionOf(record), timestamp: first.timestamp } : record
+    const state = initialState(origin, noDestination, message.messageId, clock.now(), delivery.window)
+    return isReplayed ? { ...state, round: 1 } : state
   }
 
   /**
@@ -257,12 +262,12 @@ export class Intake {
     each: readonly DeliveryState[],
   ): void {
     if (body === undefined) return
-    const { scheduler } = this.#deps
+    const { starter } = this.#deps
     for (const carried of each) {
       of.retain()
       of.processor.routed(of.record, carried.destination)
-      const target = scheduler.stateOf(carried.destination)
-      scheduler.enqueue({ target, of, event: head, body, orderKey, carried })
+      const target = starter.stateOf(carried.destination)
+      starter.enqueue({ target, of, event: head, body, orderKey, carried })
     }
   }
 }

@@ -1,28 +1,28 @@
 import type { LogRecord } from '../../core/ports.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 import type { Admission } from '../partitions/partitions.ts'
-import type { AttemptScheduler } from './attempt-scheduler.ts'
+import type { AttemptStarter } from './attempt-starter.ts'
 import type { Intake } from './intake.ts'
 
 /**
- * Connects the partitions with the intake and the attempt scheduler. The events topic and the retry
+ * Connects the partitions with the intake and the attempt starter. The events topic and the retry
  * topics share one instance.
  */
 export class DispatcherPartitionCallbacks implements Admission {
   readonly #intake: Intake
-  readonly #scheduler: AttemptScheduler
+  readonly #starter: AttemptStarter
 
-  constructor(intake: Intake, scheduler: AttemptScheduler) {
+  constructor(intake: Intake, starter: AttemptStarter) {
     this.#intake = intake
-    this.#scheduler = scheduler
+    this.#starter = starter
   }
 
   prefetchesDeeper(): boolean {
-    return this.#scheduler.isStalled
+    return this.#starter.isStalled
   }
 
   assigned(): void {
-    // Records are admitted immediately.
+    // There is nothing to load first: records are admitted immediately.
   }
 
   admit(record: LogRecord, processor: PartitionProcessor): void {
@@ -34,8 +34,8 @@ export class DispatcherPartitionCallbacks implements Admission {
    * reached its limits.
    */
   admitted(processor: PartitionProcessor): void {
-    this.#scheduler.dispatch()
-    this.#scheduler.relieveBacklog(processor)
+    this.#starter.dispatch()
+    this.#starter.spillBacklog(processor)
   }
 
   revoked(processor: PartitionProcessor): void {
@@ -43,10 +43,10 @@ export class DispatcherPartitionCallbacks implements Admission {
   }
 
   handOver(processor: PartitionProcessor): void {
-    this.#scheduler.handOver(processor)
+    this.#starter.handOver(processor)
   }
 
   released(): void {
-    this.#scheduler.release()
+    this.#starter.release()
   }
 }

@@ -1,12 +1,12 @@
 import type { Decision, Deferral } from '../../core/delivery/decide.ts'
 import type { DeliveryState } from '../../core/delivery/delivery-state.ts'
 import type { DeadLetterReason, DropReason } from '../../core/delivery/outcome.ts'
-import { noDestination } from '../../core/delivery/read-dead-letter.ts'
+import { noDestination } from '../../core/delivery/parse-dead-letter.ts'
 import type { EventHead } from '../../core/message/event.ts'
 import { canarySource } from '../../core/message/own-event.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { Clock } from '../../core/ports.ts'
-import { formatDuration } from '../../core/units.ts'
+import { formatDuration } from '../../core/time.ts'
 import type { Delivery } from './delivery.ts'
 
 /** Counts results, after they are settled. */

@@ -1,3 +1,4 @@
+import { assertNever } from '../../core/assert-never.ts'
 import type { Decision, Deferral } from '../../core/delivery/decide.ts'
 import { type DeliveryState, retryRecord } from '../../core/delivery/delivery-state.ts'
 import type { DeadLetterReason } from '../../core/delivery/outcome.ts'
@@ -5,14 +6,13 @@ import { type Drop, reportedDestinations } from '../../core/delivery/route.ts'
 import type { Event, EventHead } from '../../core/message/event.ts'
 import type { RejectionCode } from '../../core/message/message.ts'
 import type { TopicNames } from '../../core/topics.ts'
-import { assertNever } from '../../core/units.ts'
 import { type AppendDeps, type Appends, createAppends } from '../partitions/append-until-stored.ts'
-import { createDeadLetters } from '../partitions/dead-letters.ts'
+import { createWriteDeadLetter } from '../partitions/write-dead-letter.ts'
 import type { AdmittedRecord } from './admitted-record.ts'
 import type { Delivery } from './delivery.ts'
-import type { ReportRecord } from './encode-report.ts'
-import { type DeliveryResult, reportOf } from './report.ts'
+import type { ReportRecord } from './report-record.ts'
 import { createCountResults } from './result-metrics.ts'
+import { type DeliveryResult, reportOf } from './result-report.ts'
 
 interface Deps extends Omit<AppendDeps, 'permit'> {
   readonly reportRecord: ReportRecord
@@ -20,9 +20,11 @@ interface Deps extends Omit<AppendDeps, 'permit'> {
 }
 
 /**
- * Carries out decisions. A record is released when it is delivered or dropped, or when all replicas
- * have its copy. When the result has a report, the record is released only when the report is
- * stored too: a crash before that repeats the delivery and the report.
+ * Carries out decisions. A record is released when it is delivered or dropped, or when all in-sync
+ * replicas have its copy in a retry topic or the dead-letter topic. The final result of a
+ * membership update or delete message is also reported (`result-report.ts`), and the record is
+ * released only when the report is stored too. A crash before that repeats the delivery and the
+ * report.
  */
 export interface Settle extends Pick<Appends, 'unwritableTopics' | 'unacknowledged'> {
   /**
@@ -51,7 +53,7 @@ export function createSettle(deps: Deps): Settle {
     logger,
     permit: undefined,
   })
-  const writeDeadLetter = createDeadLetters({ append, topics, metrics, logger })
+  const writeDeadLetter = createWriteDeadLetter({ append, topics, metrics, logger })
 
   const report = createReport(reportRecord, append)
 

@@ -1,10 +1,10 @@
 import { flowLimits } from '../../core/flow/limits.ts'
-import { slowSince } from '../../core/flow/slow-since.ts'
+import { slowQueueSince } from '../../core/flow/slow-queue-since.ts'
 import type { Clock } from '../../core/ports.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
+import { createBoundedLoop, type Step } from './bounded-loop.ts'
 import type { Delivery } from './delivery.ts'
 import type { DestinationQueues } from './destination-queues.ts'
-import { createDispatchLoop, type Step } from './dispatch-loop.ts'
 
 const { checkEvery } = flowLimits.spillover
 const { stallThresholdMs } = flowLimits.prefetch
@@ -13,7 +13,10 @@ interface Deps {
   readonly clock: Pick<Clock, 'after' | 'monotonic' | 'soon'>
   /** Returns the age of the oldest record in progress, in milliseconds. */
   readonly oldestOpenMs: () => number
-  /** Returns until when the process lacked CPU, in monotonic milliseconds. */
+  /**
+   * Returns the end of the latest period in which the process lacked CPU, in monotonic
+   * milliseconds; `-Infinity` when there was none.
+   */
   readonly cpuSaturatedUntil: () => number
   readonly queues: Pick<DestinationQueues, 'findSlow' | 'slow' | 'drainMatching'>
   /** Moves a queued delivery to a retry topic. */
@@ -37,14 +40,14 @@ export class SpilloverController {
   readonly #deps: Deps
   /** Partitions at their limits, to be checked again. */
   readonly #watched = new Set<PartitionProcessor>()
-  /** Partitions with more queued deliveries of slow destinations than one tick spills. */
+  /** Partitions whose deliveries are being spilled, over several ticks if there are many. */
   readonly #spilling = new Set<PartitionProcessor>()
   readonly #spill: () => void
   #isStalled = false
 
   constructor(deps: Deps) {
     this.#deps = deps
-    this.#spill = createDispatchLoop(deps.clock, remaining => this.#spillNext(remaining))
+    this.#spill = createBoundedLoop(deps.clock, remaining => this.#spillNext(remaining))
   }
 
   /** Whether the process was stalled at the last check of a partition at its limits. */
@@ -62,7 +65,7 @@ export class SpilloverController {
     const isWatched = this.#watched.has(processor)
     if (!isWatched) this.#watch(processor)
     if (!this.#isStalled) return
-    if (!isWatched) queues.findSlow(slowSince(clock.monotonic(), cpuSaturatedUntil()))
+    if (!isWatched) queues.findSlow(slowQueueSince(clock.monotonic(), cpuSaturatedUntil()))
     this.#spilling.add(processor)
     this.#spill()
   }

@@ -1,7 +1,8 @@
 import type { Membership } from '../../core/audience/membership.ts'
 import { type MembershipStatus, syncStatuses, syncStatusOf } from '../../core/audience/membership-status.ts'
-import { type SyncId, syncId } from '../../core/audience/sync-watermark.ts'
-import type { DurationMs, EpochMs, JsonText } from '../../core/units.ts'
+import { type SyncId, syncId } from '../../core/audience/sync-id.ts'
+import type { JsonText } from '../../core/message/json-text.ts'
+import type { DurationMs, EpochMs } from '../../core/time.ts'
 import { type MembershipSource, visitMemberships } from './read-memberships.ts'
 
 /** The members and sync statuses of one audience at one destination. */

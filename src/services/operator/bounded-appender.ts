@@ -42,7 +42,7 @@ export class BoundedAppender {
     return this.#until(() => this.#records < limits.records && this.#bytes < limits.bytes)
   }
 
-  /** Resolves when all replicas have every record that was added. */
+  /** Resolves when all in-sync replicas have every record that was added. */
   ended(): Promise<void> {
     return this.#until(() => this.#records === 0)
   }

@@ -8,7 +8,7 @@ import {
   deletionKey,
 } from '../../core/deletion/deletion-status.ts'
 import type { Clock, LogRecord, Portion, TopicReader } from '../../core/ports.ts'
-import { durationMs, type EpochMs, epochMs } from '../../core/units.ts'
+import { durationMs, type EpochMs, epochMs } from '../../core/time.ts'
 
 export type FoundDeletion =
   | { readonly kind: 'found'; readonly record: DeletionRecord; readonly status: DeletionStatus }
@@ -34,9 +34,8 @@ export const readLimits = { records: 300_000, time: durationMs(5_000) }
 const marginMs = 600_000
 
 /**
- * Looks up deletions in the deletions topic, one at a time. Requests for the same id share a
- * look-up that has not started yet. An id made by Hookline tells the partition and the time from
- * which to read.
+ * Looks up deletions in the deletions topic, one at a time. Calls with the same id share a look-up
+ * that has not started yet.
  */
 export function createFindDeletion({ reader, topic, clock }: Deps): FindDeletion {
   const waiting = new Map<string, Promise<FoundDeletion>>()
@@ -64,7 +63,7 @@ export function createFindDeletion({ reader, topic, clock }: Deps): FindDeletion
     const shared = waiting.get(id)
     if (shared !== undefined) return shared
     const found = last.then(() => {
-      // A later request needs another look-up: this one may miss records that are written while it
+      // A later call needs another look-up: this one may miss records that are written while it
       // reads.
       waiting.delete(id)
       return find(id)
@@ -76,8 +75,9 @@ export function createFindDeletion({ reader, topic, clock }: Deps): FindDeletion
 }
 
 /**
- * Selects the records to read. Earlier versions of Hookline wrote the outcomes of a deletion to any
- * partition, and their ids have no time: for these ids, the whole topic is read.
+ * Selects the records to read: those in the partition of the deletion, from the time in its id on.
+ * Earlier versions of Hookline made ids without a time and wrote the outcomes to any partition, so
+ * for an id without a time the whole topic is read.
  */
 function placeOf(id: string): Pick<Portion, 'key' | 'since'> {
   const asked = deletionRequestedAt(id)
@@ -110,17 +110,17 @@ class Entries {
     this.#tally?.note(entry.outcome)
   }
 
-  /** Notes the request. After a compaction, its outcomes may precede it in the topic. */
+  /**
+   * Notes the request. Outcomes may precede it in the topic: after a crash the request is written
+   * again (`writeDeletion`), and compaction then removes the first copy.
+   */
   #begin(record: DeletionRecord): void {
     this.#record = record
     this.#tally = new DeletionTally(record)
     for (const { outcome } of this.#outcomes.values()) this.#tally.note(outcome)
   }
 
-  /**
-   * Whether every delivery of the deletion has succeeded, so that later records cannot change the
-   * status.
-   */
+  /** Whether every delete message was delivered, so that later records cannot change the status. */
   areComplete(): boolean {
     return this.#tally?.isFinished() === true
   }

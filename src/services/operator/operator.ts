@@ -1,6 +1,7 @@
+import { assertNever } from '../../core/assert-never.ts'
 import type { AudienceDirectory } from '../../core/audience/directory.ts'
 import type { AudienceInput } from '../../core/audience/input.ts'
-import { newSyncId } from '../../core/audience/sync-watermark.ts'
+import { newSyncId } from '../../core/audience/sync-id.ts'
 import { deletionOf, newDeletionId, parseDeletionRequest } from '../../core/deletion/deletion-request.ts'
 import { DeletionTally } from '../../core/deletion/deletion-status.ts'
 import type { Routing } from '../../core/delivery/route.ts'
@@ -13,10 +14,9 @@ import {
   UploadCutShort,
 } from '../../core/operator/operator-api.ts'
 import type { Clock, EventCodec, Logger, LogPositions, LogProducer, TopicReader, ValueCodec } from '../../core/ports.ts'
+import type { EpochMs } from '../../core/time.ts'
 import type { TopicNames } from '../../core/topics.ts'
-import { traceHeaders } from '../../core/trace/context.ts'
-import type { TraceContext } from '../../core/trace/tracer.ts'
-import { assertNever, type EpochMs } from '../../core/units.ts'
+import { type TraceContext, traceHeaders } from '../../core/trace/context.ts'
 import type { SuppressionList } from '../deletion/suppression-list.ts'
 import { createFindDeletion, readLimits } from './find-deletion.ts'
 import { writeDeletion } from './write-deletion.ts'
@@ -33,7 +33,7 @@ export interface OperatorDeps {
   readonly routing: () => Routing
   readonly audiences: () => AudienceDirectory
   readonly clock: Clock
-  /** Asks a broker for its time. */
+  /** Resolves with a broker's time, or with this process's time when no broker answers. */
   readonly brokersNow: () => Promise<EpochMs>
   readonly logger: Logger
 }
@@ -113,8 +113,8 @@ export function createOperatorService(deps: OperatorDeps): OperatorService {
 }
 
 /**
- * Does `work`, and returns a refusal when it fails. All failures here are failures of Kafka,
- * which may be temporary.
+ * Does `work`, and returns a refusal when it fails. All failures here are failures of Kafka, which
+ * may be temporary, except `UploadCutShort`, which is thrown again.
  */
 async function orUnavailable<T>(
   logger: Logger,
@@ -132,7 +132,8 @@ async function orUnavailable<T>(
   }
 }
 
-const incompleteSync = 'audience sync incomplete; it changes the members received so far and removes no others'
+const incompleteSync =
+  'audience sync incomplete: the lines received so far are applied, and no other member is removed; send the whole list again'
 
 function answerTo({ syncId, received, end }: SyncReport): SyncAnswer {
   switch (end.kind) {
@@ -141,12 +142,12 @@ function answerTo({ syncId, received, end }: SyncReport): SyncAnswer {
     case 'refused':
       return refusal(
         'invalid_body',
-        `L${end.message.slice(1)}. No member is removed: correct the line and send the whole list again.`,
+        `L${end.message.slice(1)}. The lines before it are applied, and no other member is removed: correct the line and send the whole list again.`,
       )
     case 'empty':
       return refusal(
         'invalid_body',
-        'The list is empty, so the sync would remove all members: send allowEmpty=true if you intend that.',
+        'The list is empty, so the sync would remove all members: if you intend that, add the query parameter allowEmpty=true.',
       )
     case 'interrupted':
       return refusal('unavailable', 'The collector is shutting down: send the whole list again.', { retryAfter: 1 })
@@ -157,6 +158,6 @@ function answerTo({ syncId, received, end }: SyncReport): SyncAnswer {
 
 const notReached = refusal(
   'not_found',
-  `The search for this id stopped after ${readLimits.records} records or ${readLimits.time / 1_000} s: the deletion may exist nevertheless.`,
+  `The search for this id stopped after ${readLimits.records} records or ${readLimits.time / 1_000} s, so it is not known whether the deletion exists: check the id, or, if Kafka responded slowly, try again later.`,
 )
 const noDeletion = refusal('not_found', 'There is no deletion with this id: check the id.')

@@ -1,19 +1,15 @@
-import {
-  type DeadLetter,
-  type DeadLetterFilter,
-  LiveDeadLetters,
-  matches,
-  parseDeadLetter,
-} from '../../core/delivery/read-dead-letter.ts'
+import { type DeadLetterFilter, matches } from '../../core/delivery/dead-letter-filter.ts'
+import { LiveDeadLetters } from '../../core/delivery/live-dead-letters.ts'
+import { type DeadLetter, parseDeadLetter } from '../../core/delivery/parse-dead-letter.ts'
 import type { Event } from '../../core/message/event.ts'
 import type { EventCodec, LogRecord, TopicReader } from '../../core/ports.ts'
 import { decodeWithSchemaFetch } from '../decode-with-schema-fetch.ts'
 
 /**
- * Visits every live dead letter (one that is not already replayed), in no particular order, and
- * awaits `visit`. It reads the topic twice, because the last record of a key is known only at the
- * end. After the first read, `begin` gets the number of live dead letters; when it returns false,
- * none is visited. Resolves with that number.
+ * Visits every dead letter, in no particular order, and awaits `visit`. It reads the topic twice,
+ * because only the last record of a key can be a dead letter, and the last one is known only at the
+ * end. After the first read, `begin` gets the number of dead letters; when it returns false, none
+ * is visited. Resolves with that number.
  */
 export async function visitDeadLetters(
   reader: TopicReader,
@@ -21,12 +17,12 @@ export async function visitDeadLetters(
   visit: (deadLetter: DeadLetter, record: LogRecord) => void | Promise<void>,
   begin: (total: number) => boolean | Promise<boolean> = () => true,
 ): Promise<number> {
-  const standing = new LiveDeadLetters()
-  await reader.readToEnd(topic, record => standing.note(record))
-  if ((await begin(standing.size)) && standing.size > 0) {
-    await reader.readToEnd(topic, record => (standing.has(record) ? visit(parseDeadLetter(record), record) : undefined))
+  const live = new LiveDeadLetters()
+  await reader.readToEnd(topic, record => live.note(record))
+  if ((await begin(live.size)) && live.size > 0) {
+    await reader.readToEnd(topic, record => (live.has(record) ? visit(parseDeadLetter(record), record) : undefined))
   }
-  return standing.size
+  return live.size
 }
 
 /** A dead letter with its event. `event` is `undefined` when it cannot be decoded. */
@@ -35,9 +31,9 @@ export interface ListedDeadLetter extends DeadLetter {
 }
 
 export interface DeadLetterList {
-  /** Number of live dead letters. */
+  /** Number of dead letters in the topic. */
   readonly total: number
-  /** Number of live dead letters that the filter selects. */
+  /** Number of dead letters that the filter selects. */
   readonly selected: number
   readonly byReason: ReadonlyMap<string, number>
   /** The newest of the selected dead letters, oldest first. */
@@ -84,8 +80,8 @@ const byTime = (a: DeadLetter, b: DeadLetter): number => a.at - b.at || (a.key <
 export type ReadEvent = (record: LogRecord, deadLetter: DeadLetter) => Promise<Event | undefined>
 
 /**
- * Calls `onUnavailable` once, when the schema registry cannot be reached, and does not ask the
- * registry again after that.
+ * Creates a `ReadEvent`. It calls `onUnavailable` once, when the schema registry cannot be reached,
+ * and does not ask the registry again after that.
  */
 export function createReadEvent(codec: EventCodec, onUnavailable: (error: unknown) => void): ReadEvent {
   const unknown = new Set<number>()

@@ -1,12 +1,12 @@
 import type { Membership } from '../../core/audience/membership.ts'
-import { Memberships } from '../../core/audience/memberships.ts'
 import {
   fromMembershipRecord,
   fromWatermarkRecord,
   type MemberKey,
   type MembershipRecord,
   parseMembershipKey,
-} from '../../core/audience/record.ts'
+} from '../../core/audience/membership-record.ts'
+import { Memberships } from '../../core/audience/memberships.ts'
 import type { AudienceWatermark } from '../../core/audience/sync-watermark.ts'
 import type { LogRecord, TopicReader, ValueCodec } from '../../core/ports.ts'
 import { decodeWithSchemaFetch } from '../decode-with-schema-fetch.ts'

@@ -1,10 +1,11 @@
-import { type DeadLetter, type DeadLetterFilter, matches } from '../../core/delivery/read-dead-letter.ts'
+import { Semaphore } from '../../core/collections/semaphore.ts'
+import { type DeadLetterFilter, matches } from '../../core/delivery/dead-letter-filter.ts'
+import type { DeadLetter } from '../../core/delivery/parse-dead-letter.ts'
 import { type ReplayRefusal, replayedTombstone } from '../../core/delivery/replay-decision.ts'
-import { ConcurrencyGate } from '../../core/flow/concurrency-gate.ts'
 import type { LogProducer, LogRecord, OutgoingRecord, TopicReader } from '../../core/ports.ts'
 import { createPacer } from '../pacer.ts'
-import { createReplayTargets, type ReplayPlan, type ReplayTargetDeps } from './plan-replay.ts'
 import { visitDeadLetters } from './read-dead-letters.ts'
+import { createReplayTargets, type ReplayPlan, type ReplayTargetDeps } from './replay-targets.ts'
 
 /**
  * Maximum number of dead letters in progress: enough for full batches. A crash leaves at most this
@@ -34,7 +35,7 @@ export interface ReplayOptions {
 }
 
 export interface ReplayProgress {
-  /** Number of dead letters read so far, selected or not. */
+  /** Number of live dead letters visited so far, selected or not. */
   readonly seen: number
   readonly replayed: number
 }
@@ -72,10 +73,10 @@ export type ReplayEnd =
   | { readonly kind: 'failed'; readonly error: unknown }
 
 /**
- * Replays the dead letters that a filter selects. It appends the copy first. When all replicas have
- * the copy, it appends a tombstone, which marks the dead letter as replayed. So a crash loses no
- * dead letter. The next replay continues where this one ended. It repeats a dead letter that has a
- * copy but no tombstone, under the same message id.
+ * Replays the dead letters that a filter selects. It appends the copy first. When all in-sync
+ * replicas have the copy, it appends a tombstone, which marks the dead letter as replayed. So a
+ * crash loses no dead letter. The next replay continues where this one ended. It repeats a dead
+ * letter that has a copy but no tombstone, under the same message id.
  */
 export async function replayDeadLetters(deps: Deps, options: ReplayOptions): Promise<ReplayReport> {
   const { context, clock } = deps
@@ -148,7 +149,7 @@ class Writing {
   readonly #deps: Pick<Deps, 'producer' | 'context'>
   readonly #onReplayed: () => void
   readonly #onFailure: (error: Error) => void
-  readonly #inFlight = new ConcurrencyGate(maxInFlight)
+  readonly #inFlight = new Semaphore(maxInFlight)
   replayed = 0
   unmarked = 0
   /** The first failure: further appends would fail too. */
@@ -161,16 +162,17 @@ class Writing {
   }
 
   /**
-   * Waits until another dead letter may be in progress, then appends its copy and its tombstone.
-   * @throws the reason of `stop`
+   * Waits until fewer than `maxInFlight` dead letters are in progress, then starts to append the
+   * copy of this one and its tombstone.
+   * @throws the reason of `stop` when that is aborted
    */
   async start(
     record: LogRecord,
     { topic, copy }: { readonly topic: string; readonly copy: OutgoingRecord },
     stop: AbortSignal,
   ): Promise<void> {
-    await this.#inFlight.begin()
-    if (stop.aborted) this.#inFlight.ended()
+    await this.#inFlight.acquire()
+    if (stop.aborted) this.#inFlight.release()
     stop.throwIfAborted()
     const { producer, context } = this.#deps
     producer.append(topic, copy, notCopied => {
@@ -194,6 +196,6 @@ class Writing {
       this.failure = error
       this.#onFailure(error)
     }
-    this.#inFlight.ended()
+    this.#inFlight.release()
   }
 }

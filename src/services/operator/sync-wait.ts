@@ -1,9 +1,10 @@
 import type { Audience } from '../../core/audience/directory.ts'
 import { syncStatusOf } from '../../core/audience/membership-status.ts'
-import { syncId as idOf, isAhead, type SyncId, type SyncMode } from '../../core/audience/sync-watermark.ts'
+import { syncId as idOf, isAhead, type SyncId } from '../../core/audience/sync-id.ts'
+import type { SyncMode } from '../../core/audience/sync-watermark.ts'
 import { pause } from '../../core/pause.ts'
 import type { Clock, LogPositions } from '../../core/ports.ts'
-import { type DurationMs, durationMs } from '../../core/units.ts'
+import { type DurationMs, durationMs } from '../../core/time.ts'
 import { type MembershipSource, visitMemberships } from './read-memberships.ts'
 
 /** Time between two checks of the progress. */
@@ -32,8 +33,8 @@ interface Options {
 }
 
 /**
- * `taking`: the audiences service has not handled all inputs yet; `left` is their number.
- * `delivering`: the counts of the sync's memberships, one membership for each user and destination.
+ * `taking`: the audiences service has not handled `left` of the inputs yet. `delivering`: the
+ * counts of the sync's memberships, one membership for each user and destination.
  */
 export type WaitProgress =
   | { readonly kind: 'taking'; readonly left: number }
@@ -50,8 +51,8 @@ export interface DeliveryCounts {
 
 export interface WaitReport extends DeliveryCounts {
   /**
-   * The newest sync of the audience, set when its time lies in the future, because a clock was
-   * ahead. Then this sync changed nothing.
+   * The newest sync of the audience; set only when its time lies in the future, because a clock was
+   * ahead. The sync that was awaited then counts as older and changed nothing.
    */
   readonly ahead?: SyncId
   readonly end: 'done' | 'interrupted'

@@ -1,7 +1,7 @@
 import type { AudienceInput } from '../../core/audience/input.ts'
 import { type DeletionRequest, deleteMessagesOf, suppressionsOf } from '../../core/deletion/deletion-request.ts'
 import { type DeletionRecord, deletionKey, encodeDeletion } from '../../core/deletion/deletion-status.ts'
-import { allowLaterEvents, mergeSuppressions } from '../../core/deletion/suppressions.ts'
+import { mergeSuppressions } from '../../core/deletion/suppressions.ts'
 import type { Event } from '../../core/message/event.ts'
 import type { LogProducer, RecordHeaders } from '../../core/ports.ts'
 import type { TopicNames } from '../../core/topics.ts'
@@ -50,17 +50,4 @@ export async function writeDeletion(
     appending.add(topics.events, { key, value: encodeEvent(event), headers })
   }
   await appending.ended()
-}
-
-/**
- * Lifts the suppression of users; their deleted events stay deleted. Resolves with the users that
- * were suppressed.
- */
-export async function liftSuppression(
-  { suppressions }: { readonly suppressions: Pick<SuppressionList, 'get' | 'update'> },
-  userIds: readonly string[],
-): Promise<readonly string[]> {
-  const suppressed = userIds.filter(userId => suppressions.get(userId)?.some(({ isSuppressed }) => isSuppressed))
-  await Promise.all(suppressed.map(id => suppressions.update(id, current => current && allowLaterEvents(current))))
-  return suppressed
 }

@@ -1,7 +1,8 @@
 import type { Audience } from '../../core/audience/directory.ts'
 import type { AudienceInput } from '../../core/audience/input.ts'
 import { createMemberReader } from '../../core/audience/parse-member-line.ts'
-import type { SyncId, SyncMode } from '../../core/audience/sync-watermark.ts'
+import type { SyncId } from '../../core/audience/sync-id.ts'
+import type { SyncMode } from '../../core/audience/sync-watermark.ts'
 import type { LogProducer, RecordHeaders } from '../../core/ports.ts'
 import { BoundedAppender } from './bounded-appender.ts'
 
@@ -36,7 +37,7 @@ export interface SyncReport {
   readonly end: SyncEnd
 }
 
-/** In all cases but `ended`, the members named so far are updated and no member is removed. */
+/** In all cases but `ended`, the lines so far are applied and no other member is removed. */
 export type SyncEnd =
   | { readonly kind: 'ended' }
   /** A line is wrong; `message` says which and how. */
@@ -45,10 +46,10 @@ export type SyncEnd =
   | { readonly kind: 'interrupted' }
 
 /**
- * Writes one sync. It writes an observation for each member and, when all replicas have them, the
- * end of the sync to every partition. It reads lines no faster than Kafka stores them, so memory
- * stays small for any number of members. Rejects when `lines` throws and when Kafka does not store
- * a record; then the end is not written.
+ * Writes one sync. It writes an observation for each member and, when all in-sync replicas have
+ * them, the end of the sync to every partition. It reads lines no faster than Kafka stores them, so
+ * memory stays small for any number of members. Rejects when `lines` throws and when Kafka does not
+ * store a record; then the end is not written.
  */
 export async function writeSync(
   deps: SyncDeps,
@@ -98,8 +99,8 @@ async function observe(
 }
 
 /**
- * Writes an input about a whole audience to every partition. Resolves when all replicas of all
- * partitions have it.
+ * Writes an input about a whole audience to every partition. Resolves when all in-sync replicas of
+ * all partitions have it.
  */
 export async function toEveryPartition(
   { producer, topic, partitions, encodeInput, headers = {} }: SyncDeps,

@@ -1,7 +1,7 @@
 import { flowLimits } from '../../core/flow/limits.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { Clock, Logger, LogProducer, OutgoingRecord } from '../../core/ports.ts'
-import { durationMs } from '../../core/units.ts'
+import { durationMs } from '../../core/time.ts'
 import type { PartitionProcessor } from './partition-processor.ts'
 
 const { firstRetryMs, maxRetryMs } = flowLimits.append
@@ -36,7 +36,7 @@ export interface WritePermit {
 }
 
 /**
- * Appends the records that result from a source record. The source record is done only after them.
+ * Appends the records that result from a consumed record, which is done only after they are stored.
  */
 export interface Appends {
   /**
@@ -89,7 +89,7 @@ export function createAppends({ producer, clock, metrics, logger, permit }: Appe
         metrics.produceFailures.inc({ topic })
         logger.error(
           { topic, error: error.message, retryInMs: pauseMs },
-          'record not written; hookline retries the write, and commits the source offset only after it succeeds',
+          'cannot write to the topic; hookline retries until the write succeeds, and until then does not commit the offset of the record that it was processing',
         )
         if (!isFailing) countFailing(topic, 1)
         isFailing = true

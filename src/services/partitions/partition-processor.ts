@@ -19,7 +19,7 @@ interface Deps {
 
 /**
  * The work of this process on one partition, from its assignment to its revocation. A new
- * assignment makes a new processor: calls to a revoked one have no effect.
+ * assignment makes a new processor, so work that ends after the revocation changes nothing.
  */
 export class PartitionProcessor implements TopicPartition {
   readonly topic: string

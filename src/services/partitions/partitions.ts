@@ -9,7 +9,7 @@ import type {
   RecordBatch,
   TopicPartition,
 } from '../../core/ports.ts'
-import { durationMs, type EpochMs } from '../../core/units.ts'
+import { durationMs, type EpochMs } from '../../core/time.ts'
 import { PartitionProcessor } from './partition-processor.ts'
 import { RecordCounter, type RecordCounts } from './record-counts.ts'
 
@@ -30,7 +30,7 @@ export interface Admission {
   /** Called before the first record of a partition; the service may pause it here. */
   assigned(processor: PartitionProcessor): void
   admit(record: LogRecord, processor: PartitionProcessor): void
-  /** Called when all fetched records are admitted, or as many as the limits permit. */
+  /** Called after admissions: all fetched records are admitted, or the partition is paused. */
   admitted(processor: PartitionProcessor): void
   revoked(processor: PartitionProcessor): void
   /**

@@ -34,7 +34,7 @@ export function createSchemaWait<Open extends { readonly processor: PartitionPro
       (error: Error) => {
         logger.warn(
           { schemaId, topic: processor.topic, partition: processor.partition, error: error.message },
-          'schema registry cannot be reached; the partition is paused until the registry responds',
+          'schema registry cannot be used (see error); hookline pauses the partition and asks again every second',
         )
         if (!processor.revoked) clock.after(retryEvery, () => start(open, schemaId))
       },

@@ -8,7 +8,7 @@ import { systemClock } from '../../../src/adapters/clock/clock.ts'
 import { createFollower } from '../../../src/adapters/kafka/log/follower.ts'
 import { createReader } from '../../../src/adapters/kafka/log/reader.ts'
 import type { Logger, LogRecord } from '../../../src/core/ports.ts'
-import { RecordingFollower } from '../../support/kafka/follower-recording.ts'
+import { RecordingFollower } from '../../support/kafka/recording-follower.ts'
 import { RecordingLogger } from '../../support/telemetry/recording-logger.ts'
 import { silent } from '../../support/telemetry/silent-logger.ts'
 import {
@@ -120,8 +120,8 @@ it.each(['stop', 'kill'] as const)('consumer and producer survive the %s and res
 })
 
 /**
- * Creates a topic whose first segment has only an empty batch after compaction. The log cleaner
- * keeps the last batch of an idempotent producer without its records.
+ * Creates a topic whose first segment has only an empty batch after compaction: the log cleaner
+ * removes the records of the last batch of an idempotent producer, but keeps the batch.
  */
 async function cleanedTopic(): Promise<string> {
   const topic = await newTopic({

@@ -41,17 +41,6 @@ describe('a script', () => {
     expect(await events(place)).toEqual(all)
   })
 
-  it('counts all messages as sent after close', async () => {
-    const place = await preparedPlace()
-    const text = `${script(place.options)}await analytics.close(); console.log(JSON.stringify(analytics.counts))`
-    await consumer.write('closes.mjs', text)
-    const { code, stdout } = await consumer.node('closes.mjs')
-    expect({ code, stdout: JSON.parse(stdout) }).toEqual({
-      code: 0,
-      stdout: { queued: 50, sent: 50, failed: 0, dropped: 0, waiting: 0 },
-    })
-  })
-
   it('exits without a broker and prints the number of undelivered messages', async () => {
     const place = newRealEventsTopic([`127.0.0.1:${await freePorts(1)}`])
     await place.registerSchema()

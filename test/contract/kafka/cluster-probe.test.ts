@@ -10,7 +10,7 @@ import { type ClusterProbe, createClusterProbe } from '../../../src/adapters/kaf
 import { createReader } from '../../../src/adapters/kafka/log/reader.ts'
 import type { Access } from '../../../src/core/doctor/access.ts'
 import { silent } from '../../support/telemetry/silent-logger.ts'
-import { startReceiver } from '../../support/webhook/scripted-receiver.ts'
+import { startScriptedServer } from '../../support/webhook/scripted-tcp-server.ts'
 import { afterwards, kafka, newTopic, plainAdmin, uniqueName } from './support.ts'
 
 /** An authorizer that allows everything without an ACL. */
@@ -30,7 +30,10 @@ const examiner = (...brokers: string[]): ClusterProbe =>
 const newTopicHere = (config: Record<string, string> = {}): Promise<string> =>
   newTopic({ on: [broker.address], config })
 
-/** Allows all other operations. A topic or group with any ACL allows only what its ACLs allow. */
+/**
+ * Denies the access and allows everything else. A topic or group with any ACL allows only what its
+ * ACLs allow.
+ */
 async function forbid(access: Access): Promise<void> {
   const admin = await plainAdmin([broker.address])
   const operations = { read: AclOperationTypes.READ, write: AclOperationTypes.WRITE, join: AclOperationTypes.READ }
@@ -59,7 +62,7 @@ describe('a broker', () => {
   })
 
   it('fails when another server listens', async () => {
-    const other = await startReceiver(peer => {
+    const other = await startScriptedServer(peer => {
       peer.send('HTTP/1.1 400 Bad Request\r\n\r\n')
       peer.end()
     })

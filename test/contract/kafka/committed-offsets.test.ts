@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import type { Transaction } from 'kafkajs'
-import type { LostPosition } from '../../../src/adapters/kafka/group/assignment-change.ts'
+import type { LostPosition } from '../../../src/adapters/kafka/group/lost-position.ts'
 import {
   afterwards,
   append,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { KafkaError } from '../../../src/adapters/kafka/kafkajs/errors.ts'
-import { durationMs } from '../../../src/core/units.ts'
+import { durationMs } from '../../../src/core/time.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 import {
   append,

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { systemClock } from '../../../src/adapters/clock/clock.ts'
 import { createFollower, type FollowerDeps } from '../../../src/adapters/kafka/log/follower.ts'
 import type { LogRecord } from '../../../src/core/ports.ts'
-import { RecordingFollower } from '../../support/kafka/follower-recording.ts'
+import { RecordingFollower } from '../../support/kafka/recording-follower.ts'
 import { silent } from '../../support/telemetry/silent-logger.ts'
 import {
   afterwards,

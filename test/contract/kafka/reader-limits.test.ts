@@ -3,7 +3,7 @@ import { systemClock } from '../../../src/adapters/clock/clock.ts'
 import { createReader } from '../../../src/adapters/kafka/log/reader.ts'
 import { partitionFor } from '../../../src/core/message/event.ts'
 import type { LogRecord, Portion } from '../../../src/core/ports.ts'
-import { epochMs } from '../../../src/core/units.ts'
+import { epochMs } from '../../../src/core/time.ts'
 import { silent } from '../../support/telemetry/silent-logger.ts'
 import { appendAll, kafka, newTopic, producer } from './support.ts'
 

@@ -214,7 +214,7 @@ describe('a rebalance that waits for a dead member', () => {
   it('does not delay commits of partitions that stay', async () => {
     const { topic, groupId, first, kept } = await waitingForDead()
     const [to, admin] = [producer(), await plainAdmin()]
-    // The rebalance may begin after the commit of the first of these records, not after the last.
+    // Three rounds, because the commit of the first records may precede the rebalance.
     for (const offset of [0, 1, 2]) {
       await appendAll(
         to,

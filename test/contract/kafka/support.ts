@@ -18,7 +18,7 @@ import type {
   TopicPartition,
 } from '../../../src/core/ports.ts'
 import { OffsetTracker } from '../../../src/core/progress/offset-tracker.ts'
-import { durationMs } from '../../../src/core/units.ts'
+import { durationMs } from '../../../src/core/time.ts'
 import { silent } from '../../support/telemetry/silent-logger.ts'
 
 export function brokers(): string[] {

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, it } from '@jest/globals'
-import { isAlive } from '../../../deploy/tools/local/user-cache.ts'
+import { isAlive } from '../../../deploy/tools/local/file-lock.ts'
 
 const local = resolve(import.meta.dirname, '../../../deploy/tools/local')
 

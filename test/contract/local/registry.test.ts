@@ -7,9 +7,7 @@ import { freePorts } from '../../../deploy/tools/local/ports.ts'
 import { type Registry, startRegistry } from '../../../deploy/tools/local/registry.ts'
 
 const subject = 'hookline.test-value'
-const schema = (fields: readonly object[]) => ({
-  schema: JSON.stringify({ type: 'record', name: 'Test', fields }),
-})
+const schema = (fields: readonly object[]) => ({ schema: JSON.stringify({ type: 'record', name: 'Test', fields }) })
 const first = schema([{ name: 'a', type: 'string' }])
 /** A new field without a default: readers that have it cannot read older records. */
 const breaking = schema([

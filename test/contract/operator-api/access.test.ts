@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { systemClock } from '../../../src/adapters/clock/clock.ts'
 import { createFindOperatorKey } from '../../../src/core/operator/operator-keys.ts'
-import { Secret } from '../../../src/core/units.ts'
-import { startCollector } from '../../support/collector/cases.ts'
+import { Secret } from '../../../src/core/secret.ts'
+import { startCollector } from '../../support/collector/raw-request-harness.ts'
 import { ScriptedTrackingApi } from '../../support/collector/scripted-tracking-api.ts'
 import { operatorKey, readKey, ScriptedOperatorApi } from '../../support/operator/scripted-operator-api.ts'
 import { startOperator } from '../../support/operator/server.ts'
@@ -150,7 +150,7 @@ describe('pages of other origins', () => {
   })
 })
 
-it('this listener has no tracking API, and the collector has no operator API without its own key', async () => {
+it('the operator listener has no tracking API, and the collector no operator API without an operator key', async () => {
   const { statusOf } = await started()
   expect(await statusOf('POST', '/v1/batch', operatorKey, { body: '{}' })).toBe(404)
   const server = await startCollector(new ScriptedTrackingApi())

@@ -1,11 +1,11 @@
 import { gzipSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals'
-import { durationMs } from '../../../src/core/units.ts'
-import { briefly, expectAnswer, problem, raw } from '../../support/collector/cases.ts'
+import { durationMs } from '../../../src/core/time.ts'
+import { briefly, expectAnswer, problem, raw } from '../../support/collector/raw-request-harness.ts'
 import { ScriptedTrackingApi } from '../../support/collector/scripted-tracking-api.ts'
 import { chunk } from '../../support/network/http-bytes.ts'
 import { connect, type Wire } from '../../support/network/raw-http-client.ts'
-import { ask, operatorCases } from '../../support/operator/cases.ts'
+import { ask, operatorCases } from '../../support/operator/raw-request-harness.ts'
 import { ScriptedOperatorApi } from '../../support/operator/scripted-operator-api.ts'
 import { startOperator } from '../../support/operator/server.ts'
 
@@ -18,10 +18,7 @@ describe('an incomplete list is cut short', () => {
   const malformed = problem(400, 'malformed_request', { close: true })
   const broken = { asked, lines: ['ada'], cutShort: 'malformed_request' }
   operatorCases([
-    {
-      ...raw('when the client closes its side', [ofLength(100), 'ada\n'], malformed, { end: true }),
-      ...broken,
-    },
+    { ...raw('when the client closes its side', [ofLength(100), 'ada\n'], malformed, { end: true }), ...broken },
     {
       ...raw('when the client resets the connection', [ofLength(100), wire => wire.reset()], []),
       asked,
@@ -31,10 +28,7 @@ describe('an incomplete list is cut short', () => {
       ...raw('when the client closes its side within a chunk', [inChunks, chunk('ada\nbo')], malformed, { end: true }),
       ...broken,
     },
-    {
-      ...raw('when a chunk is malformed', [inChunks, chunk('ada\n'), 'xyz\r\n'], malformed),
-      ...broken,
-    },
+    { ...raw('when a chunk is malformed', [inChunks, chunk('ada\n'), 'xyz\r\n'], malformed), ...broken },
     {
       ...raw(
         'when its gzip is damaged',

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { stringify } from 'yaml'
-import { findPrometheus } from '../../../deploy/tools/local/prometheus.ts'
+import { findPrometheus } from '../../../deploy/tools/local/find-prometheus.ts'
 import { createMetrics } from '../../../src/adapters/metrics/metrics.ts'
 import { type Mutant, mutantsOf } from '../../support/prometheus/rule-mutants.ts'
 import {
@@ -52,7 +52,7 @@ async function judge(alert: string, rules: readonly Rule[], id: string): Promise
   return run(['test', 'rules', test])
 }
 
-/** The mutations of a rule that no test of these alerts detects. */
+/** The names of the mutations that no test of the alerts in `users` detects. */
 async function survivors(
   mutants: readonly Mutant[],
   users: readonly string[],

@@ -3,8 +3,14 @@ import { problemStatus } from '../../../src/adapters/http/responses.ts'
 import type { TrackingAnswer } from '../../../src/core/collector/tracking-api.ts'
 import { type RejectionCode, rejectionCodes } from '../../../src/core/message/message.ts'
 import { type RefusalCode, type RejectedMessage, refusal } from '../../../src/core/message/request-refusal.ts'
-import { expectAnswer, expectHealthy, problem, startCollector, taken } from '../../support/collector/cases.ts'
 import { expectAsDocumented } from '../../support/collector/openapi.ts'
+import {
+  expectAnswer,
+  expectHealthy,
+  problem,
+  startCollector,
+  taken,
+} from '../../support/collector/raw-request-harness.ts'
 import { ScriptedTrackingApi } from '../../support/collector/scripted-tracking-api.ts'
 import { post } from '../../support/network/http-bytes.ts'
 import { connect, type WireAnswer } from '../../support/network/raw-http-client.ts'
@@ -131,7 +137,10 @@ describe('errors and disconnections', () => {
     expectAsDocumented('POST /v1/batch', answer)
     expect(answer.body).not.toContain('bug')
     expect(errors).toEqual([
-      [expect.objectContaining({ route: '/v1/batch', error: 'a bug' }), 'HTTP request failed with an internal error'],
+      [
+        expect.objectContaining({ route: '/v1/batch', error: 'a bug' }),
+        'HTTP request failed because of a bug in hookline (report this line)',
+      ],
     ])
     expect(JSON.stringify(errors)).not.toContain('s3cret')
   })

@@ -1,6 +1,13 @@
-import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { describe } from '@jest/globals'
-import { type ExpectedAnswer, problem, type RawCase, raw, rawCases, taken } from '../../support/collector/cases.ts'
+import {
+  type ExpectedAnswer,
+  problem,
+  type RawCase,
+  raw,
+  rawCases,
+  taken,
+} from '../../support/collector/raw-request-harness.ts'
 import { chunked, post, request } from '../../support/network/http-bytes.ts'
 
 type Headers = Readonly<Record<string, string>>
@@ -18,17 +25,9 @@ describe('the bytes of a body show its format: plain', () => {
   rawCases([
     reads('JSON', body, body, { 'Content-Type': 'application/json' }),
     reads('text/plain, as browsers send it', body, body, { 'Content-Type': 'text/plain' }),
-    reads('text/plain;charset=UTF-8', body, body, { 'Content-Type': 'text/plain;charset=UTF-8' }),
     reads('a form, as RudderStack says', body, body, { 'Content-Type': 'application/x-www-form-urlencoded' }),
-    reads('application/octet-stream', body, body, { 'Content-Type': 'application/octet-stream' }),
-    reads('multipart without a boundary', body, body, { 'Content-Type': 'multipart/form-data' }),
     reads('no content type', body, body),
-    reads('an empty content type', body, body, { 'Content-Type': '' }),
-    reads('an invalid content type', body, body, { 'Content-Type': ';;;' }),
-    reads('a content type of one word', body, body, { 'Content-Type': 'json' }),
-    reads('another character set is ignored', body, body, {
-      'Content-Type': 'application/json; charset=iso-8859-1',
-    }),
+    reads('another character set is ignored', body, body, { 'Content-Type': 'application/json; charset=iso-8859-1' }),
     reads('Content-Encoding says gzip, but the body is plain', body, body, { 'Content-Encoding': 'gzip' }),
     reads('an unknown encoding', body, body, { 'Content-Encoding': 'x-unknown' }),
     reads('no body at all', '', ''),
@@ -46,10 +45,6 @@ describe('text', () => {
     reads('a byte order mark alone', '\ufeff', ''),
     reads('in gzip too', gzipSync(`\ufeff${body}`), body),
     reads('a byte that is invalid in UTF-8', latin1('{"a":"\xff"}'), '{"a":"\ufffd"}'),
-    reads('a character cut short', latin1('{"a":"\xe2\x82"}'), '{"a":"\ufffd"}'),
-    reads('an overlong form of /', latin1('{"a":"\xc0\xaf"}'), '{"a":"\ufffd\ufffd"}'),
-    reads('a surrogate written in UTF-8', latin1('{"a":"\xed\xa0\x80"}'), '{"a":"\ufffd\ufffd\ufffd"}'),
-    reads('latin1 that is decoded as UTF-8', latin1('{"a":"M\xfcller"}'), '{"a":"M\ufffdller"}'),
     reads('invalid bytes in gzip', gzipSync(latin1('{"a":"\xff"}')), '{"a":"\ufffd"}'),
     reads('NUL', '{"a":"\u0000"}', '{"a":"\u0000"}'),
     reads('characters of four bytes', '"😀😀"', '"😀😀"'),
@@ -69,9 +64,6 @@ describe('the bytes of a body show its format: gzip', () => {
       'Content-Type': 'application/x-www-form-urlencoded',
     }),
     reads('with another Content-Encoding', gzipped, body, { 'Content-Encoding': 'br' }),
-    reads('x-gzip', gzipped, body, { 'Content-Encoding': 'x-gzip' }),
-    reads('with the best compression', gzipSync(body, { level: 9 }), body),
-    reads('without compression', gzipSync(body, { level: 0 }), body),
     reads('three members one after the other', members, '{"batch":[]}'),
     reads('zeros behind it', Buffer.concat([gzipped, Buffer.alloc(100)]), body),
     reads('of nothing', gzipSync(''), ''),
@@ -85,8 +77,6 @@ describe('the bytes of a body show its format: gzip', () => {
       { reached: [{ body }] },
     ),
     refuses('cut short', gzipped.subarray(0, -9), problem(400, 'invalid_body')),
-    refuses('cut short in its head', gzipped.subarray(0, 5), problem(400, 'invalid_body')),
-    refuses('only the two magic bytes', gzipped.subarray(0, 2), problem(400, 'invalid_body')),
     refuses(
       'a wrong checksum',
       Buffer.concat([gzipped.subarray(0, -8), Buffer.alloc(8, 1)]),
@@ -109,7 +99,6 @@ describe('the bytes of a body show its format: gzip', () => {
       gzipSync('{}', { level: 0 }).toString(),
     ),
     reads('deflate is not supported', deflateSync('{}'), deflateSync('{}').toString()),
-    reads('raw deflate is not supported', deflateRawSync('{}'), deflateRawSync('{}').toString()),
     reads('brotli is not supported', brotliCompressSync('{}'), brotliCompressSync('{}').toString()),
   ])
 })

@@ -1,8 +1,14 @@
 import { lookup } from 'node:dns/promises'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import type { TrackingAnswer } from '../../../src/core/collector/tracking-api.ts'
-import { durationMs } from '../../../src/core/units.ts'
-import { expectAnswer, problem, startCollector, taken, takenAndClosed } from '../../support/collector/cases.ts'
+import { durationMs } from '../../../src/core/time.ts'
+import {
+  expectAnswer,
+  problem,
+  startCollector,
+  taken,
+  takenAndClosed,
+} from '../../support/collector/raw-request-harness.ts'
 import { everythingTaken, ScriptedTrackingApi } from '../../support/collector/scripted-tracking-api.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 import { post, request } from '../../support/network/http-bytes.ts'

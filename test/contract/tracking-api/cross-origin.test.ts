@@ -1,5 +1,5 @@
 import { describe } from '@jest/globals'
-import { problem, raw, rawCases, taken } from '../../support/collector/cases.ts'
+import { problem, raw, rawCases, taken } from '../../support/collector/raw-request-harness.ts'
 import { basic, post, request } from '../../support/network/http-bytes.ts'
 
 const Origin = 'https://shop.example'

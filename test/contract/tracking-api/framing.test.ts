@@ -1,5 +1,5 @@
 import { describe } from '@jest/globals'
-import { problem, raw, rawCases, taken, takenAndClosed } from '../../support/collector/cases.ts'
+import { problem, raw, rawCases, taken, takenAndClosed } from '../../support/collector/raw-request-harness.ts'
 import { chunk, chunked, request } from '../../support/network/http-bytes.ts'
 
 const chunkedHead = (path = '/v1/batch', headers: Readonly<Record<string, string>> = {}) =>

@@ -1,5 +1,5 @@
 import { describe } from '@jest/globals'
-import { problem, type RawCase, raw, rawCases, taken } from '../../support/collector/cases.ts'
+import { problem, type RawCase, raw, rawCases, taken } from '../../support/collector/raw-request-harness.ts'
 import { post } from '../../support/network/http-bytes.ts'
 
 const malformed = problem(400, 'malformed_request', { close: true })
@@ -19,17 +19,11 @@ describe('data that is not HTTP/1.1', () => {
     refused('TLS', Buffer.concat([clientHello, Buffer.alloc(200, 7)])),
     refused('HTTP/2 with prior knowledge', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
     refused('HTTP/0.9', 'GET /openapi.json\r\n\r\n'),
-    refused('HTTP/3.0', head('GET /openapi.json HTTP/3.0', 'Host: a')),
     refused('HTTP/1.2', head('GET /openapi.json HTTP/1.2', 'Host: a')),
-    refused('another protocol', head('GET /openapi.json FOO/1.1', 'Host: a')),
     raw('ICE', head('SOURCE /v1/batch ICE/1.0', 'Host: a'), notAllowed, { reached: [] }),
     raw('RTSP', head('DESCRIBE /v1/batch RTSP/1.0', 'Host: a'), notAllowed, { reached: [] }),
     refused('an unknown method', head('FROB /v1/batch HTTP/1.1', 'Host: a')),
-    refused('a method in lower case', head('post /v1/batch HTTP/1.1', 'Host: a')),
-    refused('no method', head(' /v1/batch HTTP/1.1', 'Host: a')),
     refused('no path', head('POST HTTP/1.1', 'Host: a')),
-    refused('a space in the path', head('POST /v1/ba tch HTTP/1.1', 'Host: a')),
-    refused('a control character in the path', head('POST /v1/\x01batch HTTP/1.1', 'Host: a')),
     refused('line feeds alone', 'POST /v1/batch HTTP/1.1\nHost: a\nContent-Length: 2\n\n{}'),
     refused('a carriage return alone', 'POST /v1/batch HTTP/1.1\rHost: a\r\n\r\n'),
     raw('the client closes its side within the head', 'POST /v1/batch HTTP/1.1\r\nHost: a\r\nContent-', malformed, {
@@ -43,15 +37,10 @@ describe('header fields', () => {
   const withField = (field: string): string => head('POST /v1/batch HTTP/1.1', 'Host: a', field, 'Content-Length: 0')
   rawCases([
     refused('no colon', withField('Nonsense')),
-    refused('no name', withField(': value')),
-    refused('a space in the name', withField('X Y: 1')),
     refused('a space before the colon (RFC 9112 5.1)', withField('X-Write-Key : KEY')),
     refused('a folded line (obs-fold)', withField('X-Write-Key: KEY\r\n more')),
     refused('the first line begins with a space', 'POST /v1/batch HTTP/1.1\r\n Host: a\r\n\r\n'),
-    refused('NUL in a value', withField('X-Write-Key: K\x00Y')),
     refused('a control character in a value', withField('X-Write-Key: K\x07Y')),
-    refused('a line feed in a value', withField('X-Write-Key: K\nY')),
-    refused('a name that is not ASCII', withField('X-W\xfc: 1')),
     raw('a value that is not ASCII', post('/v1/batch', { 'X-Name': 'M\xfcller' }), taken),
     raw('an empty value', post('/v1/batch', { 'X-Empty': '' }), taken),
     raw(

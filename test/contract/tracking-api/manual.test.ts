@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals'
-import { startCollector } from '../../support/collector/cases.ts'
+import { startCollector } from '../../support/collector/raw-request-harness.ts'
 import { RecordingCollector } from '../../support/collector/recording-collector.ts'
 
 const root = new URL('../../../', import.meta.url)

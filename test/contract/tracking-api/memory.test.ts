@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals'
-import { durationMs } from '../../../src/core/units.ts'
+import { durationMs } from '../../../src/core/time.ts'
 import {
   expectAnswer,
   expectHealthy,
@@ -9,7 +9,7 @@ import {
   rawCases,
   startCollector,
   taken,
-} from '../../support/collector/cases.ts'
+} from '../../support/collector/raw-request-harness.ts'
 import { everythingTaken, ScriptedTrackingApi } from '../../support/collector/scripted-tracking-api.ts'
 import { chunk, chunked, post, request } from '../../support/network/http-bytes.ts'
 import { connect } from '../../support/network/raw-http-client.ts'
@@ -150,9 +150,7 @@ describe('reserved memory', () => {
 describe('a slow client', () => {
   it('releases its memory at the timeout', async () => {
     const api = new ScriptedTrackingApi()
-    const collector = await startCollector(api, {
-      limits: { progress: { bytes: 100, within: durationMs(30) } },
-    })
+    const collector = await startCollector(api, { limits: { progress: { bytes: 100, within: durationMs(30) } } })
     const wire = await connect(collector.url)
     await wire.send(request('POST /v1/batch', { 'Content-Length': '1000' }))
     await wire.send(body(10))

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { defaultLimits, type HttpLimits } from '../../../src/adapters/http/server-limits.ts'
-import { durationMs } from '../../../src/core/units.ts'
+import { durationMs } from '../../../src/core/time.ts'
 import {
   expectAnswer,
   problem,
@@ -9,7 +9,7 @@ import {
   startCollector,
   taken,
   takenAndClosed,
-} from '../../support/collector/cases.ts'
+} from '../../support/collector/raw-request-harness.ts'
 import { ScriptedTrackingApi } from '../../support/collector/scripted-tracking-api.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 import { chunk, post, request } from '../../support/network/http-bytes.ts'
@@ -25,7 +25,7 @@ const limits = {
 }
 /** Sends nothing more and waits until the server closes the connection. */
 const stall = (wire: Wire): Promise<unknown> => wire.closed
-/** Sends this many bytes at intervals until the server closes the connection. */
+/** Sends these bytes repeatedly until the server closes the connection. */
 const drip =
   (bytes: string, everyMs: number) =>
   async (wire: Wire): Promise<void> => {
@@ -95,7 +95,7 @@ describe('a slow body', () => {
 
   const sent = (...sizes: readonly number[]) => sentUnder(limits.progress, ...sizes)
 
-  /** Sends one chunk of each size per period. Returns the response. */
+  /** Sends one chunk per `progress.within`, of these sizes in turn. Resolves with the response. */
   async function sentUnder(progress: HttpLimits['progress'], ...sizes: readonly number[]) {
     const { within } = progress
     const clock = new ManualClock()

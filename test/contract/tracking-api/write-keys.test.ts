@@ -1,5 +1,5 @@
 import { describe } from '@jest/globals'
-import { type RawCase, raw, rawCases, taken } from '../../support/collector/cases.ts'
+import { type RawCase, raw, rawCases, taken } from '../../support/collector/raw-request-harness.ts'
 import { basic, type Fields, post } from '../../support/network/http-bytes.ts'
 
 const key = (

@@ -11,8 +11,8 @@ import type { TransportDeps } from '../../../src/adapters/webhook/transport.ts'
 import { createUndiciTransport } from '../../../src/adapters/webhook/undici.ts'
 import type { CallResult, Clock, WebhookTransport } from '../../../src/core/ports.ts'
 import type { NetworkSettings } from '../../../src/core/settings/settings.ts'
-import { durationMs } from '../../../src/core/units.ts'
-import { type Script, type ScriptedReceiver, startReceiver } from '../../support/webhook/scripted-receiver.ts'
+import { durationMs } from '../../../src/core/time.ts'
+import { type Script, type ScriptedTcpServer, startScriptedServer } from '../../support/webhook/scripted-tcp-server.ts'
 
 export type CreateTransport = (deps: TransportDeps) => WebhookTransport
 
@@ -32,8 +32,8 @@ afterEach(async () => {
 })
 
 /** Starts an endpoint that stops with the test. */
-export async function receiver(script: Script, security?: TlsOptions): Promise<ScriptedReceiver> {
-  const started = await startReceiver(script, security)
+export async function receiver(script: Script, security?: TlsOptions): Promise<ScriptedTcpServer> {
+  const started = await startScriptedServer(script, security)
   cleanups.push(() => started.close())
   return started
 }
@@ -59,7 +59,7 @@ export function scriptedResolver(
 
 interface Options {
   readonly network?: NetworkSettings | (() => NetworkSettings)
-  /** A long deadline, for tests of other behaviour. */
+  /** Default: 10 s, which is long, for tests of other behaviour. */
   readonly timeoutMs?: number
   readonly resolver?: Resolver
   readonly clock?: Clock

@@ -1,7 +1,7 @@
 import type { LookupAddress } from 'node:dns'
 import { describe, expect, it } from '@jest/globals'
 import { classify } from '../../../src/core/delivery/outcome.ts'
-import { answer, answering } from '../../support/webhook/scripted-receiver.ts'
+import { answer, answering } from '../../support/webhook/scripted-tcp-server.ts'
 import { adapters, answered, caller, callInProcess, loopbackOnly, receiver, scriptedResolver } from './adapters.ts'
 
 const ok = answering(answer(200))

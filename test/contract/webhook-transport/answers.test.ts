@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { ManualClock } from '../../support/manual-clock.ts'
-import { afterRequest, answer, answering } from '../../support/webhook/scripted-receiver.ts'
+import { afterRequest, answer, answering } from '../../support/webhook/scripted-tcp-server.ts'
 import { adapters, answered, body, caller, headers, receiver, soon } from './adapters.ts'
 
 describe.each(adapters)('%s: the request', (_, create) => {

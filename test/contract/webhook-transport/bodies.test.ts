@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from '@jest/globals'
-import { afterRequest, answer, answering, flood, type Peer } from '../../support/webhook/scripted-receiver.ts'
+import { afterRequest, answer, answering, flood, type Peer } from '../../support/webhook/scripted-tcp-server.ts'
 import { adapters, answered, caller, receiver, soon } from './adapters.ts'
 
 const kib = 1_024

@@ -6,7 +6,7 @@ import { describe, expect, it } from '@jest/globals'
 import type { CallResult } from '../../../src/core/ports.ts'
 import { closingAfterEach } from '../../support/cleanup.ts'
 import { createAuthority } from '../../support/network/certificates.ts'
-import { answer, answering } from '../../support/webhook/scripted-receiver.ts'
+import { answer, answering } from '../../support/webhook/scripted-tcp-server.ts'
 import { adapters, answered, caller, loopbackOnly, receiver, scriptedResolver } from './adapters.ts'
 
 const authority = createAuthority()
@@ -55,7 +55,7 @@ describe.each(adapters)('%s: while the event loop is busy', (_, create) => {
     expect(await target.counted()).toEqual({ connections: 1, fullHandshakes: 1, requests: 100 })
   })
 
-  it('opens no more HTTPS connections than there are requests in progress', async () => {
+  it('opens at most two HTTPS connections for each request in progress', async () => {
     const target = await answeringProcess()
     const { post } = caller(create, { network })
     const inProgress = 16

@@ -2,7 +2,7 @@ import type { TLSSocket } from 'node:tls'
 import { describe, expect, it } from '@jest/globals'
 import { ManualClock } from '../../support/manual-clock.ts'
 import { createAuthority } from '../../support/network/certificates.ts'
-import { afterRequest, answer, answering, type Peer, type Script } from '../../support/webhook/scripted-receiver.ts'
+import { afterRequest, answer, answering, type Peer, type Script } from '../../support/webhook/scripted-tcp-server.ts'
 import { adapters, answered, caller, loopbackOnly, receiver, scriptedResolver, soon } from './adapters.ts'
 
 const authority = createAuthority()
@@ -71,9 +71,9 @@ describe.each(adapters)('%s: connections', (_, create) => {
     await post(target.url())
     await clock.advance(299_999)
     await post(target.url())
-    // At five minutes one more request uses the connection, which closes after that request.
     await post(target.url())
     await clock.advance(1)
+    // At five minutes one more request uses the connection, which closes after that request.
     await post(target.url())
     await post(target.url())
     expect(target.requests.map(({ connection }) => connection)).toEqual([1, 1, 1, 1, 2])

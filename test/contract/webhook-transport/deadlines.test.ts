@@ -1,22 +1,23 @@
 import type { LookupAddress } from 'node:dns'
 import { describe, expect, it } from '@jest/globals'
 import { systemClock } from '../../../src/adapters/clock/clock.ts'
-import { durationMs } from '../../../src/core/units.ts'
+import { durationMs } from '../../../src/core/time.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
-import { afterRequest, answer, answering, type Script } from '../../support/webhook/scripted-receiver.ts'
+import { afterRequest, answer, answering, type Script } from '../../support/webhook/scripted-tcp-server.ts'
 import { adapters, answered, type CreateTransport, caller, receiver, scriptedResolver } from './adapters.ts'
 
 const timeoutMs = 250
 
-/** A manual clock, so that the speed of the machine makes no difference to deadlines. */
+/** A transport with a manual clock, so that deadlines do not depend on the machine's speed. */
 function timed(create: CreateTransport, options: Omit<Parameters<typeof caller>[1], 'clock'> = {}) {
   const clock = new ManualClock()
   return { clock, ...caller(create, { timeoutMs, clock, ...options }) }
 }
 
 /**
- * Resolves when all data that arrived before the call has been read. One response may be read
- * before that data in the same iteration of the event loop; the second one cannot.
+ * Resolves when all data that arrived before the call has been read. It makes two requests to
+ * another server, one after the other. The first response may be read before that data, in the same
+ * iteration of the event loop. The second response is read in a later iteration.
  */
 async function read({ post }: Pick<ReturnType<typeof caller>, 'post'>): Promise<void> {
   const other = await receiver(answering(answer(200)))

@@ -3,10 +3,10 @@ import { systemClock as clock } from '../../../src/adapters/clock/clock.ts'
 import { createEndpointExaminer } from '../../../src/adapters/webhook/endpoint-probe.ts'
 import type { Resolver } from '../../../src/adapters/webhook/resolver.ts'
 import type { Dialled } from '../../../src/core/doctor/endpoint.ts'
-import { durationMs } from '../../../src/core/units.ts'
+import { durationMs } from '../../../src/core/time.ts'
 import { closingAfterEach } from '../../support/cleanup.ts'
 import { createAuthority, type Leaf, selfSigned } from '../../support/network/certificates.ts'
-import { answer, answering, type Script, startReceiver } from '../../support/webhook/scripted-receiver.ts'
+import { answer, answering, type Script, startScriptedServer } from '../../support/webhook/scripted-tcp-server.ts'
 
 const closing = closingAfterEach()
 const authority = createAuthority()
@@ -33,7 +33,7 @@ function dial(url: string, timeoutMs = 5_000, allow = ['127.0.0.0/8']): Promise<
 }
 
 async function serving(script: Script, leaf?: Leaf) {
-  return closing(await startReceiver(script, leaf && { cert: leaf.cert, key: leaf.key }))
+  return closing(await startScriptedServer(script, leaf && { cert: leaf.cert, key: leaf.key }))
 }
 
 describe('connects to an endpoint as a delivery does, and sends nothing', () => {
@@ -75,7 +75,7 @@ describe('connects to an endpoint as a delivery does, and sends nothing', () => 
   })
 
   it('reports a closed port', async () => {
-    const receiver = await startReceiver(() => {})
+    const receiver = await startScriptedServer(() => {})
     await receiver.close()
     expect(await dial(receiver.url('/', 'hooks.test'))).toMatchObject({ phase: 'connect', code: 'ECONNREFUSED' })
   })
@@ -97,9 +97,6 @@ describe('connects to an endpoint as a delivery does, and sends nothing', () => 
       dial(`https://hooks.test:${mute.port}/`, 1_000),
     ])
     expect(noName).toMatchObject({ phase: 'deadline', detail: 'timed out after 1s while resolving the host name' })
-    expect(noHandshake).toMatchObject({
-      phase: 'deadline',
-      detail: 'timed out after 1s during the TLS handshake',
-    })
+    expect(noHandshake).toMatchObject({ phase: 'deadline', detail: 'timed out after 1s during the TLS handshake' })
   })
 })

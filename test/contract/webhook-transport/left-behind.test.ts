@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, it } from '@jest/globals'
-import { answer, answering } from '../../support/webhook/scripted-receiver.ts'
+import { answer, answering } from '../../support/webhook/scripted-tcp-server.ts'
 import { receiver } from './adapters.ts'
 
 const program = join(import.meta.dirname, 'collecting-process.ts')

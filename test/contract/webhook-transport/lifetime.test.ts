@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import type { NetworkSettings } from '../../../src/core/settings/settings.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 import { createAuthority } from '../../support/network/certificates.ts'
-import { afterRequest, answer, answering } from '../../support/webhook/scripted-receiver.ts'
+import { afterRequest, answer, answering } from '../../support/webhook/scripted-tcp-server.ts'
 import {
   adapters,
   answered,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { classify } from '../../../src/core/delivery/outcome.ts'
-import { afterRequest, answer, answering, flood } from '../../support/webhook/scripted-receiver.ts'
+import { afterRequest, answer, answering, flood } from '../../support/webhook/scripted-tcp-server.ts'
 import { adapters, answered, caller, receiver } from './adapters.ts'
 
 const head = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n'

@@ -3,7 +3,7 @@ import tls from 'node:tls'
 import { describe, expect, it } from '@jest/globals'
 import { classify } from '../../../src/core/delivery/outcome.ts'
 import { createAuthority, selfSigned } from '../../support/network/certificates.ts'
-import { answer, answering } from '../../support/webhook/scripted-receiver.ts'
+import { answer, answering } from '../../support/webhook/scripted-tcp-server.ts'
 import { adapters, answered, caller, callInProcess, loopbackOnly, receiver, scriptedResolver } from './adapters.ts'
 
 const authority = createAuthority()

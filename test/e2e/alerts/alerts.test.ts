@@ -16,8 +16,8 @@ const scripted = faults.flatMap(fault => Object.keys(fault.alerts))
 const outcomes = new Outcomes(scripted)
 
 /**
- * Milliseconds. A fault can wait for all earlier rounds. Each wait has a shorter limit of its own,
- * with a more precise error.
+ * Time limit of a test in milliseconds. A fault can wait for all earlier rounds. Each wait has a
+ * shorter limit of its own, with a more precise error.
  */
 const limitMs = 900_000
 

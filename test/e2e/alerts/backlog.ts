@@ -4,7 +4,7 @@ import kafkajs from 'kafkajs'
 import type { Event } from '../../../src/core/message/event.ts'
 import { type AdminClient, createAdminClient } from '../../support/kafka/admin.ts'
 import { startMemberChurn } from '../../support/kafka/member-churn.ts'
-import type { Load } from '../../support/process/background-work.ts'
+import type { Load } from '../../support/process/repeated-load.ts'
 import {
   type ConfigurationOverrides,
   startInstallation,
@@ -87,8 +87,9 @@ class Backlog {
   }
 
   /**
-   * Makes the dead-letter topic reject records. Deliveries that fail stay in their topic: new
-   * records in the retry topic, old ones in the events topic.
+   * Makes the dead-letter topic reject records, and writes events that must be dead-lettered. New
+   * events for an endpoint that responds with 500 stay in the retry topic. Old ones for an endpoint
+   * that responds with 401 are not retried and stay in the events topic.
    */
   async block(): Promise<void> {
     await this.#admin.setTopicConfig(this.installation.topics.deadLetter, { 'max.message.bytes': '10' })
@@ -120,15 +121,15 @@ const eventsOf = (source: keyof Parts, count: number): readonly Event[] =>
 
 const faults: readonly Fault<Backlog>[] = [
   {
-    cause: 'records come that are four days old',
-    cure: 'they are done',
+    cause: 'the events topic gets records that are four days old',
+    cure: 'these records are delivered',
     alerts: { HooklineFirstAttemptsLateFast: {}, HooklineFirstAttemptsLateSlow: {} },
     begin: backlog => backlog.mirror('well'),
     end: async () => undefined,
   },
   {
-    cause: 'the dead-letter topic takes no records',
-    cure: 'it takes them again',
+    cause: 'the dead-letter topic rejects records',
+    cure: 'the topic accepts records again',
     alerts: {
       HooklineTopicUnwritable: {},
       HooklineNotReady: { check: 'topics' },
@@ -140,15 +141,15 @@ const faults: readonly Fault<Backlog>[] = [
     end: backlog => backlog.unblock(),
   },
   {
-    cause: 'the configuration file is cut off in the middle',
-    cure: 'it is whole again',
+    cause: 'the configuration file is truncated',
+    cure: 'the file is complete again',
     alerts: { HooklineConfigRefused: {} },
     begin: ({ installation }) => writeFile(installation.configFile, '{ "kafka": '),
     end: backlog => backlog.configure(),
   },
   {
-    cause: 'members join a group and leave it again and again',
-    cure: 'they do not any more',
+    cause: 'members join and leave a consumer group repeatedly',
+    cure: 'members no longer join and leave',
     alerts: { HooklineRebalanceStorm: { group: 'audiences' } },
     begin: backlog => backlog.letPass(),
     end: backlog => backlog.letNonePass(),
@@ -156,14 +157,14 @@ const faults: readonly Fault<Backlog>[] = [
 ]
 
 const badDirectory: Fault<Backlog> = {
-  cause: 'a file of destinationsFrom cannot be used',
-  cure: 'destinationsFrom is taken out',
+  cause: 'a file of destinationsFrom is invalid',
+  cure: 'destinationsFrom is removed',
   alerts: { HooklineDestinationsExcluded: {} },
   begin: backlog => backlog.addBadFile(),
   end: backlog => backlog.configure(),
 }
 
-/** Faults of records in Kafka. */
+/** Faults of topics, of configuration files and of a consumer group. */
 export const backlog: Installation<Backlog> = {
   job,
   // `faults` and `badDirectory` change the configuration file, so they are in different rounds.

@@ -1,13 +1,13 @@
 import type { RunningService } from '../../../deploy/tools/local/service-process.ts'
 import { until } from '../../support/kafka/admin.ts'
-import type { Load } from '../../support/process/background-work.ts'
-import { startThrottle } from '../../support/process/background-work.ts'
+import type { Load } from '../../support/process/repeated-load.ts'
 import {
   type ConfigurationOverrides,
   startInstallation,
   type TestInstallation,
   trackEvents,
 } from '../../support/process/test-installation.ts'
+import { startThrottle } from '../../support/process/throttled-process.ts'
 import { type LivePrometheus, opsOf } from '../../support/prometheus/server.ts'
 import { ChangingEndpoint } from '../../support/webhook/changing-endpoint.ts'
 import type { Fault, Installation } from './fault.ts'
@@ -53,7 +53,7 @@ class Crowded {
     return crowded
   }
 
-  /** Sends one message to each destination. */
+  /** Adds very many destinations, and sends a message to each. */
   async crowd(): Promise<void> {
     await this.#installation.configure(configuration(this.#endpoint, many))
     await this.#takenOver(many)
@@ -100,8 +100,8 @@ export const crowded: Installation<Crowded> = {
   rounds: [
     [
       {
-        cause: 'there are more destinations than a process has series for',
-        cure: 'they are fewer, and it is started again',
+        cause: 'the destinations need more series than a process may have',
+        cure: 'most destinations are removed and the process is restarted',
         alerts: { HooklineSeriesFolded: {} },
         begin: crowded => crowded.crowd(),
         end: crowded => crowded.thin(),
@@ -109,8 +109,8 @@ export const crowded: Installation<Crowded> = {
     ],
     [
       {
-        cause: 'a process is let run for a third of the time',
-        cure: 'it may run',
+        cause: 'a process runs for only a third of the time',
+        cure: 'the process runs all the time',
         alerts: { HooklineEventLoopSaturated: { instance: job } },
         begin: crowded => crowded.throttle(),
         end: crowded => crowded.release(),

@@ -1,7 +1,7 @@
 import { rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { selfSigned } from '../../support/network/certificates.ts'
-import { type Load, startLoad } from '../../support/process/background-work.ts'
+import { type Load, startLoad } from '../../support/process/repeated-load.ts'
 import {
   type ConfigurationOverrides,
   startInstallation,
@@ -115,43 +115,43 @@ const answers =
 
 const faults: readonly Fault<Endpoints>[] = [
   {
-    cause: 'an endpoint answers 410',
-    cure: 'it is there again',
+    cause: 'an endpoint responds 410',
+    cure: 'the endpoint responds 200 again',
     alerts: { HooklineEndpointGone: { destination: 'gone' }, HooklineDeliveriesGivenUp: { destination: 'gone' } },
     begin: answers('gone', 410),
     end: answers('gone', 200),
   },
   {
-    cause: 'an endpoint answers 401',
-    cure: 'it takes our calls again',
+    cause: 'an endpoint responds 401',
+    cure: 'the endpoint responds 200',
     alerts: { HooklineDestinationFailing: { destination: 'refusing' } },
     begin: answers('refusing', 401),
     end: answers('refusing', 200),
   },
   {
-    cause: 'the endpoint of the canary messages has moved',
-    cure: 'it is back',
+    cause: 'the endpoint of the canary messages responds 404',
+    cure: 'the endpoint accepts canary messages',
     alerts: { HooklineHeartbeatsLost: {} },
     begin: answers('heart', 404),
     end: answers('heart', 200),
   },
   {
-    cause: 'the certificate of an endpoint is signed by nobody whom we know',
-    cure: 'it is among those that are trusted',
+    cause: 'the certificate of an endpoint is signed by an unknown authority',
+    cure: 'the certificate is trusted',
     alerts: { HooklineEndpointRefused: { destination: 'untrusted', outcome: 'tls_untrusted' } },
     begin: endpoints => endpoints.configure({}),
     end: endpoints => endpoints.configure({ caFile: 'ca.pem' }),
   },
   {
-    cause: 'calls to an endpoint break within the process, as nobody has heard of',
-    cure: 'they do not break any more',
+    cause: 'requests to an endpoint fail within the process with an unknown error',
+    cure: 'requests leave the process again',
     alerts: { HooklineInternalErrors: {} },
     begin: endpoints => endpoints.breakCalls(true),
     end: endpoints => endpoints.breakCalls(false),
   },
   {
-    cause: 'somebody writes what is no event to the events topic',
-    cure: 'nobody does',
+    cause: 'a producer writes invalid records to the events topic',
+    cure: 'the producer stops',
     alerts: { HooklineInputRefused: {} },
     begin: endpoints => endpoints.writeNonsense(true),
     end: endpoints => endpoints.writeNonsense(false),

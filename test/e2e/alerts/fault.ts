@@ -21,13 +21,13 @@ export interface Installation<Site extends { close(): Promise<void> }> {
   open(prometheus: LivePrometheus): Promise<Site>
 }
 
-/** Resolves when an alert has fired or cleared; rejects when it does not. */
+/** `fired` and `cleared` resolve when the alert fires and clears, and reject if not. */
 interface Outcome {
   readonly fired: PromiseWithResolvers<void>
   readonly cleared: PromiseWithResolvers<void>
 }
 
-/** The outcomes that tests wait for, by alert. */
+/** For each alert, the promises that it fires and that it clears. Tests await them. */
 export class Outcomes {
   readonly #outcomes: ReadonlyMap<string, Outcome>
 
@@ -46,12 +46,15 @@ export class Outcomes {
     return outcome
   }
 
-  /** Settles an outcome like `deed`. A failure rejects both, as an unfired alert cannot clear. */
+  /**
+   * Settles an outcome of an alert like `deed`. When `deed` rejects, both outcomes are rejected,
+   * because an alert that has not fired cannot clear.
+   */
   async settle(alert: string, what: keyof Outcome, deed: Promise<void>): Promise<void> {
     await deed.then(this.of(alert)[what].resolve, error => this.fail([alert], error))
   }
 
-  /** Rejects all outcomes that are still pending. */
+  /** Rejects the outcomes of these alerts that are still pending. */
   fail(alerts: readonly string[], error: unknown): void {
     for (const { fired, cleared } of alerts.map(alert => this.of(alert)))
       for (const { reject } of [fired, cleared]) reject(error)

@@ -1,6 +1,6 @@
 import type { RunningService } from '../../../deploy/tools/local/service-process.ts'
 import { until } from '../../support/kafka/admin.ts'
-import { type Load, startLoad } from '../../support/process/background-work.ts'
+import { type Load, startLoad } from '../../support/process/repeated-load.ts'
 import {
   type ConfigurationOverrides,
   startInstallation,
@@ -48,8 +48,8 @@ class Fleet {
   }
 
   /**
-   * Restarts both processes. On a slow machine, one process alone would not restart often enough
-   * in the alert's window.
+   * Kills and starts both processes repeatedly. On a slow machine, one process alone would not
+   * restart often enough in the alert's window.
    */
   async keepRestarting(): Promise<void> {
     for (const index of [0, 1]) this.#restarts.push(startLoad(() => this.#dieAndComeBack(index)))
@@ -93,8 +93,8 @@ export const fleet: Installation<Fleet> = {
   rounds: [
     [
       {
-        cause: 'a process has another environment than its sister',
-        cure: 'the configuration does not depend on that any more',
+        cause: 'two processes have different environments',
+        cure: 'the configuration no longer uses the environment',
         alerts: { HooklineConfigDiverges: {} },
         begin: fleet => fleet.diverge(),
         end: fleet => fleet.agree(),
@@ -102,8 +102,8 @@ export const fleet: Installation<Fleet> = {
     ],
     [
       {
-        cause: 'a process is ended again and again, as soon as it runs',
-        cure: 'it may stay',
+        cause: 'processes are killed repeatedly, as soon as they run',
+        cure: 'the processes keep running',
         alerts: { HooklineRestarting: {} },
         begin: fleet => fleet.keepRestarting(),
         end: fleet => fleet.stayUp(),

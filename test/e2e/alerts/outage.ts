@@ -5,7 +5,7 @@ import { type Broker, type BrokerOptions, startBroker } from '../../../deploy/to
 import { freePorts } from '../../../deploy/tools/local/ports.ts'
 import type { RunningService } from '../../../deploy/tools/local/service-process.ts'
 import { type AdminClient, createAdminClient } from '../../support/kafka/admin.ts'
-import { type Load, startLoad } from '../../support/process/background-work.ts'
+import { type Load, startLoad } from '../../support/process/repeated-load.ts'
 import { startInstallation, type TestInstallation, trackEvents } from '../../support/process/test-installation.ts'
 import { type LivePrometheus, opsOf } from '../../support/prometheus/server.ts'
 import { ChangingEndpoint } from '../../support/webhook/changing-endpoint.ts'
@@ -20,7 +20,7 @@ const offsetsTopic = '__consumer_offsets'
  */
 const offsetsConfig = { 'cleanup.policy': 'compact' }
 const setsClock = new URL('sets-clock.mjs', import.meta.url).href
-/** How long a virtual machine may be paused. */
+/** How far the clock jumps, as after a pause of a virtual machine. */
 const pauseMs = 600_000
 
 /** One process on its own broker, which tests can break as a whole. */
@@ -105,7 +105,10 @@ class Outage {
     return join(dirname(this.installation.configFile), 'clock-ahead')
   }
 
-  /** Sends five events and three requests. During a fault they can fail, so nothing is awaited. */
+  /**
+   * Writes five events to Kafka and sends three requests to the collector. During a fault they may
+   * fail or hang, so errors are ignored and nothing is awaited.
+   */
   async #round(): Promise<void> {
     void this.installation.send(trackEvents(5, `m-${performance.now()}`)).catch(() => undefined)
     for (let count = 0; count < 3; count++) void post(`${this.#service?.collector}/v1/track`).catch(() => undefined)
@@ -136,14 +139,14 @@ async function post(url: string): Promise<void> {
 const faults = {
   down: {
     cause: 'the only process is killed',
-    cure: 'it is started again',
+    cure: 'the process is started again',
     alerts: { HooklineDown: {} },
     begin: outage => outage.kill(),
     end: outage => outage.start(),
   },
   lost: {
     cause: 'records are deleted while no process runs',
-    cure: 'it goes on with what there is',
+    cure: 'the process continues with the records that are left',
     alerts: { HooklineRecordsLost: {} },
     async begin(outage) {
       await outage.stop()
@@ -153,8 +156,8 @@ const faults = {
     end: async () => undefined,
   },
   slow: {
-    cause: 'the endpoint takes two seconds for each of more calls than there are places for',
-    cure: 'it answers at once',
+    cause: 'requests take two seconds, and more are due than there are permits',
+    cure: 'the endpoint responds immediately',
     alerts: { HooklineCallsSaturated: {} },
     async begin({ endpoint }) {
       endpoint.latencyMs = 2_000
@@ -164,22 +167,22 @@ const faults = {
     },
   },
   commits: {
-    cause: 'the topic of committed offsets takes no records',
-    cure: 'it takes them again',
+    cause: 'the topic of committed offsets rejects records',
+    cure: 'the topic accepts records again',
     alerts: { HooklineCommitsRefused: { group: 'dispatcher' } },
     begin: outage => outage.configure(offsetsTopic, { ...offsetsConfig, 'max.message.bytes': '10' }),
     end: outage => outage.configure(offsetsTopic, offsetsConfig),
   },
   broker: {
-    cause: 'the only broker is gone',
-    cure: 'it comes back',
+    cause: 'the only broker is stopped',
+    cure: 'the broker is started again',
     alerts: { HooklineCollectorUnavailable: {}, HooklineNoPartitions: { group: 'dispatcher' } },
     begin: outage => outage.stopBroker(),
     end: outage => outage.startBroker(),
   },
   clock: {
-    cause: 'the clock of its machine is ten minutes ahead, as after a pause',
-    cure: 'it is set right',
+    cause: 'the clock of the machine is ten minutes ahead of the brokers',
+    cure: 'the clock is corrected',
     alerts: { HooklineClockOff: {} },
     begin: outage => outage.setClock(pauseMs),
     end: outage => outage.setClock(0),

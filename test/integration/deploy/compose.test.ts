@@ -7,10 +7,10 @@ import { promisify } from 'node:util'
 import { describe, expect, it } from '@jest/globals'
 import ajv from 'ajv/dist/2019.js'
 import { parse } from 'yaml'
-import { findPrometheus } from '../../../deploy/tools/local/prometheus.ts'
+import { findPrometheus } from '../../../deploy/tools/local/find-prometheus.ts'
 import { formatProblem, loadConfigFile } from '../../../src/adapters/config-file/config-file.ts'
 import { defaultListen } from '../../../src/core/settings/listeners.ts'
-import { serviceNames } from '../../../src/core/settings/services.ts'
+import { serviceNames } from '../../../src/core/settings/service-names.ts'
 
 const run = promisify(execFile)
 const deploy = resolve(import.meta.dirname, '../../../deploy')

@@ -43,13 +43,6 @@ describe.each(pages)('docs/how-to/%s.md', (_, text) => {
   })
 })
 
-it('the pages contain enough names for these tests', () => {
-  const all = pages.map(([, text]) => text).join('\n')
-  expect(found(all, /^```yaml\n(.*?)^```$/gms).length).toBeGreaterThan(1)
-  expect(found(all, /`(hookline_\w+)`/g).length).toBeGreaterThan(2)
-  expect(found(all, /`(Hookline\w+)`/g).length).toBeGreaterThan(0)
-})
-
 const has = (object: unknown, path: string): boolean =>
   path.split('.').reduce<unknown>((inner, key) => (inner as Record<string, unknown> | undefined)?.[key], object) !==
   undefined

@@ -2,14 +2,14 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, symlink
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { nodeFlags } from '../../../deploy/tools/local/node-flags.ts'
-import { durationMs } from '../../../src/core/units.ts'
+import { durationMs } from '../../../src/core/time.ts'
 import { closingAfterEach } from '../../support/cleanup.ts'
 import { buildImage, type Image } from '../../support/deploy/image/build.ts'
 import { type Container, runInContainer, startContainer } from '../../support/deploy/image/container.ts'
 import { whyNot } from '../../support/deploy/image/linux-namespaces.ts'
 import { until } from '../../support/kafka/admin.ts'
 import { startInstallation, type TestInstallation, trackEvents } from '../../support/process/test-installation.ts'
-import { Ledger } from '../../support/webhook/ledger.ts'
+import { RecordingReceiver } from '../../support/webhook/recording-receiver.ts'
 
 /*
  * Executes the steps of deploy/image/Dockerfile and runs the image: read-only, as its own user,
@@ -32,11 +32,13 @@ const onlyHere = whyNot === undefined ? describe : describe.skip
  * An installation whose configuration is mounted as in Kubernetes: readable by everyone, behind a
  * symbolic link that is replaced.
  */
-async function mountedInstallation(ledger: Ledger): Promise<TestInstallation & { readonly mounted: string }> {
+async function mountedInstallation(
+  receiver: RecordingReceiver,
+): Promise<TestInstallation & { readonly mounted: string }> {
   const installation = closing(
     await startInstallation({
       delivery: { perWebhook: 16 },
-      destinations: [{ id: 'crm', sources: ['web'], webhooks: [{ url: ledger.url }] }],
+      destinations: [{ id: 'crm', sources: ['web'], webhooks: [{ url: receiver.url }] }],
     }),
   )
   const mounted = join(dirname(installation.configFile), 'mounted')
@@ -53,13 +55,7 @@ onlyHere('what is in the image', () => {
     for (const path of ['bin/hookline', 'dist/src/main.js', 'schemas', 'LICENSE', 'sbom.cdx.json'])
       expect([path, has(path)]).toEqual([path, true])
     for (const path of [
-      'src',
-      'test',
-      '.npmrc',
-      'dist/cjs',
-      'node_modules/jest',
-      'node_modules/typescript',
-      'node_modules/node',
+      ...['src', 'test', '.npmrc', 'dist/cjs', 'node_modules/jest', 'node_modules/typescript', 'node_modules/node'],
     ])
       expect([path, has(path)]).toEqual([path, false])
   })
@@ -95,7 +91,7 @@ const isManifest = (file: string): boolean => /(^|node_modules\/)(@[^/]+\/)?[^/]
 
 onlyHere('a container of it', () => {
   it('is confined: its own user, no capabilities, a read-only file system', async () => {
-    const installation = await mountedInstallation(closing(await Ledger.started()))
+    const installation = await mountedInstallation(closing(await RecordingReceiver.started()))
     const probe = `
       const { writeFileSync, readFileSync } = require('node:fs')
       const tried = ['/x', '/app/x', '/tmp/x', '/etc/hookline/x'].map(path => { try { writeFileSync(path, ''); return path } catch ({ code }) { return code } })
@@ -115,14 +111,14 @@ onlyHere('a container of it', () => {
   })
 
   it('has the command for `kubectl exec`', async () => {
-    const installation = await mountedInstallation(closing(await Ledger.started()))
+    const installation = await mountedInstallation(closing(await RecordingReceiver.started()))
     const { code, stdout } = await runInContainer(image, installation.mounted, ['hookline', 'topics', 'check'])
     expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('topics are ready') })
   })
 
   it('runs as process 1, accepts and delivers messages, and on SIGTERM loses and repeats nothing', async () => {
-    const ledger = closing(await Ledger.started({ latency: durationMs(300) }))
-    const installation = await mountedInstallation(ledger)
+    const receiver = closing(await RecordingReceiver.started({ latency: durationMs(300) }))
+    const installation = await mountedInstallation(receiver)
     const first: Container = closing(await startContainer(image, installation.mounted))
     expect(first.status()).toMatch(/^NSpid:\s+\d+\s+1$/m)
     await until(async () => ((await first.readyz()) === 200 ? true : undefined))
@@ -136,19 +132,19 @@ onlyHere('a container of it', () => {
     })
     expect(answer.status).toBe(200)
     await installation.send(trackEvents(200))
-    await ledger.until(() => ledger.requests.length >= 40)
+    await receiver.until(() => receiver.requests.length >= 40)
     const { code, milliseconds } = await first.stop()
     expect(code).toBe(0)
-    // The chart gives the process 25 s to stop.
+    // The grace period of the chart allows 25 s for this.
     expect(milliseconds).toBeLessThan(25_000)
     const second = closing(await startContainer(image, installation.mounted))
-    await ledger.untilDelivered(201)
+    await receiver.untilDelivered(201)
     expect((await second.stop()).code).toBe(0)
-    expect(ledger.duplicates).toBe(0)
+    expect(receiver.duplicates).toBe(0)
   })
 
   it('exits with 2 and the position of the error when the configuration is invalid', async () => {
-    const { mounted } = await mountedInstallation(closing(await Ledger.started()))
+    const { mounted } = await mountedInstallation(closing(await RecordingReceiver.started()))
     writeFileSync(join(mounted, '..2026/hookline.yaml'), 'kafka: { brokers: [127.0.0.1:9092] }\nregistrie: {}\n')
     const { code, stderr } = await runInContainer(image, mounted, [...image.entrypoint, ...image.command])
     expect({ code, stderr }).toEqual({

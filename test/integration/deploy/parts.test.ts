@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals'
 import type { Manifest } from '../../../deploy/tools/chart/render.ts'
 import { type Access, accessNeeded } from '../../../src/core/doctor/access.ts'
-import { type ServiceName, serviceNames } from '../../../src/core/settings/services.ts'
+import { type ServiceName, serviceNames } from '../../../src/core/settings/service-names.ts'
+import { durationMs } from '../../../src/core/time.ts'
 import { topicNames } from '../../../src/core/topics.ts'
-import { durationMs } from '../../../src/core/units.ts'
 import { rendered, switches } from '../../support/deploy/manifests/renderings.ts'
 import { isWorkload, ofKind } from '../../support/deploy/manifests/workloads.ts'
 

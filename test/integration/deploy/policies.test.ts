@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
+import { at, inContainer, inPod, plus, type Spoil, without } from '../../support/deploy/manifests/manifest-mutations.ts'
 import { policies } from '../../support/deploy/manifests/policies.ts'
 import { everything, rendered } from '../../support/deploy/manifests/renderings.ts'
-import { at, inContainer, inPod, plus, type Spoil, without } from '../../support/deploy/manifests/spoilt.ts'
 
 /** Policy, expected violation, and the change that causes it. */
 const rows: readonly [string, string, Spoil][] = [
@@ -47,7 +47,7 @@ const rows: readonly [string, string, Spoil][] = [
   ],
   ['no-subpath', 'a single file', inContainer('Deployment', 'volumeMounts.0.subPath', 'hookline.yaml')],
   ['read-only-mounts', 'writable', inContainer('Deployment', 'volumeMounts.1.readOnly', undefined)],
-  ['last-words', 'termination message from a file only', inContainer('Deployment', 'terminationMessagePolicy', 'File')],
+  ['termination-message', 'only from a file', inContainer('Deployment', 'terminationMessagePolicy', 'File')],
   ['probes', 'no readiness', inContainer('Deployment', 'readinessProbe', undefined)],
   ['probes', 'liveness depends on readiness', inContainer('Deployment', 'livenessProbe.httpGet.path', '/readyz')],
   ['probes', 'no startup probe', inContainer('Deployment', 'startupProbe', undefined)],
@@ -92,7 +92,10 @@ const rows: readonly [string, string, Spoil][] = [
   ['unique-names', 'two Services', manifests => [...manifests, ...manifests.filter(({ kind }) => kind === 'Service')]],
 ]
 
-/** Changes the collector's Deployment. */
+/**
+ * Changes the collector's Deployment: moves it to the front, because `inContainer` changes the
+ * first one.
+ */
 const collector: (...args: [Parameters<Spoil>[0], string, unknown]) => ReturnType<Spoil> = (manifests, path, value) => {
   const [first, others] = [true, false].map(wanted =>
     manifests.filter(({ metadata }) => /-collector$/.test(metadata.name) === wanted),

@@ -9,7 +9,7 @@ import kafkajs from 'kafkajs'
 import { startBroker } from '../../../deploy/tools/local/broker.ts'
 import { freePorts } from '../../../deploy/tools/local/ports.ts'
 import { hookline } from '../../../deploy/tools/local/service-process.ts'
-import { serviceNames } from '../../../src/core/settings/services.ts'
+import { serviceNames } from '../../../src/core/settings/service-names.ts'
 import { closingAfterEach } from '../../support/cleanup.ts'
 import { configFolder } from '../../support/config/folder.ts'
 import { rendered } from '../../support/deploy/manifests/renderings.ts'
@@ -76,8 +76,8 @@ interface Rule {
 }
 
 /**
- * Endpoints by path: `/good`; `/late` rejects the first attempt; `/never` rejects all. Returns what
- * they accepted.
+ * Endpoints by path: `/good` accepts all requests; `/late` responds to its first one with 503;
+ * `/never` rejects all. Returns what they accepted.
  */
 async function startEndpoints() {
   const taken: string[] = []

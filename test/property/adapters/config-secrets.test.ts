@@ -26,7 +26,10 @@ function nodesOf(value: unknown): readonly Tree[] {
   return [value as Tree, ...Object.values(value).flatMap(nodesOf)]
 }
 
-/** Inserts the marker as a key, as a value, or as a suffix of an existing key. */
+/**
+ * Puts the marker in the configuration: as a new key or list item, in place of a value or of a key,
+ * or in a mapping that replaces a value.
+ */
 function planted(at: number, place: number, how: 'key' | 'value' | 'renamed' | 'mapping'): string {
   const tree: unknown = parse(full)
   const nodes = nodesOf(tree)
@@ -53,27 +56,7 @@ function planted(at: number, place: number, how: 'key' | 'value' | 'renamed' | '
 
 /** Typing errors around a secret. */
 const wrappings = [
-  '',
-  ' ',
-  '\n',
-  '\n  ',
-  ': ',
-  '|',
-  '>',
-  '&',
-  '*',
-  '!',
-  '%',
-  '"',
-  "'",
-  '@',
-  '{',
-  '[',
-  '? ',
-  '- ',
-  '\t',
-  '\\',
-  '#',
+  ...['', ' ', '\n', '\n  ', ': ', '|', '>', '&', '*', '!', '%', '"', "'", '@', '{', '[', '? ', '- ', '\t', '\\', '#'],
   ',',
 ]
 

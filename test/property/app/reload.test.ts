@@ -6,9 +6,9 @@ import type { LogLevel } from '../../../src/adapters/logger.ts'
 import { reloadHandlers } from '../../../src/app/reload.ts'
 import type { ReloadState } from '../../../src/core/health.ts'
 import { loggable } from '../../../src/core/logging/log-fields.ts'
+import { Secret } from '../../../src/core/secret.ts'
 import { liveKeys } from '../../../src/core/settings/differences.ts'
 import type { Settings } from '../../../src/core/settings/settings.ts'
-import { Secret } from '../../../src/core/units.ts'
 import {
   type Content,
   configurations,

@@ -2,9 +2,10 @@ import { expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { Sender } from '../../../packages/client/src/sender.ts'
 import { library } from '../../../packages/client/src/version.ts'
+import { keyOf } from '../../../src/core/message/event.ts'
 import { parseJson } from '../../../src/core/message/json.ts'
 import { normalise } from '../../../src/core/message/normalise.ts'
-import { batchOf, failure, type Reply, transportOn } from '../../support/client/scripted-topic.ts'
+import { batchOf, failure, type Reply, transportOn } from '../../support/client/kafka-transport-harness.ts'
 import { settled } from '../../support/client/sender-harness.ts'
 
 const replies: readonly Reply[] = ['stored', failure('PASSES', true), failure('FINAL', false), new Error('a bug')]
@@ -75,7 +76,9 @@ it('a record equals the one that a collector writes for the same message', async
         batchContext: { library },
         newId: () => 'made',
       })
-      expect(collected).toMatchObject({ kind: 'message', message: appended[0]?.event.message })
+      const [record] = appended
+      expect(collected).toMatchObject({ kind: 'message', message: record?.event.message })
+      expect(record?.key).toBe(record && keyOf(record.event.message))
     }),
   )
 })

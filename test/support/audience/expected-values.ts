@@ -1,6 +1,6 @@
 import type { AudienceInput } from '../../../src/core/audience/input.ts'
-import { syncBegan } from '../../../src/core/audience/sync-watermark.ts'
-import type { EpochMs } from '../../../src/core/units.ts'
+import { syncBegan } from '../../../src/core/audience/sync-id.ts'
+import type { EpochMs } from '../../../src/core/time.ts'
 
 export type InputLog = readonly { readonly input: AudienceInput; readonly at: EpochMs }[]
 

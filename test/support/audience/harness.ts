@@ -1,10 +1,10 @@
-import { valueIn } from '../../../src/core/audience/changes.ts'
 import { type AudienceDirectory, audienceDirectory } from '../../../src/core/audience/directory.ts'
+import { valueIn } from '../../../src/core/audience/identify-message.ts'
 import { type AudienceInput, inputUser } from '../../../src/core/audience/input.ts'
-import type { MembershipRecord } from '../../../src/core/audience/record.ts'
+import type { MembershipRecord } from '../../../src/core/audience/membership-record.ts'
 import { SuppressionIndex } from '../../../src/core/deletion/suppressions.ts'
+import type { ChangeResult } from '../../../src/core/message/change-result.ts'
 import type { Event } from '../../../src/core/message/event.ts'
-import type { ChangeResult } from '../../../src/core/message/own-event.ts'
 import type {
   EventCodec,
   LogProducer,
@@ -12,14 +12,14 @@ import type {
   PartitionReader,
   RecordHeaders,
 } from '../../../src/core/ports.ts'
+import { type DurationMs, durationMs } from '../../../src/core/time.ts'
 import { topicNames } from '../../../src/core/topics.ts'
 import type { Tracer } from '../../../src/core/trace/tracer.ts'
-import { type DurationMs, durationMs } from '../../../src/core/units.ts'
 import { type AudiencesService, createAudiencesService } from '../../../src/services/audiences/audiences.ts'
-import { reportOf } from '../../../src/services/dispatcher/report.ts'
-import { destinationOf, start } from '../dispatcher/deliveries.ts'
+import { reportOf } from '../../../src/services/dispatcher/result-report.ts'
+import { destinationOf, start } from '../builders.ts'
+import { consumerWhileAlive } from '../kafka/consumer-while-alive.ts'
 import { JsonValueCodec } from '../kafka/json-codec.ts'
-import { killable } from '../kafka/killable-consumer.ts'
 import { MemoryLog } from '../kafka/memory-log.ts'
 import { ManualClock } from '../manual-clock.ts'
 import { countingMetrics } from '../telemetry/counting-metrics.ts'
@@ -163,17 +163,13 @@ export class AudiencesHarness {
     const generation = ++this.#generation
     const isAlive = (): boolean => generation === this.#generation
     return createAudiencesService({
-      consumer: killable(this.consumer, isAlive),
+      consumer: consumerWhileAlive(this.consumer, isAlive),
       reader: {
         readPartition: (...asked) => this.reader.readPartition(...asked),
         endOf: partition => this.reader.endOf(partition),
       },
       producer: this.#producer(isAlive),
-      codecs: {
-        events: this.events as unknown as EventCodec,
-        inputs: this.inputs,
-        memberships: this.memberships,
-      },
+      codecs: { events: this.events as unknown as EventCodec, inputs: this.inputs, memberships: this.memberships },
       clock: this.clock,
       metrics: countingMetrics(this.counts),
       logger: this.#logger,
@@ -197,8 +193,8 @@ export class AudiencesHarness {
   }
 
   /**
-   * Accepts one write, unless the process is dead. The write that kills the process stays without a
-   * response.
+   * Lets Kafka accept the oldest waiting write. Returns false when none waits, or when the process
+   * is dead or frozen. The write that kills the process stays without a response.
    */
   #takeWrite(): boolean {
     const write = this.isDead || this.isFrozen ? undefined : this.#pending.shift()

@@ -1,7 +1,9 @@
 import { type Membership, type MembershipInput, step } from '../../../src/core/audience/membership.ts'
-import { type AudienceWatermark, emptyWatermark, syncId } from '../../../src/core/audience/sync-watermark.ts'
-import { durationMs, epochMs, type JsonText } from '../../../src/core/units.ts'
-import { duration } from '../dispatcher/deliveries.ts'
+import { syncId } from '../../../src/core/audience/sync-id.ts'
+import { type AudienceWatermark, emptyWatermark } from '../../../src/core/audience/sync-watermark.ts'
+import type { JsonText } from '../../../src/core/message/json-text.ts'
+import { durationMs, epochMs } from '../../../src/core/time.ts'
+import { duration } from '../builders.ts'
 
 /** The last state of the membership, and the answer of `step` to each input. */
 export interface Told {
@@ -15,7 +17,7 @@ export interface Told {
  * - `ok 11 true`, `lost 11 true`: the change of version 11 was delivered, or was not.
  * - `resend`, `reset`, `forget`: the input of this name.
  * - `sweep 20/7`: syncs up to 20 are closed, with versions up to 7 (default 20).
- * - `again …`: the same offset again. `wait 5h`: time passes.
+ * - `again …`: this input has the previous offset. `wait 5h`: time passes.
  * - `off`, `on`: the destination leaves or joins the list. `removed`: it is no longer configured.
  */
 export function tell(story: string, absent = 'false'): Told {

@@ -1,19 +1,13 @@
 import type { OutcomeInput } from '../../../src/core/audience/input.ts'
 import type { SuppressionIndex } from '../../../src/core/deletion/suppressions.ts'
 import type { Event } from '../../../src/core/message/event.ts'
-import type { EpochMs } from '../../../src/core/units.ts'
-import { type DeliveryResult, reportOf } from '../../../src/services/dispatcher/report.ts'
+import type { EpochMs } from '../../../src/core/time.ts'
+import { type DeliveryResult, reportOf } from '../../../src/services/dispatcher/result-report.ts'
 import { expiry } from './stepwise-service.ts'
 
 /** What can happen to a copy of an event on its way. */
 export const fates = [
-  'arrives',
-  'arrives_twice_reported',
-  'arrives_unreported',
-  'times_out',
-  'given_up',
-  'doubles',
-  'vanishes',
+  ...['arrives', 'arrives_twice_reported', 'arrives_unreported', 'times_out', 'given_up', 'doubles', 'vanishes'],
 ] as const
 export type Fate = (typeof fates)[number]
 
@@ -29,8 +23,8 @@ interface Sent {
 interface Sendings {
   readonly sent: Sent[]
   /**
-   * Number of causes since the last identify message. Each permits one repetition of the last
-   * value.
+   * Number of reasons for a repetition since the last identify message. Each permits one repetition
+   * of the last value.
    */
   causes: number
   repetitions: number
@@ -132,12 +126,15 @@ export class ModelDestinations {
     return count > 0
   }
 
-  /** Dead-letters attempted copies that are past their retry window; other copies keep waiting. */
+  /**
+   * Dead-letters all attempted copies, as at the end of their retry window; other copies keep
+   * waiting.
+   */
   giveUpAttempted(): void {
     for (const copy of this.#copies) if (this.#seen.has(copy.message.messageId)) this.#end(copy, 'retry_window_over')
   }
 
-  /** Applies retention: drops copies that were not admitted in this time. */
+  /** Applies retention: drops all copies that were never attempted. */
   vanishAll(): void {
     for (const copy of this.#copies) this.#vanish(copy)
   }

@@ -1,9 +1,11 @@
 import { absentValue } from '../../../src/core/audience/directory.ts'
-import { membershipKey, parseMembershipKey } from '../../../src/core/audience/record.ts'
-import { newSyncId, type SyncPart } from '../../../src/core/audience/sync-watermark.ts'
+import { membershipKey, parseMembershipKey } from '../../../src/core/audience/membership-record.ts'
+import { newSyncId } from '../../../src/core/audience/sync-id.ts'
+import type { SyncPart } from '../../../src/core/audience/sync-watermark.ts'
 import { SuppressionIndex } from '../../../src/core/deletion/suppressions.ts'
-import { type EpochMs, epochMs, type JsonText } from '../../../src/core/units.ts'
-import { start } from '../dispatcher/deliveries.ts'
+import type { JsonText } from '../../../src/core/message/json-text.ts'
+import { type EpochMs, epochMs } from '../../../src/core/time.ts'
+import { start } from '../builders.ts'
 import { truthOf } from './expected-values.ts'
 import { ModelDestinations } from './model-destinations.ts'
 import {
@@ -17,7 +19,7 @@ import {
   pick,
   rareCommands,
   userNames,
-} from './model-vocabulary.ts'
+} from './model-parameters.ts'
 import { ModelService } from './stepwise-service.ts'
 
 const hour = 3_600_000
@@ -36,8 +38,8 @@ export class AudienceModel {
   readonly #service: ModelService
   #syncs: { readonly audience: AudienceCase; readonly part: SyncPart }[] = []
   /**
-   * Audiences with a destination that was off the list for a while, or that were reset. The next
-   * sync sends the values that the destination missed.
+   * Audiences that were reset, or had a destination that was off the list for a while. The next
+   * sync sends the values that their destinations missed.
    */
   readonly #missed = new Set<string>()
   readonly #users: readonly string[]
@@ -169,7 +171,8 @@ export class AudienceModel {
       const input = pick(recent, a)?.input
       if (input === undefined || input.kind === 'reset' || input.kind === 'resend') return
       this.#service.append(input)
-      // An outcome of an unconfirmed change may describe another copy.
+      // If the change is unconfirmed, the service takes this duplicate for the outcome of a second
+      // copy of the identify message. The user's value may then count as unknown and be sent again.
       if (input.kind === 'outcome') this.#receivers.trouble([membershipKey(input)])
     },
     happen: (a, b) => this.#receivers.happen(pick(fates, a), b),
@@ -192,8 +195,8 @@ export class AudienceModel {
       this.#syncs = []
       this.#receivers.vanishAll()
     },
-    // After a crash, inputs are read again under the current configuration, which can differ from
-    // the one at the first reading.
+    // Before the list changes, all inputs are read, because a crash would otherwise read them again
+    // under another configuration.
     connect: (a, b) => {
       this.#readAll()
       const { name } = pick(audienceCases, a)

@@ -1,13 +1,15 @@
-import type { Change } from '../../../src/core/audience/changes.ts'
+import { AudiencePartition } from '../../../src/core/audience/audience-partition.ts'
+import type { Change } from '../../../src/core/audience/change.ts'
 import { type AudienceDirectory, audienceDirectory } from '../../../src/core/audience/directory.ts'
 import type { AudienceInput } from '../../../src/core/audience/input.ts'
-import { AudiencePartition } from '../../../src/core/audience/partition.ts'
-import type { MembershipRecord } from '../../../src/core/audience/record.ts'
+import type { MembershipRecord } from '../../../src/core/audience/membership-record.ts'
 import type { Restored } from '../../../src/core/audience/restored-records.ts'
-import { type SyncMode, syncId } from '../../../src/core/audience/sync-watermark.ts'
+import { syncId } from '../../../src/core/audience/sync-id.ts'
+import type { SyncMode } from '../../../src/core/audience/sync-watermark.ts'
 import { SuppressionIndex } from '../../../src/core/deletion/suppressions.ts'
-import { epochMs, type JsonText } from '../../../src/core/units.ts'
-import { destinationOf, duration, start } from '../dispatcher/deliveries.ts'
+import type { JsonText } from '../../../src/core/message/json-text.ts'
+import { epochMs } from '../../../src/core/time.ts'
+import { destinationOf, duration, start } from '../builders.ts'
 
 export const audience = 'First time shopper'
 
@@ -68,7 +70,7 @@ export class PartitionHarness {
     })
   }
 
-  /** Restores a record. A tombstone has the position from its header, if it has one. */
+  /** Restores a record. `position` is that of its input; a tombstone may have it in a header. */
   restore(key: string, value: MembershipRecord | undefined, position = value?.position): Restored {
     return this.partition.records.restore({ key, value, position })
   }

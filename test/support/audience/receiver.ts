@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { json } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
-import { Conditions } from '../conditions.ts'
+import { Conditions } from '../awaited-conditions.ts'
 import { HttpEndpoint } from '../network/http-endpoint.ts'
 
 interface Told {

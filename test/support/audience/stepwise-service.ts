@@ -1,16 +1,16 @@
+import { AudiencePartition } from '../../../src/core/audience/audience-partition.ts'
 import type { AudienceDirectory } from '../../../src/core/audience/directory.ts'
 import { type AudienceInput, inputUser } from '../../../src/core/audience/input.ts'
-import { AudiencePartition } from '../../../src/core/audience/partition.ts'
 import {
   type MembershipRecord,
   membershipKey,
   toMembershipRecord,
   toWatermarkRecord,
   watermarkKey,
-} from '../../../src/core/audience/record.ts'
+} from '../../../src/core/audience/membership-record.ts'
 import type { SuppressionIndex } from '../../../src/core/deletion/suppressions.ts'
 import type { Event } from '../../../src/core/message/event.ts'
-import { durationMs, type EpochMs } from '../../../src/core/units.ts'
+import { durationMs, type EpochMs } from '../../../src/core/time.ts'
 
 /** A change without a report expires after the retry window and an hour. */
 export const expiry = durationMs(5 * 3_600_000)
@@ -32,12 +32,13 @@ interface Work {
 }
 
 /**
- * A record of the memberships topic. A tombstone is 'null' and has the position from its header.
+ * A record of the memberships topic. A tombstone is 'null', so the position of its input, which
+ * Kafka keeps in a header, is a separate element.
  */
 type Entry = readonly [key: string, record: string, position?: number]
 
 /**
- * The audience service of one partition without Kafka. It processes many inputs concurrently and
+ * The audiences service of one partition, without Kafka. It processes many inputs concurrently and
  * makes the writes of each input one by one. The process can die between any two writes. The input
  * log, the memberships topic and the last commit survive.
  */
@@ -103,7 +104,7 @@ export class ModelService {
     this.#partition = this.#restored()
   }
 
-  /** The memberships that remain after compaction, by key. */
+  /** The records that remain after compaction, by key. */
   kept(): ReadonlyMap<string, MembershipRecord> {
     return new Map(this.#last().map(([key, record]) => [key, JSON.parse(record) as MembershipRecord]))
   }

@@ -3,9 +3,9 @@ import type { TrackingAnswer, TrackingRequest } from '../../../src/core/collecto
 import { SuppressionIndex } from '../../../src/core/deletion/suppressions.ts'
 import type { Event } from '../../../src/core/message/event.ts'
 import type { EventCodec, Logger } from '../../../src/core/ports.ts'
+import { Secret } from '../../../src/core/secret.ts'
 import { topicNames } from '../../../src/core/topics.ts'
 import type { Tracer } from '../../../src/core/trace/tracer.ts'
-import { Secret } from '../../../src/core/units.ts'
 import {
   type CollectorDeps,
   type CollectorService,

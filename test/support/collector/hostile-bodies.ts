@@ -8,17 +8,7 @@ const numbered = (size: number, unit: (index: number) => string): string =>
   Array.from({ length: Math.max(1, Math.floor(size / unit(10_000).length)) }, (_, index) => unit(index)).join('')
 
 const units = [
-  '{},',
-  '[],',
-  '1,',
-  '"",',
-  '{"":0},',
-  '{"a":[]},',
-  '[[]],',
-  '1e5,',
-  '-0.0,',
-  'null,',
-  '"\\ud800",',
+  ...['{},', '[],', '1,', '"",', '{"":0},', '{"a":[]},', '[[]],', '1e5,', '-0.0,', 'null,', '"\\ud800",'],
   '{"__proto__":{}},',
 ]
 const ids = ['1', '12345678901234567890', '1e400', '-0.0', '"u"']

@@ -1,9 +1,8 @@
-import type { MessageBatch } from '../../../src/core/message/batch.ts'
-import { readBatch } from '../../../src/core/message/batch.ts'
+import { type MessageBatch, readBatch } from '../../../src/core/message/batch.ts'
 import type { CallType } from '../../../src/core/message/message.ts'
 import { type NormalisedPart, normaliseSome } from '../../../src/core/message/normalise-batch.ts'
 import type { Refusal } from '../../../src/core/message/request-refusal.ts'
-import { epochMs } from '../../../src/core/units.ts'
+import { epochMs } from '../../../src/core/time.ts'
 
 export const receivedAt = epochMs(Date.parse('2026-11-21T12:00:00.000Z'))
 

@@ -6,7 +6,7 @@ import type {
   TrackingRequest,
 } from '../../../src/core/collector/tracking-api.ts'
 import { refusal } from '../../../src/core/message/request-refusal.ts'
-import { Conditions } from '../conditions.ts'
+import { Conditions } from '../awaited-conditions.ts'
 
 /** A tracking API behind the real routes. It records requests and returns scripted responses. */
 export class ScriptedTrackingApi implements TrackingApi {

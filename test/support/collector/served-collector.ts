@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll } from '@jest/globals'
 import { basic, type Fields, post } from '../network/http-bytes.ts'
 import { connect, type WireAnswer } from '../network/raw-http-client.ts'
-import { startCollector } from './cases.ts'
 import { expectAsDocumented } from './openapi.ts'
+import { startCollector } from './raw-request-harness.ts'
 import { RecordingCollector } from './recording-collector.ts'
 
 /** The authentication header of the source `web`. */

@@ -10,7 +10,7 @@ import { configFolder } from './folder.ts'
 const read = (path: string): string => readFileSync(join(checkout, path), 'utf8')
 const accepted = (name: string): string => read(`test/fixtures/config/accepted/${name}`)
 
-/** The environment variables that the texts below use. */
+/** The environment variables that the configurations of the tests refer to. */
 export const environment = {
   ...{ BROKERS: 'a:1', HOST: 'h', N: '6', SECRET: 'new-secret', EMPTY: '', INJECTED: 'x"}, y: [z', SAMPLE: '1' },
   WEBHOOK_URL: 'https://a.example',

@@ -8,29 +8,8 @@ import { type TreeChange, treeChange, treeWith } from './value-mutations.ts'
 const within = fc.nat({ max: 10_000 })
 /** Pieces of text that have a meaning in YAML, or look as if they had one. */
 const pieces = [
-  ...[
-    '[',
-    '{',
-    '}',
-    ']',
-    ':',
-    ': ',
-    '- ',
-    '"',
-    "'",
-    '? ',
-    '|\n',
-    '>',
-    '\t',
-    '\n',
-    '\r',
-    '#',
-    ' #',
-    '~',
-    '%',
-    ', ',
-    '---\n',
-  ],
+  ...['[', '{', '}', ']', ':', ': ', '- ', '"', "'", '? ', '|\n', '>', '\t', '\n', '\r', '#', ' #', '~', '%', ', '],
+  '---\n',
   ...['&a ', '*a', '!!int ', '!', '<<: *a\n', '__proto__: ', 'constructor: ', '${', `\${A`, `\${A:-}`, '$${', '@', '`'],
   ...['\0', '\u2028', '\ufeff', '\ud800', '1e999', '.nan', '.inf', '0x', '-0', '99999999999999999999', '1_000', 'yes'],
 ]

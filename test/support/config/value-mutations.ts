@@ -4,20 +4,8 @@ import fc from 'fast-check'
 
 /** Names with a meaning in JavaScript or YAML, unknown names, and misspelled ones. */
 const names = [
-  ...[
-    '__proto__',
-    'constructor',
-    'prototype',
-    'toString',
-    'hasOwnProperty',
-    '<<',
-    '',
-    ' ',
-    '0',
-    'a.b',
-    '["x"]',
-    'null',
-  ],
+  ...['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', '<<', '', ' ', '0', 'a.b', '["x"]'],
+  'null',
   ...['id', 'url', 'sources', 'destinations', 'webhooks', 'destinationsFrom', 'sharedSecretFile', 'Id', 'writekey'],
 ]
 const values: readonly unknown[] = [
@@ -38,17 +26,8 @@ const values: readonly unknown[] = [
     'true',
     '../../..',
   ],
-  ...[
-    '.',
-    '/dev/zero',
-    'nowhere',
-    'secrets',
-    '\ud800',
-    '__proto__',
-    'http://[::1',
-    'http://127.0.0.1',
-    'https://a:b@c.example',
-  ],
+  ...['.', '/dev/zero', 'nowhere', 'secrets', '\ud800', '__proto__', 'http://[::1', 'http://127.0.0.1'],
+  'https://a:b@c.example',
   ...[[], [[]], {}, [null], { __proto__: null, id: 1 }, [1, 'a'], ['web', 'web'], { url: {} }],
 ]
 

@@ -3,8 +3,9 @@ import { join, resolve } from 'node:path'
 import { parseJson } from '../../../src/core/message/json.ts'
 import type { Message } from '../../../src/core/message/message.ts'
 import { normalise } from '../../../src/core/message/normalise.ts'
-import { epochMs, Secret } from '../../../src/core/units.ts'
-import { messageOf, start } from './deliveries.ts'
+import { Secret } from '../../../src/core/secret.ts'
+import { epochMs } from '../../../src/core/time.ts'
+import { messageOf, start } from '../builders.ts'
 
 /* The README of the folder describes the files and how the signatures were made. */
 const folder = resolve(import.meta.dirname, '../../golden/payloads')

@@ -15,8 +15,9 @@ const withoutCodeSpans = (text: string): string =>
   text.replaceAll(/`[^`\n]+`/g, span => span.replaceAll(/[^\s`]/g, '_'))
 
 /**
- * A Markdown page without examples, code spans and link targets, and without the tables of
- * published runs: their texts are strings of `test/tools`, as they were at the time of the run.
+ * A Markdown page without examples, code spans, link targets and the blocks that a tool writes
+ * (`<!-- name -->`). The texts of these blocks are strings of the tool's code, and the table of an
+ * old run keeps the wording of its time.
  */
 export const proseOfPage = (text: string): string =>
   withoutCodeSpans(

@@ -19,7 +19,7 @@ export interface Case {
 
 interface Language {
   readonly name: string
-  /** The files into which the example is written. */
+  /** The files with the example: content by name. None for Java, where `program` includes it. */
   readonly files: Readonly<Record<string, string>>
   /** The program in `test/fixtures/signatures` that verifies one case per line. */
   readonly program: string

@@ -11,10 +11,6 @@ export interface UnclearWord {
   /** What to write instead. */
   readonly instead: string
   readonly why: string
-  /** An example that has the word. */
-  readonly bad: string
-  /** A similar text that is permitted. */
-  readonly good: string
   /** Files that may have it, each with the reason. */
   readonly except?: Readonly<Record<string, string>>
 }
@@ -32,182 +28,80 @@ const namesOfFigures = {
 }
 
 export const unclearWords: readonly UnclearWord[] = [
-  {
-    pattern: /\b(whoever|whosoever)\b/,
-    instead: 'the role or the component',
-    why: vague,
-    bad: 'Whoever waits gets the error.',
-    good: 'The caller that waits gets the error, however late.',
-  },
+  { pattern: /\b(whoever|whosoever)\b/, instead: 'the role or the component', why: vague },
   {
     pattern: /\btold\b/,
     instead: '"gets", "receives" or "is notified", or an active sentence with "reports"',
     why: vague,
-    bad: 'The endpoint is told of the change.',
-    good: 'The endpoint receives the change.',
   },
-  {
-    pattern: /\b(tells?|heard|hears?) of\b/,
-    instead: '"reports", "names" or "contact"',
-    why: idiom,
-    bad: 'The line tells of a loss.',
-    good: 'The line tells the operator which offset was lost.',
-  },
+  { pattern: /\b(tells?|heard|hears?) of\b/, instead: '"reports", "names" or "contact"', why: idiom },
   {
     pattern: /\b(takes?|taken|took|taking) up\b(?! to\b)/,
     instead: '"admitted", "applied" or "started"',
     why: ownWord,
-    bad: 'The record was taken up.',
-    good: 'The record was admitted, which takes up to 5 s.',
   },
   {
     pattern: /\bgiven up\b/,
     instead: '"dead-lettered" for a delivery, "revoked" for a partition, "ended" for a wait',
     why: ownWord,
-    bad: 'The delivery was given up.',
-    good: 'kafkajs would give up after two seconds.',
   },
   {
     pattern: /\b(puts?|putting) (it |them )?back\b/,
     instead: '"replayed" for a dead letter, "returned" for a value',
     why: ownWord,
-    bad: 'The operator put them back.',
-    good: 'The operator replayed them.',
   },
-  {
-    pattern: /\b(puts?|putting) (it |them )?off\b/,
-    instead: '"deferred"',
-    why: ownWord,
-    bad: 'The delivery is put off.',
-    good: 'The delivery is deferred and written to a retry topic.',
-  },
+  { pattern: /\b(puts?|putting) (it |them )?off\b/, instead: '"deferred"', why: ownWord },
   {
     pattern: /\bpark(s|ed|ing)?\b/,
     instead: '"deferred", or "waiting in a retry topic" after an attempt',
     why: ownWord,
-    bad: 'A parked record is due later.',
-    good: 'A deferred record is due later.',
     except: namesOfFigures,
   },
-  {
-    pattern: /\bmove(s|d)? on\b/,
-    instead: '"deferred", or "continues with"',
-    why: ownWord,
-    bad: 'The record was moved on.',
-    good: 'The record was moved to a retry topic.',
-  },
+  { pattern: /\bmove(s|d)? on\b/, instead: '"deferred", or "continues with"', why: ownWord },
   {
     pattern: /\bso (many|long)\b(?!,?( \w+)? (that|as)\b)/,
     instead: 'the number with its unit, or "this many", "for this time"',
     why: 'a placeholder for a number that the text does not name',
-    bad: 'Resolves after so many messages.',
-    good: 'The interval is so long that values are stale. It waits as long as needed.',
   },
-  {
-    pattern: /\bany more\b/,
-    instead: '"no longer", or "further" for an amount',
-    why: 'read as an amount first',
-    bad: 'It does not count any more.',
-    good: 'It no longer counts. Many more follow.',
-  },
-  {
-    pattern: /\bof ours\b/,
-    instead: '"of Hookline", or the name of the component',
-    why: vague,
-    bad: 'A schema of ours.',
-    good: 'A schema of Hookline, one of hours.',
-  },
-  {
-    pattern: /\bmeanwhile\b/,
-    instead: '"while" with the name of what happens',
-    why: 'the time is not named',
-    bad: 'Retries wait meanwhile.',
-    good: 'Retries wait while the secret changes.',
-  },
-  {
-    pattern: /\b(gets?|goes|go|went|gone) on\b/,
-    instead: '"continues", "proceeds" or "happens"',
-    why: idiom,
-    bad: 'Then the script goes on.',
-    good: 'Then the script continues; it goes only as far as needed.',
-  },
-  {
-    pattern: /\bstands\b(?! (for|still)\b)/,
-    instead: '"is"',
-    why: idiom,
-    bad: 'The name stands before the value.',
-    good: 'A space stands for white space.',
-  },
+  { pattern: /\bany more\b/, instead: '"no longer", or "further" for an amount', why: 'read as an amount first' },
+  { pattern: /\bof ours\b/, instead: '"of Hookline", or the name of the component', why: vague },
+  { pattern: /\bmeanwhile\b/, instead: '"while" with the name of what happens', why: 'the time is not named' },
+  { pattern: /\b(gets?|goes|go|went|gone) on\b/, instead: '"continues", "proceeds" or "happens"', why: idiom },
+  { pattern: /\bstands\b(?! (for|still)\b)/, instead: '"is"', why: idiom },
   {
     pattern: /(?<!\bthere )\b(is|are|was|were) no (?!longer\b|more\b|less\b|later\b|earlier\b)/,
     instead: '"is not a" or "does not"',
     why: 'a negated noun where English negates the verb',
-    bad: 'A deferral is no attempt.',
-    good: 'There is no attempt. It is no longer connected.',
   },
-  {
-    pattern: /\bmend(s|ed|ing)?\b/,
-    instead: '"corrects", "repairs" or "fixes"',
-    why: 'not used of software',
-    bad: 'The next sync mends it.',
-    good: 'The next sync corrects what it recommends.',
-  },
-  {
-    pattern: /\b(looks|looked|looking) on\b/,
-    instead: '"observes" or "reads"',
-    why: idiom,
-    bad: 'A test looks on.',
-    good: 'A test looks at the log.',
-  },
-  {
-    pattern: /\b(have|has|had) to hold\b/,
-    instead: '"must be true"',
-    why: idiom,
-    bad: 'What has to hold of a pod.',
-    good: 'The rules for a pod, which must hold a lease.',
-  },
-  {
-    pattern: /\bat once\b/,
-    instead: '"immediately" or "concurrently"',
-    why: 'two meanings',
-    bad: 'All requests fail at once.',
-    good: 'All requests fail immediately, at least once.',
-  },
+  { pattern: /\bmend(s|ed|ing)?\b/, instead: '"corrects", "repairs" or "fixes"', why: 'not used of software' },
+  { pattern: /\b(looks|looked|looking) on\b/, instead: '"observes" or "reads"', why: idiom },
+  { pattern: /\b(have|has|had) to hold\b/, instead: '"must be true"', why: idiom },
+  { pattern: /\bat once\b/, instead: '"immediately" or "concurrently"', why: 'two meanings' },
   {
     pattern: /(?<!\bno )\bsuch\b(?! as\b)|\bas such\b/,
     instead: '"this", "these", or the name of the thing',
     why: 'the reader has to look for what it refers to',
-    bad: 'A change of such a file counts.',
-    good: 'There is no such path, as for codes such as 404.',
   },
   {
     pattern: /\b(the|its|their|what is) (most|least) (that|which|it|they|a|an|one|\d)\b/,
     instead: '"the maximum" or "the minimum"',
     why: 'an adverb for a limit',
-    bad: 'The most that was reserved.',
-    good: 'The maximum, at most 3. The most recent one. Most of them.',
   },
   {
     pattern: /\b(possible|different|two|three|four|its|their) ends\b/,
     instead: '"results" or "outcomes"',
     why: ownWord,
-    bad: 'A delivery has two ends.',
-    good: 'A delivery has two results, seen from both ends of the link; the call ends.',
   },
   {
     pattern:
       /\b(process|processes|component|topics?|partitions?|destinations?|brokers?|endpoints?|webhooks?|files?|messages?|consumers?) who\b/,
     instead: '"that"',
     why: '"who" is for people',
-    bad: 'The process who owns it.',
-    good: 'The process that owns it; a user who has two keys.',
   },
   {
     pattern: /(?:(?<=[¦.:;])|(?<=[¦.:;] ))what (is|was) (?!wrong\b|missing\b|[^.¦]*\?)/,
     instead: 'the noun: "unread records" for "what was not read"',
     why: 'the sentence begins with a clause in the place of a noun',
-    bad: '. What is on the topic and was not read.',
-    good: '. What is the limit? The page says what is wrong.',
   },
 ]
 

@@ -25,8 +25,8 @@ export default async function startInfrastructure(): Promise<void> {
 }
 
 /**
- * Sets variables and returns a function that removes them. Without the removal, the next run in
- * watch mode would use this run's broker as one that the user started.
+ * Sets variables and returns a function that restores the earlier values. Otherwise the next run in
+ * watch mode would treat this run's broker as one that the user started.
  */
 function setEnvironment(variables: Readonly<Record<string, string>>): () => void {
   const before = Object.keys(variables).map(name => [name, process.env[name]] as const)

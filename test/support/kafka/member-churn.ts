@@ -1,8 +1,8 @@
 import { systemClock } from '../../../src/adapters/clock/clock.ts'
 import { createConsumer } from '../../../src/adapters/kafka/group/consumer.ts'
 import { createKafka } from '../../../src/adapters/kafka/kafkajs/client.ts'
-import { durationMs } from '../../../src/core/units.ts'
-import { type Load, startLoad } from '../process/background-work.ts'
+import { durationMs } from '../../../src/core/time.ts'
+import { type Load, startLoad } from '../process/repeated-load.ts'
 import { silent } from '../telemetry/silent-logger.ts'
 
 /**

@@ -11,7 +11,7 @@ import type {
   RecordHeaders,
   UnreadBatch,
 } from '../../../src/core/ports.ts'
-import { type DurationMs, durationMs } from '../../../src/core/units.ts'
+import { type DurationMs, durationMs } from '../../../src/core/time.ts'
 import { MemoryFollower } from './memory-follower.ts'
 
 /**
@@ -127,7 +127,7 @@ export class MemoryLog {
     return hasAnswered || handedOver.includes(true)
   }
 
-  /** Only acknowledges writes. */
+  /** Acknowledges writes, but delivers no records. Returns true when there was a write. */
   answer(): boolean {
     const answers = this.#answers.splice(0)
     for (const answer of answers) answer()

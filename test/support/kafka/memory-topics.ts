@@ -1,6 +1,6 @@
 import { partitionFor } from '../../../src/core/message/event.ts'
 import type { LogProducer, LogRecord, OutgoingRecord, TopicReader } from '../../../src/core/ports.ts'
-import type { EpochMs } from '../../../src/core/units.ts'
+import type { EpochMs } from '../../../src/core/time.ts'
 
 interface Pending {
   readonly topic: string

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import type { KafkaTransportOptions } from '../../../packages/client-kafka/src/kafka-transport-options.ts'
-import { subjectOf } from '../../../src/adapters/avro/confluent-codec.ts'
 import { createEventCodec, eventSchema } from '../../../src/adapters/avro/event-codec.ts'
+import { subjectOf } from '../../../src/adapters/avro/own-schemas.ts'
 import { createRegistry } from '../../../src/adapters/avro/schema-registry.ts'
 import { systemClock as clock } from '../../../src/adapters/clock/clock.ts'
 import { createKafka } from '../../../src/adapters/kafka/kafkajs/client.ts'
 import { createAdmin } from '../../../src/adapters/kafka/log/admin.ts'
 import { createReader } from '../../../src/adapters/kafka/log/reader.ts'
 import type { Event } from '../../../src/core/message/event.ts'
-import { epochMs } from '../../../src/core/units.ts'
+import { epochMs } from '../../../src/core/time.ts'
 import { silent } from '../telemetry/silent-logger.ts'
 
 /** A separate events topic on a real broker and registry, without services. */

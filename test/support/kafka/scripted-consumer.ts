@@ -1,5 +1,5 @@
 import type { LogConsumer, LogConsumerHandlers, LogRecord, Position, TopicPartition } from '../../../src/core/ports.ts'
-import { type DurationMs, durationMs } from '../../../src/core/units.ts'
+import { type DurationMs, durationMs } from '../../../src/core/time.ts'
 import type { Admission } from '../../../src/services/partitions/partitions.ts'
 
 export const partition: TopicPartition = { topic: 'hookline.retry.10s', partition: 3 }
@@ -101,7 +101,7 @@ export class ScriptedConsumer implements LogConsumer {
   }
 }
 
-/** Prefetches up to the limits and admits no record. */
+/** Prefetches up to the higher limits and admits no record. */
 export const noAdmission: Admission = {
   prefetchesDeeper: () => true,
   assigned: () => undefined,

@@ -1,5 +1,5 @@
 import net, { type Socket } from 'node:net'
-import { Conditions } from '../conditions.ts'
+import { Conditions } from '../awaited-conditions.ts'
 
 /** A response as received. */
 export interface WireAnswer {

@@ -187,7 +187,7 @@ function spoilt(fateOf: (bytes: number) => Fate, untilChanged: () => Promise<voi
   }
   return new Transform({
     transform(chunk: Buffer, _encoding, done: TransformCallback) {
-      // The connection can be closed when the chunk is due.
+      // The connection may have been closed before the chunk is due.
       pass(chunk, () => void (this.destroyed || this.push(chunk))).then(() => done(), done)
     },
     // A link that passes no bytes passes no FIN either.

@@ -1,4 +1,4 @@
-import type { AdminClients } from '../../../src/app/admin-clients.ts'
+import type { CommandClients } from '../../../src/app/command-clients.ts'
 import { type AudienceInput, inputUser } from '../../../src/core/audience/input.ts'
 import type { Membership } from '../../../src/core/audience/membership.ts'
 import {
@@ -8,17 +8,19 @@ import {
   toMembershipRecord,
   toWatermarkRecord,
   watermarkKey,
-} from '../../../src/core/audience/record.ts'
-import { emptyWatermark, type SyncId, syncId } from '../../../src/core/audience/sync-watermark.ts'
+} from '../../../src/core/audience/membership-record.ts'
+import { type SyncId, syncId } from '../../../src/core/audience/sync-id.ts'
+import { emptyWatermark } from '../../../src/core/audience/sync-watermark.ts'
 import {
   decodeSuppressions,
   defaultSuppressionRetention,
   type UserSuppressions,
 } from '../../../src/core/deletion/suppressions.ts'
 import { type Event, partitionFor } from '../../../src/core/message/event.ts'
+import type { JsonText } from '../../../src/core/message/json-text.ts'
 import type { LogRecord, TopicReader } from '../../../src/core/ports.ts'
+import { epochMs } from '../../../src/core/time.ts'
 import { topicNames } from '../../../src/core/topics.ts'
-import { epochMs, type JsonText } from '../../../src/core/units.ts'
 import { createSuppressionList } from '../../../src/services/deletion/suppression-list.ts'
 import { JsonEventCodec, JsonValueCodec } from '../kafka/json-codec.ts'
 import { MemoryLog } from '../kafka/memory-log.ts'
@@ -41,7 +43,7 @@ export class OperatorHarness {
   /** Number of connections to Kafka that were not closed. */
   open = 0
 
-  access(): AdminClients {
+  access(): CommandClients {
     this.open++
     const producer = this.log.producer()
     const ends = async (topic: string): Promise<readonly number[]> => this.#ends(topic)

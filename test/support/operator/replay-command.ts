@@ -3,8 +3,8 @@ import { type ReplayAccess, replayCommand } from '../../../src/app/commands/repl
 import type { OutgoingRecord } from '../../../src/core/ports.ts'
 import { configFolder } from '../config/folder.ts'
 import { MemoryTopicsProducer, whileWriting } from '../kafka/memory-topics.ts'
-import { runCommand } from '../process/command-io.ts'
-import { ReplayHarness } from './replays.ts'
+import { runCommand } from '../process/in-process-command.ts'
+import { ReplayHarness } from './replay-harness.ts'
 
 const folder = await configFolder({
   'hookline.yaml': `

@@ -1,4 +1,4 @@
-import { syncId } from '../../../src/core/audience/sync-watermark.ts'
+import { syncId } from '../../../src/core/audience/sync-id.ts'
 import { type Refusal, refusal } from '../../../src/core/message/request-refusal.ts'
 import {
   type DeletionAnswer,
@@ -9,9 +9,9 @@ import {
   UploadCutShort,
 } from '../../../src/core/operator/operator-api.ts'
 import { createFindOperatorKey } from '../../../src/core/operator/operator-keys.ts'
-import type { TraceContext } from '../../../src/core/trace/tracer.ts'
-import { Secret } from '../../../src/core/units.ts'
-import { Conditions } from '../conditions.ts'
+import { Secret } from '../../../src/core/secret.ts'
+import type { TraceContext } from '../../../src/core/trace/context.ts'
+import { Conditions } from '../awaited-conditions.ts'
 
 export const operatorKey = 'operator-key'
 export const readKey = 'read-key'

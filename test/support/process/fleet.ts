@@ -2,10 +2,11 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { RunningService } from '../../../deploy/tools/local/service-process.ts'
 import { systemClock as clock } from '../../../src/adapters/clock/clock.ts'
 import type { OutgoingRecord } from '../../../src/core/ports.ts'
-import { trackMessage } from '../collector/messages.ts'
+import { trackMessage } from '../collector/track-message.ts'
 import { type AdminClient, type CommittedPosition, createAdminClient, until } from '../kafka/admin.ts'
 import { RecordedDeliveries } from '../webhook/recorded-deliveries.ts'
-import { type Observed, partitionOf, partitions, progressFaults } from './fleet-findings.ts'
+import { type Observed, progressFaults } from './delivery-findings.ts'
+import { partitionOf, partitions } from './numbered-messages.ts'
 import { startInstallation, type TestInstallation } from './test-installation.ts'
 
 /** The load: 500 records per second. */
@@ -143,7 +144,10 @@ export class Fleet {
     return Promise.all(this.processes.map(({ service }) => service.stop()))
   }
 
-  /** Errors in the committed positions from the start until now, checked ten times per second. */
+  /**
+   * Ends the check of the committed positions, which runs ten times per second from the start.
+   * Resolves with the errors that it found.
+   */
   progressFaults(): Promise<readonly string[]> {
     this.#watchEnd.abort()
     return this.#watching

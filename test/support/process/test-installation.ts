@@ -12,7 +12,7 @@ import { createProducer } from '../../../src/adapters/kafka/producer/producer.ts
 import { type Event, keyOf } from '../../../src/core/message/event.ts'
 import type { EventCodec, LogProducer, LogRecord, OutgoingRecord } from '../../../src/core/ports.ts'
 import { type TopicNames, topicNames } from '../../../src/core/topics.ts'
-import { trackMessage } from '../collector/messages.ts'
+import { trackMessage } from '../collector/track-message.ts'
 import { silent } from '../telemetry/silent-logger.ts'
 
 /**

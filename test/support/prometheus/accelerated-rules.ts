@@ -3,9 +3,9 @@ import type { Rule } from './rules.ts'
 /** Length of an accelerated minute in seconds. */
 const minute = 1
 /**
- * Maximum seconds of a window. A window must empty again while a test waits; three days would take
- * more than an hour. The maximum exceeds the 60 s of an hour, so that longer windows stay longer
- * than an hour's window.
+ * Maximum length of an accelerated window, in seconds. A test waits until a window is empty again,
+ * and a window of three days would still take more than an hour. An accelerated hour has 60 s. The
+ * maximum is above that, so that longer windows remain longer than an hour's.
  */
 const longest = 75
 

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { Conditions } from '../conditions.ts'
+import { Conditions } from '../awaited-conditions.ts'
 import { accelerate } from './accelerated-rules.ts'
 import { alerts, nameOf } from './rules.ts'
 import type { ActiveAlert, LivePrometheus } from './server.ts'
@@ -48,7 +48,10 @@ export class AlertWatch {
     return this.#active.some(active => active.state === 'firing' && isSought(active, sought))
   }
 
-  /** Rejects with the known alerts after the time limit. */
+  /**
+   * Resolves when the alert fires. Rejects after the time limit; the message lists the active
+   * alerts of the same name.
+   */
   async untilFires(sought: Sought): Promise<void> {
     await this.#until(() => this.fires(sought), sought, 'does not fire')
   }

@@ -27,7 +27,7 @@ export const testedAlerts = readdirSync(ruleTestsDirectory).map(file => file.rep
 
 export const nameOf = ({ record, alert }: Rule): string => record ?? alert ?? ''
 
-/** The recording rules that an expression needs, directly or through others. */
+/** The recording rules that an expression needs, directly or through one other rule. */
 export function neededBy(expr: string): readonly Rule[] {
   return recordings.filter(
     ({ record = '' }) =>

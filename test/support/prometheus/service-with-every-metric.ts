@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { freePorts } from '../../../deploy/tools/local/ports.ts'
 import { selfSigned } from '../network/certificates.ts'
 import { startInstallation, trackEvents } from '../process/test-installation.ts'
-import { Ledger } from '../webhook/ledger.ts'
+import { RecordingReceiver } from '../webhook/recording-receiver.ts'
 
 /** A service with endpoints of every kind and a small load that uses every metric. */
 export interface ObservedService {
@@ -20,18 +20,18 @@ type Endpoint = keyof typeof answers
 /** The endpoints that get all messages of the source `web`. */
 const onEverything: readonly Endpoint[] = ['well', 'gone', 'fails', 'untrusted']
 
-async function startEndpoints(): Promise<ReadonlyMap<string, Ledger>> {
+async function startEndpoints(): Promise<ReadonlyMap<string, RecordingReceiver>> {
   const tls = selfSigned()
   const started = Object.entries(answers).map(async ([id, own]) => {
-    const ledger = await Ledger.started({ answers: [...own], ...(id === 'untrusted' && { tls }) })
-    return [id, ledger] as const
+    const receiver = await RecordingReceiver.started({ answers: [...own], ...(id === 'untrusted' && { tls }) })
+    return [id, receiver] as const
   })
   return new Map(await Promise.all(started))
 }
 
 export async function startObserved(): Promise<ObservedService> {
   const endpoints = await startEndpoints()
-  const closeEndpoints = (): Promise<unknown> => Promise.all([...endpoints.values()].map(ledger => ledger.close()))
+  const closeEndpoints = (): Promise<unknown> => Promise.all([...endpoints.values()].map(receiver => receiver.close()))
   const target = `127.0.0.1:${await freePorts(1)}`
   const urlOf = (id: Endpoint): string => endpoints.get(id)?.url ?? ''
   const destination = (id: string, endpoint: Endpoint, more: object = {}): object => ({

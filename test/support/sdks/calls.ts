@@ -27,8 +27,8 @@ const anything = {
 }
 
 /**
- * One call of each type, a second track of an anonymous user, and a call with a past timestamp and
- * a context.
+ * One call of each type, and another track, of an anonymous user. The first track has a past
+ * timestamp, a context and integrations.
  */
 export const calls: readonly Call[] = [
   { type: 'identify', userId: 'u-1', traits: { email: 'ada@example.com', 'plan name': 'pro', ...anything } },

@@ -22,7 +22,7 @@ export const sdks: readonly Sdk[] = [
   { name: '@segment/analytics-next', addsTo: ['page', 'integrations'] },
 ]
 
-const main = new URL('drive.ts', import.meta.url).pathname
+const main = new URL('sdk-process.ts', import.meta.url).pathname
 
 /** Runs an SDK in its own process. Resolves with its calls when all are sent. */
 export async function runSdk(name: string, { url, writeKey }: Place): Promise<readonly Call[]> {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { json } from 'node:stream/consumers'
-import { Conditions } from '../conditions.ts'
+import { Conditions } from '../awaited-conditions.ts'
 import { HttpEndpoint } from '../network/http-endpoint.ts'
 
 /** A span in OTLP/JSON, with its attributes as one object. */

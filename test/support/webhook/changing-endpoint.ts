@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
-import { Conditions } from '../conditions.ts'
+import { Conditions } from '../awaited-conditions.ts'
 import { HttpEndpoint, type ServerTls } from '../network/http-endpoint.ts'
 
 /** A customer's endpoint that succeeds until a test changes its responses. */

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { Conditions } from '../conditions.ts'
+import { Conditions } from '../awaited-conditions.ts'
 import { HttpEndpoint } from '../network/http-endpoint.ts'
 
 /** A received request. Times are milliseconds of one monotonic clock. */

@@ -6,8 +6,8 @@ import type { LogProducer, OutgoingRecord } from '../../../src/core/ports.ts'
 const mostWaiting = 20_000
 
 /**
- * Writes records. `one` waits while too many are unacknowledged; `all` waits until none is. After a
- * wait, both reject if Kafka refused a record.
+ * Writes records. `one` waits while too many are unacknowledged; `all` waits until none is. After
+ * Kafka has refused a record, every wait ends with an error.
  */
 export function createAppend(producer: LogProducer, topic: string) {
   let waiting = 0

@@ -1,12 +1,12 @@
 import type { Finding } from './bounds.ts'
-import { type Drain, drain } from './drain.ts'
+import { type Drain, drain } from './drain-topic.ts'
 import type { Forwarder } from './forwarders/forwarder.ts'
 import { createInstallation, type Installation } from './installation.ts'
 import { type Profiled, profileOf } from './profile-summary.ts'
 import type { Bench, Figures, Outcome } from './rows/row.ts'
 import { median } from './statistics.ts'
 
-/** Forwarders that deliver the same events one after the other. */
+/** A comparison: the forwarders run one after the other, and each delivers the same events. */
 export interface Race {
   readonly forwarders: readonly Forwarder[]
   /** Number of events. */

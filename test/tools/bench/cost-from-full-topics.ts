@@ -1,9 +1,9 @@
-import { cheapestOf, growthOf, printDrain, type Round } from './cost-growth.ts'
+import { cheapestOf, costByStepWithProfiles, printDrain, type Round } from './cost-by-step.ts'
+import { type Contender, drainInTurns } from './drain-in-turns.ts'
 import type { Target } from './forwarders/forwarder.ts'
 import { hooklineForwarder } from './forwarders/hookline.ts'
 import { createInstallation, type Installation, type InstallationOptions } from './installation.ts'
 import { type Bench, type Outcome, scaled } from './rows/row.ts'
-import { type Contender, drainInTurns } from './turns.ts'
 
 /** One value of the parameter that a row varies, for example the number of destinations. */
 export interface Size {
@@ -47,5 +47,5 @@ export async function fullTopicsOutcome(bench: Bench, sizes: readonly Size[]): P
       rounds.push(round)
     }
   for (const { job } of Object.values(contenders)) await job.installation.close()
-  return growthOf(forwarder.name, sizes, rounds)
+  return costByStepWithProfiles(forwarder.name, sizes, rounds)
 }

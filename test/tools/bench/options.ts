@@ -1,23 +1,8 @@
 import { parsePeer } from './forwarders/peer.ts'
 
 export const rowNames = [
-  'delivery',
-  'peers',
-  'memory',
-  'live',
-  'isolation',
-  'start',
-  'crash',
-  'retries',
-  'outage',
-  'idle',
-  'client',
-  'collector',
-  'audiences',
-  'destinations',
-  'backlog',
-  'partitions',
-  'processes',
+  ...['delivery', 'peers', 'memory', 'live', 'isolation', 'start', 'crash', 'retries', 'outage', 'idle', 'client'],
+  ...['collector', 'audiences', 'destinations', 'backlog', 'partitions', 'processes'],
 ] as const
 export type RowName = (typeof rowNames)[number]
 

@@ -46,7 +46,10 @@ export function bound(value: Bound | undefined): string {
   return 'atLeast' in value ? `≥ ${shown(value.atLeast)}` : `≤ ${shown(value.atMost)}`
 }
 
-/** Formats a number: with three significant digits below 100, otherwise as a whole number. */
+/**
+ * Formats a number: with three significant digits below 100, otherwise as a whole number. Infinity
+ * becomes `never`, and NaN becomes `-`.
+ */
 export function shown(value: number): string {
   if (!Number.isFinite(value)) return value > 0 ? 'never' : '-'
   if (Number.isInteger(value) || Math.abs(value) >= 100) return Math.round(value).toLocaleString('en-US')

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { startBroker } from '../../../deploy/tools/local/broker.ts'
 import { findOrStartRegistry } from '../../../deploy/tools/local/infrastructure.ts'
 import { freePorts } from '../../../deploy/tools/local/ports.ts'
-import type { Pinning } from './pinning.ts'
+import type { Pinning } from './cpu-pinning.ts'
 import { type Receiver, startReceiver } from './receiver/receiver.ts'
 
 /** Environment of every measurement: broker, registry, receiver. */

@@ -15,8 +15,8 @@ export async function useTopics(
   { brokers, producer }: { readonly brokers: readonly string[]; readonly producer: LogProducer },
   topics: readonly { readonly name: string; readonly partitions: number }[],
 ): Promise<void> {
-  // The first batch exceeds this number of bytes, so the broker adds the index entry with the
-  // second one.
+  // The first batch exceeds the number of bytes between two index entries, so the broker adds an
+  // entry with the second batch.
   for (const _ of ['bytes', 'entry'])
     for (const { name, partitions } of topics) {
       const append = createAppend(producer, name)

@@ -17,10 +17,7 @@ export interface AttemptEvidence {
   /** Waits before the 2nd, 3rd, … attempt, in milliseconds. */
   readonly schedule: readonly number[]
   readonly limits: AttemptLimits
-  /**
-   * Factor on time limits. A slow machine may also record the end of a request later than its
-   * caller.
-   */
+  /** Factor on time limits and tolerances, for a busy machine. */
   readonly patience: number
 }
 
@@ -71,8 +68,8 @@ interface Retry {
 }
 
 /**
- * Time for repeating a request on a new connection. Hookline does that once, immediately, when a
- * reused connection is reset before any part of a response.
+ * Time limit for the repetition of a request on a new connection. Hookline repeats a request once,
+ * immediately, when a reused connection is reset before any part of a response.
  */
 const repeatWithinMs = 250
 
@@ -110,9 +107,9 @@ const inWords = ({ id, number, late }: Retry): string =>
 const seconds = (ms: number): string => (ms / 1_000).toFixed(2)
 
 /**
- * Maximum number of concurrent requests. A request without an end counts from its beginning. When
- * the caller has timed out, its next request may arrive before the endpoint sees the end of the
- * previous one.
+ * Maximum number of concurrent requests. A request without an end stays in progress. When the
+ * caller has timed out, its next request may arrive before the endpoint sees the end of the
+ * previous one. So a request without a response counts as ended `lateMs` earlier.
  */
 function maxConcurrentOf(calls: readonly Call[], lateMs: number): number {
   const steps = calls

@@ -2,17 +2,20 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { users } from '../../support/audience/installation.ts'
 import { judgeAudience } from './audience-verdict.ts'
 import { type AudienceWorld, openAudienceWorld } from './audience-world.ts'
-import { stepsBack } from './commit-log.ts'
 import { type ProbesSeen, startKubelet } from './kubelet.ts'
+import { stepsBack } from './offset-commits.ts'
 import { placesOf, uncommitted } from './records-after-run.ts'
-import { giveUpMs, type Row, type RunOptions, rejection, started, stopAll } from './run.ts'
 import type { AudienceFault, AudienceScenario } from './scenario.ts'
+import { giveUpMs, type Row, type RunOptions, rejection, started, stopAll } from './scenario-run.ts'
 import { type Chance, createChance } from './seeded-random.ts'
 
 interface List {
   readonly name: string
   readonly members: readonly string[]
-  /** Number of messages that each destination has got when it has the whole list. */
+  /**
+   * Number of messages, since the start of the run, that each destination has got when it has the
+   * whole list.
+   */
   readonly upTo: number
   /** Faults while the destinations get this list. */
   readonly faults: readonly AudienceFault[]
@@ -138,8 +141,8 @@ async function expose(run: Run, { processes }: AudienceScenario, lists: readonly
 
 /**
  * Syncs a list and injects its faults while the destinations get it. Resolves with the milliseconds
- * until every destination has the list, from the last fault or from the end of the upload if that
- * is later; null when this took too long.
+ * from the end of the last fault or of the upload, whichever is later, until every destination has
+ * the list; null when this took too long.
  */
 async function syncedAfter(run: Run, { members, upTo, faults }: List, before: number): Promise<number | null> {
   const { world, chance, patience } = run

@@ -1,9 +1,9 @@
 import type { Standings } from './audience-world.ts'
 import { some } from './check-result.ts'
-import { inProgressOfOne } from './duplicates.ts'
+import type { Findings } from './delivery-verdict.ts'
+import { inProgressOfOne } from './duplicate-causes.ts'
 import { failuresOfProbes, type ProbesSeen } from './kubelet.ts'
 import type { AudienceScenario } from './scenario.ts'
-import type { Findings } from './verdict.ts'
 
 /** Messages that one destination got, as its endpoint recorded them. */
 export interface ReceivedMessages {
@@ -24,7 +24,10 @@ export interface AudienceEvidence {
   readonly patience: number
   /** Members of the last list. */
   readonly expectedMembers: ReadonlySet<string>
-  /** Number of changes between all lists: the number of messages that each destination must get. */
+  /**
+   * Sum of the changes that each list makes to the previous one: the number of messages that each
+   * destination must get. All members of the first list count.
+   */
   readonly changes: number
   readonly received: readonly ReceivedMessages[]
   /**

@@ -1,11 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ClusterNode } from '../../../deploy/tools/local/cluster.ts'
-import { allPartitions, bringBack, onPartitions } from './process-and-link-faults.ts'
-import type { Fault } from './scenario.ts'
+import { allPartitions, onPartitions } from './recovery.ts'
+import type { Fault, Hit } from './scenario.ts'
 import type { World } from './world.ts'
 
 /** Time limit for a broker with a full disk to stop. A broker without writes needs longer. */
 const endsMs = 20_000
+/** Time limit for a killed broker to catch up. */
+const catchUpMs = 60_000
 /** Time limit for the partitions to get their new leaders. */
 const moveMs = 60_000
 /**
@@ -23,6 +25,69 @@ async function anyLeader({ view, installation, chance, cluster }: World) {
   const hit = leaders.flatMap(([partition, { node }]) => (node === id ? [partition] : []))
   return { index: cluster.nodes.findIndex(node => node.id === id), id, hit }
 }
+
+/**
+ * Kills a random leader of the events topic with SIGKILL. The broker is started again when others
+ * lead its partitions.
+ */
+export const killLeader: Fault = {
+  name: 'leader killed',
+  async inject(world) {
+    const { id, hit } = await anyLeader(world)
+    return killNode(world, id, hit)
+  },
+}
+
+/** Kills the group coordinator with SIGKILL. */
+export const killCoordinator: Fault = {
+  name: 'coordinator killed',
+  inject: async world =>
+    killNode(world, await world.view.coordinator(world.installation.topics.dispatcherGroup), allPartitions),
+}
+
+async function killNode(world: World, id: number, hit: readonly number[]): Promise<Hit> {
+  const node = world.cluster.nodes.find(each => each.id === id)
+  if (node === undefined) throw new Error(`there is no broker ${id}`)
+  const at = now()
+  await node.kill()
+  return { what: `broker ${id}`, at, recovery: onPartitions(hit, at), heal: () => bringBack(world, node) }
+}
+
+/**
+ * Starts the broker and waits until every replica is in sync. Otherwise the next fault would be the
+ * loss of two of three brokers. Resolves with a problem when this takes too long.
+ */
+export async function bringBack(
+  { view, cluster, installation, patience }: World,
+  node: ClusterNode,
+): Promise<string[]> {
+  await node.start()
+  const deadline = now() + catchUpMs * patience
+  const isWhole = async (topic: string): Promise<boolean> => {
+    const leaders = await view.leaders(topic).catch(() => new Map<number, { inSync: number }>())
+    return leaders.size > 0 && [...leaders.values()].every(({ inSync }) => inSync === cluster.nodes.length)
+  }
+  for (;;) {
+    if ((await isWhole(installation.topics.events)) && (await isWhole('__consumer_offsets'))) return []
+    if (now() > deadline) return [`broker ${node.id} did not catch up`]
+    await delay(200)
+  }
+}
+
+/**
+ * Kills all brokers with SIGKILL at the same time, as a power failure does, and starts them after
+ * `seconds`.
+ */
+export const killBrokers = (seconds: number): Fault => ({
+  name: `all brokers killed${seconds > 0 ? ` for ${seconds} s` : ''}`,
+  async inject({ cluster }) {
+    const at = now()
+    await Promise.all(cluster.nodes.map(node => node.kill()))
+    await delay(seconds * 1_000)
+    await Promise.all(cluster.nodes.map(node => node.start()))
+    return { what: `${cluster.nodes.length} brokers`, at, recovery: onPartitions(allPartitions, now()) }
+  },
+})
 
 /**
  * Fills the disk of a random leader. A broker that cannot write stops by itself. It is started
@@ -135,7 +200,7 @@ export const moveLeaders: Fault = {
   },
 }
 
-/** The topics that the dispatcher reads and writes. */
+/** The events topic and the retry topics. */
 async function topicsOf({ view, installation: { topics } }: World): Promise<readonly string[]> {
   const all = await view.admin.listTopics()
   const retries = all.filter(name => name.startsWith(topics.events.replace(/events$/, 'retry.')))

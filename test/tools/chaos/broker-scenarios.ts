@@ -1,27 +1,14 @@
-import { fillDisk, fillDisks, isolateLeader, moveLeaders } from './broker-faults.ts'
-import { impairLink, killBrokers, killCoordinator, killLeader } from './process-and-link-faults.ts'
-import type { Scenario } from './scenario.ts'
 import {
-  httpSetup,
-  kafkaOutageLimits,
-  perWebhook,
-  proxiedSetup,
-  replicatedSetup,
-  steady,
-  times,
-  withRetries,
-} from './setups.ts'
-
-/**
- * Returns how many seconds the slow destination needs for its backlog after an outage. While the
- * backlog drains, deliveries move from memory to a retry topic. They may be the last ones to
- * arrive, even if their events are the oldest.
- */
-function drainSeconds(outageSeconds: number): number {
-  const { processes, load } = proxiedSetup
-  const capacity = (processes * perWebhook * 1_000) / withRetries[1].latencyMs
-  return (outageSeconds * load.perSecond) / (capacity - load.perSecond)
-}
+  fillDisk,
+  fillDisks,
+  isolateLeader,
+  killBrokers,
+  killCoordinator,
+  killLeader,
+  moveLeaders,
+} from './broker-faults.ts'
+import type { Scenario } from './scenario.ts'
+import { httpSetup, replicatedSetup, steady, times, withRetries } from './setups.ts'
 
 export const brokerScenarios: readonly Scenario[] = [
   {
@@ -67,91 +54,10 @@ export const brokerScenarios: readonly Scenario[] = [
     shows: 'messages over HTTP, another leader for every partition under load, ten times; retries in progress',
     brokers: 3,
     destinations: withRetries,
-    // One process calls the slow destination 280 times a second while it shares the host's permits.
+    // Less than the 426 requests per second that one process can send to the slow destination.
     load: { perSecond: 200, seconds: 20 },
     faults: times(10, moveLeaders),
     intake: { collectors: 1, limits: { ...steady, acceptedMs: 5_000, answerMs: 5_000, broken: 'none' } },
     limits: { duplicates: 300, bySender: 300, recoveryMs: 10_000, latestMs: 30_000 },
-  },
-]
-
-export const linkScenarios: readonly Scenario[] = [
-  {
-    ...proxiedSetup,
-    name: 'link-delayed',
-    shows: 'every byte between service and broker is 300 ms late for 15 s',
-    faults: [impairLink({ kind: 'delayed', ms: 300 }, 15)],
-  },
-  {
-    ...proxiedSetup,
-    name: 'link-slow',
-    shows: 'each connection to the broker has 20 kB/s for 15 s',
-    faults: [impairLink({ kind: 'slow', bytesPerSecond: 20_000 }, 15)],
-  },
-  {
-    ...proxiedSetup,
-    name: 'link-cut',
-    shows: 'connections to the broker are refused for 10 s',
-    faults: [impairLink({ kind: 'cut' }, 10)],
-  },
-  {
-    ...proxiedSetup,
-    name: 'link-reset',
-    shows: 'every connection to the broker is reset for 5 s, twice',
-    faults: times(2, impairLink({ kind: 'reset' }, 5)),
-  },
-  {
-    ...proxiedSetup,
-    name: 'link-half-open',
-    shows: 'connections to the broker stay open, but no byte passes for 15 s',
-    faults: [impairLink({ kind: 'half-open' }, 15)],
-  },
-  ...[10, 40, 120].map(
-    (seconds): Scenario => ({
-      ...proxiedSetup,
-      name: `partitioned-${seconds}`,
-      shows: `network partition between service and broker for ${seconds} s: no byte passes, and no connection closes`,
-      faults: [impairLink({ kind: 'half-open' }, seconds)],
-      limits: { ...proxiedSetup.limits, latestMs: (seconds + drainSeconds(seconds) + 30) * 1_000 },
-    }),
-  ),
-]
-
-/** Collectors and dispatchers write through proxies: events, and records for retry topics. */
-const writers = {
-  ...httpSetup,
-  behindProxy: true,
-  destinations: withRetries,
-  limits: { duplicates: 4_000, bySender: 4_000, recoveryMs: 30_000, latestMs: 90_000 },
-} as const
-/**
- * Responses are lost for longer than a client waits for one, but the outage is too short for a
- * collector to become not ready.
- */
-const { readiness: _, ...shortOutage } = kafkaOutageLimits
-
-export const answerScenarios: readonly Scenario[] = [
-  {
-    ...writers,
-    name: 'answers-lost',
-    shows:
-      'messages over HTTP; requests reach the broker, but all its responses are lost for 15 s, twice; retries in progress',
-    faults: times(2, impairLink({ kind: 'answers-lost' }, 15)),
-    intake: { collectors: 1, limits: shortOutage },
-  },
-  {
-    ...writers,
-    name: 'answers-late',
-    shows: 'messages over HTTP; every response of the broker is 3 s late for 20 s; retries in progress',
-    faults: [impairLink({ kind: 'answers-late', ms: 3_000 }, 20)],
-    intake: { collectors: 1, limits: { ...steady, answerMs: 12_000, acceptedMs: 5_000, broken: 'none' } },
-  },
-  {
-    ...writers,
-    name: 'answers-torn',
-    shows:
-      'messages over HTTP; each connection to the broker breaks within a response, after 2 kB, for 10 s, twice; retries in progress',
-    faults: times(2, impairLink({ kind: 'answers-torn', bytes: 2_000 }, 10)),
-    intake: { collectors: 1, limits: { ...shortOutage, refusals: 'possible_in_outages' } },
   },
 ]

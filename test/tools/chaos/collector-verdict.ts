@@ -1,13 +1,13 @@
 import type { CollectorsSeen } from './collector-watch.ts'
+import type { Injected } from './delivery-verdict.ts'
 import type { Posted } from './ledger.ts'
-import type { Injected } from './verdict.ts'
 
 /** Limits for collectors. Times are for an otherwise idle machine. */
 export interface IntakeLimits {
   /**
    * Permitted 503 responses.
    * - `in_outages`: from the beginning of an outage of Kafka until every affected partition
-   *   delivers again. At least one must occur.
+   *   delivers again. At least one must occur in each outage.
    * - `possible_in_outages`: in the same time, but none is required.
    */
   readonly refusals: 'none' | 'in_outages' | 'possible_in_outages'
@@ -82,7 +82,10 @@ export function judgeIntake(evidence: IntakeEvidence): IntakeFindings {
   }
 }
 
-/** Milliseconds until a request posted since `from` gets a 200. */
+/**
+ * Milliseconds from `from` until the first request posted since then gets a 200; null when none
+ * does.
+ */
 function acceptedAfter(posted: readonly Posted[], from: number): number | null {
   const next = posted.find(({ answer, at }) => answer === 200 && at >= from)
   return next === undefined ? null : next.endedAt - from

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { peakMb } from '../bench/process-figures.ts'
+import { peakMb } from '../bench/process-usage.ts'
 import type { Fleet, Member } from './fleet.ts'
 
 /** Readiness of a collector at one moment. */

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { markOf, parseMark } from './configuration-verdict.ts'
 import type { Delivery } from './ledger.ts'
-import { allPartitions, onPartitions } from './process-and-link-faults.ts'
 import type { Inspection, Script } from './receiver.ts'
+import { allPartitions, onPartitions } from './recovery.ts'
 import type { ConfigurationOf, Fault, Hit } from './scenario.ts'
 import type { World } from './world.ts'
 
@@ -23,7 +23,10 @@ const underWayMs = 500
 /** Limit of the search for the secret of a signature. */
 const mostSecrets = 20
 
-/** The configuration with the first secret and the first edition. */
+/**
+ * Writes the file of the secret with the first secret. Returns the first edition of the
+ * configuration (see `edited`), which names this file.
+ */
 export function signedConfiguration({ destinations, directory }: ConfigurationOf) {
   writeFileSync(secretFile(directory), secretOf(1))
   return edited({ destinations }, 1, secretFile(directory))

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { numberOf } from './event-load.ts'
 import type { Answer, Delivery } from './ledger.ts'
-import { numberOf } from './load.ts'
-import { allPartitions, onPartitions } from './process-and-link-faults.ts'
+import { allPartitions, onPartitions } from './recovery.ts'
 import type { Fault } from './scenario.ts'
 
 const now = (): number => performance.now()

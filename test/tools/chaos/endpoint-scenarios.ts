@@ -1,14 +1,14 @@
-import { parseDuration } from '../../../src/core/units.ts'
+import { parseDuration } from '../../../src/core/time.ts'
 import { type AttemptLimits, judgeAttempts } from './attempts-verdict.ts'
 import { type CheckResult, combineResults } from './check-result.ts'
+import type { Injected } from './delivery-verdict.ts'
 import { failEndpoint, failEndpoints, recoverEndpoints } from './endpoint-faults.ts'
 import type { Answer } from './ledger.ts'
+import { noFault } from './no-fault.ts'
 import { minutes } from './outage-minutes.ts'
-import { noFault } from './process-and-link-faults.ts'
 import { judgePromptness, type Watched } from './promptness-verdict.ts'
 import type { Scenario } from './scenario.ts'
-import { crm, perWebhook, standardSetup } from './setups.ts'
-import type { Injected } from './verdict.ts'
+import { crm, oneHost, perWebhook, standardSetup } from './setups.ts'
 import type { World } from './world.ts'
 
 /** Limits for endpoints that work while others fail: they must not be affected. */
@@ -22,8 +22,7 @@ const ill = {
   ...standardSetup,
   processes,
   destinations: [crm, { id: 'ill' }, { id: 'partly' }],
-  // All endpoints are on one host, so the limit per host must not apply before the other limits.
-  delivery: { schedule, perHost: 1_000 },
+  delivery: { schedule, ...oneHost },
   load: { perSecond: 50, seconds: 10 },
 } as const
 
@@ -92,7 +91,7 @@ const outage: Scenario = {
   name: 'endpoint-outage',
   shows: `one of three endpoints answers 503 for ${minutes} min, a second one for one message in ten; then both recover, and the backlog drains`,
   destinations: [crm, { id: 'ill', latencyMs: narrow.latencyMs }, { id: 'partly' }],
-  delivery: { schedule, perHost: 1_000, perWebhook: narrow.perWebhook },
+  delivery: { schedule, ...oneHost, perWebhook: narrow.perWebhook },
   faults: [failEndpoint('ill', 'partly', 'answers 503', 503, minutes * 60)],
   limits: { duplicates: 0, recoveryMs: backMs, latestMs: putOffMs },
   settleMs: 2 * backMs,
@@ -114,14 +113,15 @@ const ofCrowd = (name: string, shows: string, answer: Answer): Scenario => ({
   name,
   shows,
   destinations: crowd,
-  delivery: { schedule, perHost: 1_000 },
+  delivery: { schedule, ...oneHost },
   load: { perSecond: 10, seconds: 10 },
   faults: [
     noFault(stepSeconds),
     ...illCounts.slice(1).map(count => failEndpoints(ids.slice(0, count), answer, stepSeconds, ids.at(-1) as string)),
     recoverEndpoints(ids.slice(0, Math.max(...illCounts))),
   ],
-  // Some endpoints respond after 4.9 s, which may be too late for the caller.
+  // Some endpoints respond after 4.9 s. If that is too late for the caller, it sends the message
+  // again.
   limits: { duplicates: 500, recoveryMs: 90_000, latestMs: 150_000 },
   examine: async ({ ledger, patience }, injected) => {
     const watched = illCounts.flatMap((count, index): Watched[] => {

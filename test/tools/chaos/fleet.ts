@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { type RunningService, startService } from '../../../deploy/tools/local/service-process.ts'
-import type { ServiceName } from '../../../src/core/settings/services.ts'
+import type { ServiceName } from '../../../src/core/settings/service-names.ts'
 
 /**
  * Time limit for a stop: several times the time that a process needs for its requests in progress

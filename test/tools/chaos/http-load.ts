@@ -4,9 +4,9 @@ import { finished } from 'node:stream/promises'
 import { systemClock as clock } from '../../../src/adapters/clock/clock.ts'
 import { partitionFor } from '../../../src/core/message/event.ts'
 import { paced } from '../../../src/services/pacer.ts'
+import { type Load, messageIdOf, userIdOf } from './event-load.ts'
 import type { Member } from './fleet.ts'
 import type { Ledger, Posted, Sent } from './ledger.ts'
-import { type Load, messageIdOf, userIdOf } from './load.ts'
 
 export interface HttpLoadOptions {
   /**

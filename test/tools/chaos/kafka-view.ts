@@ -3,7 +3,7 @@ import { systemClock } from '../../../src/adapters/clock/clock.ts'
 import { createKafka } from '../../../src/adapters/kafka/kafkajs/client.ts'
 import { createReader } from '../../../src/adapters/kafka/log/reader.ts'
 import { silent } from '../../support/telemetry/silent-logger.ts'
-import { type Commit, commitOf, isWhole, partitionOfGroup } from './commit-log.ts'
+import { type Commit, commitOf, isWhole, partitionOfGroup } from './offset-commits.ts'
 
 /**
  * State of the installation in Kafka, read from outside. All methods except `close` reject while no

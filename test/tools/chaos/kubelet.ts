@@ -15,14 +15,17 @@ export interface ProbesSeen {
   readonly restarts: readonly string[]
   /** Longest time for which a process was not ready after it had been ready, in milliseconds. */
   readonly longestUnreadyMs: number
-  /** Processes that were not ready at the end, when no fault was active. */
+  /**
+   * Processes that were not ready at the end, when no fault was active, each with its last
+   * response.
+   */
   readonly unready: readonly string[]
 }
 
-/** Failures of a run because of probe responses. */
+/** The failures to report for a run: restarted processes, and processes not ready at the end. */
 export const failuresOfProbes = ({ restarts, unready }: ProbesSeen): readonly string[] => [
   ...restarts.map(restart => `restarted by its liveness probe: ${restart}`),
-  ...unready.map(name => `not ready at the end: ${name}`),
+  ...unready.map(each => `not ready at the end: ${each}`),
 ]
 
 export interface Kubelet {
@@ -78,19 +81,24 @@ export function startKubelet(fleets: readonly Fleet[], probes: Probes = liveness
     }
   }
 
-  /** Whether the process fails its readiness probe `failureThreshold` times in a row. */
-  async function isNotReady(member: Member): Promise<boolean> {
+  /**
+   * The last response when the process fails its readiness probe `failureThreshold` times in a row;
+   * otherwise undefined.
+   */
+  async function readinessFailure(member: Member): Promise<string | undefined> {
+    let failure: string | undefined
     for (let left = probes.failureThreshold; left > 0; left--) {
-      if ((await probe(member, '/readyz')) === undefined) return false
+      failure = await probe(member, '/readyz')
+      if (failure === undefined) return undefined
       await delay(Math.min(readinessEveryMs, probes.periodMs))
     }
-    return true
+    return failure
   }
 
   async function unreadyNow(): Promise<readonly string[]> {
     const members = fleets.flatMap(fleet => fleet.members())
-    const unready = await Promise.all(members.map(isNotReady))
-    return members.flatMap(({ name }, index) => (unready[index] ? [name] : []))
+    const failed = await Promise.all(members.map(readinessFailure))
+    return members.flatMap(({ name }, index) => (failed[index] === undefined ? [] : [`${name}: ${failed[index]}`]))
   }
 
   async function repeat(everyMs: number, check: (fleet: Fleet, member: Member) => Promise<void>): Promise<void> {

@@ -139,7 +139,7 @@ export class Ledger {
     return this.#seen(new Set(keys), awaited)
   }
 
-  /** Removes the keys of new deliveries from `missing`. */
+  /** Like `seen`. Removes each key that has occurred from `missing`. */
   async #seen(
     missing: Set<string>,
     { from, patienceMs, keyOf }: AwaitedDeliveries & { readonly patienceMs: number },

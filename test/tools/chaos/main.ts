@@ -3,10 +3,10 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { findOrStartRegistry } from '../../../deploy/tools/local/infrastructure.ts'
 import { runAudienceScenario } from './audience-run.ts'
-import { circumstances } from './circumstances.ts'
 import { type PublishedRow, publish, published } from './publication.ts'
 import { table } from './report.ts'
-import { type Row, type RunOptions, runScenario } from './run.ts'
+import { circumstances } from './run-circumstances.ts'
+import { type Row, type RunOptions, runScenario } from './scenario-run.ts'
 import { type AnyScenario, scenarios } from './scenarios.ts'
 import { runSoak } from './soak-run.ts'
 
@@ -14,7 +14,7 @@ const repository = join(import.meta.dirname, '../../..')
 
 const soakMinutes = 120
 
-/** An invalid request of the user. The message is printed without a stack. */
+/** An invalid value of a variable of `make chaos`. The message is printed without a stack. */
 class BadRequest extends Error {}
 
 function run(scenario: AnyScenario, minutes: number, options: RunOptions): Promise<Row> {

@@ -1,21 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { killCoordinator, killLeader } from './broker-faults.ts'
 import type { Delivery } from './ledger.ts'
-import {
-  allPartitions,
-  freezeProcess,
-  impairLink,
-  killCoordinator,
-  killLeader,
-  killProcess,
-  restartOldest,
-} from './process-and-link-faults.ts'
+import { impairLink } from './link-faults.ts'
+import { freezeProcess, killProcess, restartOldest } from './process-faults.ts'
 import type { Script } from './receiver.ts'
+import { allPartitions } from './recovery.ts'
 import type { Fault, Hit } from './scenario.ts'
 
 /** The second fault of a pair begins at most this much later, while the first one is active. */
 const apartMs = 2_000
 
-/** One endpoint follows `script` for every request for some seconds, then `usual` again. */
+/** One endpoint follows `script` for 8 s, then `usual` again. */
 const failingEndpoint = (destination: string, kind: string, script: Script, usual: Script): Fault => ({
   name: `endpoint ${kind} 8 s`,
   async inject({ receiver }) {

@@ -21,7 +21,7 @@ export interface OrderEvidence {
   readonly calls: readonly Call[]
   /** Records that were ever in a retry topic, by `<destination> <message id>`. */
   readonly retried: ReadonlyMap<string, Pick<RetryRecords, 'minAttempts' | 'maxAttempts'>>
-  /** Factor on the tolerance for late ends of requests. */
+  /** Factor on the tolerance `seenLateMs`, for a busy machine. */
   readonly patience: number
 }
 

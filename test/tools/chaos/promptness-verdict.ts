@@ -34,7 +34,7 @@ export function judgePromptness({ watched, limits, patience, ...seen }: Promptne
   const firsts = firstDeliveries(seen.deliveries)
   const failures: string[] = []
   const measured = watched.map(each => {
-    const own = of(each, seen.acknowledged, firsts)
+    const own = of(each, seen, firsts)
     const withinMs = limits.withinMs * patience
     const inTime = own.latencies.filter(ms => ms <= withinMs).length
     const share = own.latencies.length === 0 ? 0 : inTime / own.latencies.length
@@ -58,20 +58,26 @@ export function judgePromptness({ watched, limits, patience, ...seen }: Promptne
 }
 
 /**
- * Latencies of the messages that were sent in the period, and pauses. A missing delivery counts as
+ * Latencies of the messages that were sent in the period, and for each partition the longest time
+ * without a delivery, between the beginning and the end of the period. A missing delivery counts as
  * an infinite latency.
  */
-function of({ from, to, destinations, partitions }: Watched, acknowledged: readonly Sent[], firsts: Firsts) {
+function of(
+  { from, to, destinations, partitions }: Watched,
+  { acknowledged, deliveries }: Pick<PromptnessEvidence, 'acknowledged' | 'deliveries'>,
+  firsts: Firsts,
+) {
   const sent = acknowledged.filter(({ at, partition }) => at >= from && at < to && (partitions?.has(partition) ?? true))
   const latencies = sent.flatMap(({ id, at }) =>
     destinations.map(destination => (firsts.get(targetOf({ id, destination })) ?? Number.POSITIVE_INFINITY) - at),
   )
+  const isWatched = ({ at, destination }: Delivery): boolean =>
+    at >= from && at < to && destinations.includes(destination)
+  const watched = Map.groupBy(deliveries.filter(isWatched), each => each.sent.partition)
   const pauses = new Map(
-    [...Map.groupBy(sent, ({ partition }) => partition)].map(([partition, own]) => {
-      const moments = own
-        .flatMap(({ id }) => destinations.flatMap(destination => firsts.get(targetOf({ id, destination })) ?? []))
-        .toSorted((a, b) => a - b)
-      return [partition, Math.max(0, ...moments.slice(1).map((moment, index) => moment - moments[index]!))]
+    [...new Set(sent.map(({ partition }) => partition))].map(partition => {
+      const moments = [...(watched.get(partition) ?? []).map(({ at }) => at), to]
+      return [partition, Math.max(...moments.map((moment, index) => moment - (moments[index - 1] ?? from)))]
     }),
   )
   return { latencies, pauses }

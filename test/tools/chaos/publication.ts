@@ -2,10 +2,10 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { compactJson } from '../../../deploy/tools/format.ts'
 import { code, table, withBlock } from '../../../deploy/tools/reference/markdown.ts'
-import { matrix } from './matrix.ts'
+import { matrix } from './fault-matrix.ts'
 import { readmeText } from './readme-figures.ts'
 import { columns, matrixColumns } from './report.ts'
-import type { Row } from './run.ts'
+import type { Row } from './scenario-run.ts'
 
 export interface Circumstances {
   /** Factor on time limits. */

@@ -1,4 +1,4 @@
-import type { Row } from './run.ts'
+import type { Row } from './scenario-run.ts'
 
 /** A published row: the figures of its last run, and the day of that run. */
 type DatedRow = Pick<Row, 'name' | 'faults' | 'sent' | 'lost' | 'recoveryMs'> & { readonly date: string }

@@ -4,13 +4,14 @@ import { createKafka } from '../../../src/adapters/kafka/kafkajs/client.ts'
 import { createProducer } from '../../../src/adapters/kafka/producer/producer.ts'
 import type { DeadLetterReason } from '../../../src/core/delivery/outcome.ts'
 import { type Event, partitionFor } from '../../../src/core/message/event.ts'
+import type { JsonText } from '../../../src/core/message/json-text.ts'
 import type { EventCodec } from '../../../src/core/ports.ts'
-import { epochMs, type JsonText } from '../../../src/core/units.ts'
+import { epochMs } from '../../../src/core/time.ts'
 import { paced } from '../../../src/services/pacer.ts'
-import { trackMessage } from '../../support/collector/messages.ts'
+import { trackMessage } from '../../support/collector/track-message.ts'
 import { silent } from '../../support/telemetry/silent-logger.ts'
+import { type Load, type LoadOptions, messageIdOf } from './event-load.ts'
 import type { Sent } from './ledger.ts'
-import { type Load, type LoadOptions, messageIdOf } from './load.ts'
 
 /** Plan for the n-th record. */
 export interface Planned {
@@ -28,9 +29,7 @@ export const idHeader = 'chaos-id'
 
 interface Bad {
   readonly reason: DeadLetterReason
-  /**
-   * Makes the record from a valid event and from random bytes, so that no two records are equal.
-   */
+  /** Makes the value of the invalid record from a valid event or from random bytes. */
   value(event: Event, codec: EventCodec, chance: Buffer): Buffer | null
 }
 

@@ -1,9 +1,11 @@
 import { performance } from 'node:perf_hooks'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { LogRecord, RecordHeaders } from '../../../src/core/ports.ts'
+import { parseDuration } from '../../../src/core/time.ts'
 import { tiersOf } from '../../../src/core/topics.ts'
-import { parseDuration } from '../../../src/core/units.ts'
 import { targetOf } from './ledger.ts'
 import type { Place, RetryRecords } from './order-verdict.ts'
+import { idHeader } from './record-load.ts'
 import type { World } from './world.ts'
 
 /* Records that are in Kafka after the end of a run. Targets are `<destination> <message id>`. */
@@ -21,7 +23,24 @@ export async function uncommitted({ view, installation }: Pick<World, 'view' | '
   })
 }
 
-/** Dead-lettered targets and their reasons. */
+const lookEveryMs = 250
+
+/**
+ * Resolves when every invalid record that Kafka acknowledged has a dead letter, or after
+ * `patienceMs`. A record that waits for a check when its process stops would be left to the next
+ * owner of its partition.
+ */
+export async function invalidDeadLettered({ installation, ledger }: World, patienceMs: number): Promise<void> {
+  const left = new Set(ledger.bad.filter(({ acknowledged }) => acknowledged).map(({ id }) => id))
+  const deadline = performance.now() + patienceMs
+  while (left.size > 0 && performance.now() < deadline) {
+    for (const { headers } of await installation.read(installation.topics.deadLetter))
+      left.delete(headers[idHeader] ?? '')
+    if (left.size > 0) await delay(lookEveryMs)
+  }
+}
+
+/** The reason of each dead-lettered delivery, by `<destination> <message id>`. */
 export async function deadLetters({ installation }: World): Promise<ReadonlyMap<string, string>> {
   const records = await installation.read(installation.topics.deadLetter)
   return new Map(records.map(({ headers }) => [targetIn(headers), headers['reason'] ?? 'none']))

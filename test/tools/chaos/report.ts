@@ -1,4 +1,4 @@
-import type { Row } from './run.ts'
+import type { Row } from './scenario-run.ts'
 
 const seconds = (ms: number | null): string => (ms === null ? '–' : (ms / 1_000).toFixed(1))
 const orNever = (ms: number | null): string => (ms === null ? 'never' : seconds(ms))
@@ -46,7 +46,8 @@ export function table(rows: readonly Row[]): readonly string[] {
 }
 
 /**
- * Computes a cell of a matrix row from the rows that were run. `of` is the number of its scenarios.
+ * Computes a cell of a matrix row from the rows of its scenarios that were run. `of` is the number
+ * of all its scenarios.
  */
 type MatrixCell = (rows: readonly Row[], of: number) => string | number
 

@@ -1,10 +1,10 @@
 import type { LinkState } from '../../support/network/tcp-proxy.ts'
 import type { CheckResult } from './check-result.ts'
 import type { IntakeLimits } from './collector-verdict.ts'
+import type { Injected, Limits } from './delivery-verdict.ts'
+import type { Load, LoadOptions } from './event-load.ts'
 import type { AwaitedDeliveries } from './ledger.ts'
-import type { Load, LoadOptions } from './load.ts'
 import type { Inspection, Script } from './receiver.ts'
-import type { Injected, Limits } from './verdict.ts'
 import type { World } from './world.ts'
 
 /**
@@ -118,8 +118,8 @@ export interface AudienceScenario {
 /**
  * What the fault does.
  * - `kill`: SIGKILL of any process; another one starts.
- * - `link`: impairs the link between Kafka and the audiences process behind the proxy for some
- *   seconds, past its session.
+ * - `link`: impairs the link between Kafka and the audiences process behind the proxy, for longer
+ *   than the session of the process.
  * - `restart`: SIGTERM to every audiences process; the new processes restore the memberships from
  *   the topic.
  */

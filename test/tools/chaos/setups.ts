@@ -11,10 +11,13 @@ export const perWebhook = 64
 
 export const crm = { id: 'crm' }
 /**
- * So slow that the permits of one process allow 320 requests per second, less than the load. The
- * destination gets a backlog when one process must deliver everything, or in a burst after a pause.
+ * A destination so slow that the permits of one process allow 320 requests per second, less than
+ * the load. It gets a backlog when one process must deliver everything, or in a burst after a
+ * pause.
  */
 export const slow = { id: 'slow', latencyMs: 200 }
+/** Slower than `crm`, but the permits of one process allow 640 requests per second. */
+export const lessSlow = { id: 'slow', latencyMs: 100 }
 /**
  * Each 50th message fails at first. That is too rare to open a circuit breaker, but often enough
  * that there are always records in the retry topics.
@@ -22,11 +25,14 @@ export const slow = { id: 'slow', latencyMs: 200 }
 const fiftiethFailsOnce: Script = (id, call) => (call === 1 && Number(id.slice(2)) % 50 === 7 ? 503 : 200)
 export const withRetries = [crm, { id: 'moody', latencyMs: 150, script: fiftiethFailsOnce }] as const
 
+/** All endpoints are on one host, so its limit must not apply before the limits per webhook. */
+export const oneHost = { perHost: 1_000 } as const
+
 export const standardSetup = {
   brokers: 1,
   processes: 3,
   destinations: [crm, slow],
-  delivery: { schedule: ['2s', '5s', '10s'] },
+  delivery: { schedule: ['2s', '5s', '10s'], ...oneHost },
   load: { perSecond: 500, seconds: 20 },
 } as const
 /**
@@ -60,6 +66,8 @@ const collectorPeakMb = 512
 export const httpSetup = {
   ...standardSetup,
   processes: 1,
+  // The one process must be able to deliver the whole load.
+  destinations: [crm, lessSlow],
   load: { perSecond: 400, seconds: 20 },
 } as const
 export const steady = { refusals: 'none', answerMs: 2_000, acceptedMs: 1_000, peakMb: collectorPeakMb } as const

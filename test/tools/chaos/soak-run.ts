@@ -1,15 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { stepsBack } from './commit-log.ts'
+import { type Injected, judge } from './delivery-verdict.ts'
+import { type Load, startLoad } from './event-load.ts'
 import type { Member } from './fleet.ts'
 import { type ProbesSeen, startKubelet } from './kubelet.ts'
-import { type Load, startLoad } from './load.ts'
-import { allPartitions, onPartitions } from './process-and-link-faults.ts'
+import { stepsBack } from './offset-commits.ts'
 import { deadLetters, placesOf, retriesOf, uncommitted } from './records-after-run.ts'
+import { allPartitions, onPartitions } from './recovery.ts'
 import { judgeFlatness, type Sample } from './resource-growth-verdict.ts'
-import { giveUpMs, type Row, type RunOptions, rejection, started, stopAll } from './run.ts'
 import type { SoakScenario } from './scenario.ts'
+import { giveUpMs, type Row, type RunOptions, rejection, started, stopAll } from './scenario-run.ts'
 import { createChance } from './seeded-random.ts'
-import { type Injected, judge } from './verdict.ts'
 import { openWorld, partitions, type World } from './world.ts'
 
 /** More events per second than can be written, so the load is written as fast as possible. */
@@ -116,8 +116,8 @@ function loadFrom({ cluster, installation, ledger }: World, first: number, perSe
 }
 
 /**
- * Measures the deliveries per second, to all destinations together, with more than enough events
- * waiting.
+ * Measures how many events per second are delivered to all destinations, with more than enough
+ * events waiting.
  */
 async function capacityOf(world: World, destinations: readonly string[]): Promise<number> {
   const { ledger, patience } = world

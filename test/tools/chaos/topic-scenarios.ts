@@ -1,7 +1,7 @@
-import { durationMs } from '../../../src/core/units.ts'
+import { durationMs } from '../../../src/core/time.ts'
 import type { Scenario } from './scenario.ts'
 import { crm, standardSetup } from './setups.ts'
-import { forbidden, missing, type OverflowTopic, unwritable } from './topic-faults.ts'
+import { forbidden, missing, type OverflowTopic, unwritable } from './unwritable-topic-faults.ts'
 
 /** The retry topic of the first wait of the schedule. */
 const retryTopic: OverflowTopic = {

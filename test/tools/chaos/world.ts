@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { type Cluster, startCluster } from '../../../deploy/tools/local/cluster.ts'
 import { startTcpProxy, type TcpProxy } from '../../support/network/tcp-proxy.ts'
 import { startInstallation, type TestInstallation } from '../../support/process/test-installation.ts'
-import { type Disk, mountDisk } from './disk.ts'
 import { ownClock } from './faked-clock.ts'
 import { createFleet, type Fleet } from './fleet.ts'
 import { createKafkaView, type KafkaView } from './kafka-view.ts'
@@ -12,6 +11,7 @@ import { Ledger } from './ledger.ts'
 import { processHeader, type Receiver, startReceiver } from './receiver.ts'
 import type { Scenario } from './scenario.ts'
 import type { Chance } from './seeded-random.ts'
+import { type Disk, mountDisk } from './small-disk.ts'
 
 /** Parts of an installation under load, and access for faults. */
 export interface World {
@@ -85,7 +85,8 @@ export async function openWorld(scenario: SetUp, chance: Chance, patience: numbe
     const configuration = configurationOf(scenario, receiver, directory)
     const installation = opened(await startInstallation(configuration, cluster.proxiedBrokers.join(',')))
     const env = scenario.ownClock ? await ownClock(directory) : undefined
-    // A process that finds no broker at its start exits with an error, so its start is repeated.
+    // A process waits for a broker at its start. It exits with an error when the link breaks after
+    // that, so its start is repeated.
     const triesForMs = behindProxy ? 60_000 : 0
     const ofAll = { configFile: installation.configFile, brokers: cluster.proxiedBrokers, directory, env, triesForMs }
     const service = intake === undefined ? undefined : 'dispatcher'

@@ -16,7 +16,7 @@ function linesAt(level: string): readonly Record<string, unknown>[] {
 function linesOf(doing: string, level = 'info'): readonly Record<string, unknown>[] {
   const script = `
     import { createLogger } from '${source('adapters/logger.ts')}'
-    import { Secret } from '${source('core/units.ts')}'
+    import { Secret } from '${source('core/secret.ts')}'
     const logger = createLogger('${level}')
     ${doing}`
   const { stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], {

@@ -5,10 +5,7 @@ import { silent } from '../../support/telemetry/silent-logger.ts'
 
 function recorded() {
   const seen: string[] = []
-  const logger: Logger = {
-    ...silent,
-    error: (fields, line) => void seen.push(`${line}: ${JSON.stringify(fields)}`),
-  }
+  const logger: Logger = { ...silent, error: (fields, line) => void seen.push(`${line}: ${JSON.stringify(fields)}`) }
   const part = (name: string, fails: 'start' | 'stop' | 'never' = 'never') => ({
     name,
     start: async () => {

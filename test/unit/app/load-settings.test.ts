@@ -3,7 +3,7 @@ import { ConfigurationRefused, UsageError } from '../../../src/app/command.ts'
 import { configPath, loadSettings } from '../../../src/app/load-settings.ts'
 import { configFolder } from '../../support/config/folder.ts'
 import { smallConfiguration } from '../../support/config/small-configuration.ts'
-import { createTestIo } from '../../support/process/command-io.ts'
+import { createTestIo } from '../../support/process/in-process-command.ts'
 
 const folder = await configFolder({ 'good.yaml': smallConfiguration(), 'bad.yaml': 'kafka: {}\nsauces: []\n' })
 const withAbsentFiles = `kafka: { brokers: [a:9092] }

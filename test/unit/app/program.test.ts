@@ -6,12 +6,11 @@ import {
   createCommand,
   print,
   UsageError,
-  wholeNumber,
   withExamples,
-  withJsonOption,
 } from '../../../src/app/command.ts'
+import { wholeNumber, withJsonOption } from '../../../src/app/options.ts'
 import type { CommandEntry } from '../../../src/app/program.ts'
-import { runCommand } from '../../support/process/command-io.ts'
+import { runCommand } from '../../support/process/in-process-command.ts'
 
 const loaded: string[] = []
 const failures: Record<string, () => Error> = {

@@ -1,12 +1,10 @@
 import { describe, expect, it } from '@jest/globals'
 import { entryOf } from '../../../packages/client/src/calls.ts'
 import { library } from '../../../packages/client/src/version.ts'
-import type { CallType } from '../../../src/core/message/message.ts'
-import { batchOf, failure, transportOn } from '../../support/client/scripted-topic.ts'
+import { batchOf, failure, transportOn } from '../../support/client/kafka-transport-harness.ts'
 import { settled } from '../../support/client/sender-harness.ts'
 
 const deep = (levels: number): object => (levels === 0 ? {} : { in: deep(levels - 1) })
-const hostile = JSON.parse('{"__proto__":{"admin":true},"1":"\\ud800","b":1}') as object
 
 describe('a message becomes the same record as with a collector', () => {
   it('with all fields', async () => {
@@ -50,25 +48,6 @@ describe('a message becomes the same record as with a collector', () => {
         },
       },
     ])
-  })
-
-  it.each<[CallType, object, string]>([
-    ['identify', { userId: 'u' }, 'u'],
-    ['track', { anonymousId: 'a', event: 'E' }, 'a'],
-    ['page', { userId: 'u', anonymousId: 'a' }, 'u'],
-    ['screen', { anonymousId: 'a' }, 'a'],
-    ['group', { userId: 'u', groupId: 'g' }, 'u'],
-    ['alias', { userId: 'new', previousId: 'old' }, 'new'],
-  ])('%s, with the user as key', async (type, call, key) => {
-    const { send, appended } = transportOn()
-    await send({ id: 'b', messages: [entryOf(type, call, { now: () => 0, newId: () => 'm' })] })
-    expect(appended.map(record => ({ type: record.event.message.type, key: record.key }))).toEqual([{ type, key }])
-  })
-
-  it('without __proto__ keys and lone surrogates', async () => {
-    const { send, appended } = transportOn()
-    await send(batchOf(1, () => ({ properties: hostile })))
-    expect(appended[0]?.event.message.properties).toBe('{"1":"\u{fffd}","b":1}')
   })
 
   it('fails only an invalid message, with the code of the collector', async () => {

@@ -1,14 +1,11 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { afterEach, describe, expect, it, jest } from '@jest/globals'
 import { Analytics } from '../../../packages/client/src/analytics.ts'
 import { Closed, ConfigError, FieldError } from '../../../packages/client/src/errors.ts'
 import type { Failure } from '../../../packages/client/src/failure.ts'
 import type { AnalyticsOptions, QueueOptions } from '../../../packages/client/src/options.ts'
 import type { SendResult, Transport } from '../../../packages/client/src/transport.ts'
-import { library } from '../../../packages/client/src/version.ts'
 import { closingAfterEach } from '../../support/cleanup.ts'
-import { answer, type Script, startReceiver } from '../../support/webhook/scripted-receiver.ts'
+import { answer, type Script, startScriptedServer } from '../../support/webhook/scripted-tcp-server.ts'
 
 const closing = closingAfterEach()
 const ok = answer(200, {}, '{"success":true}')
@@ -25,7 +22,7 @@ function answering(...texts: readonly string[]): Script {
 }
 
 async function clientOf(script: Script, options: Partial<AnalyticsOptions> = {}) {
-  const receiver = closing(await startReceiver(script))
+  const receiver = closing(await startScriptedServer(script))
   const analytics = closing(new Analytics('key', { endpoint: `http://127.0.0.1:${receiver.port}`, ...options }))
   const batches = (): { type: string; messageId: string }[][] =>
     receiver.requests.map(({ body }) => JSON.parse(body).batch)
@@ -133,11 +130,6 @@ describe('a client', () => {
   it.each([-1, Number.NaN, 2 ** 31, '5' as unknown as number])('close rejects timeoutMs %p', async timeoutMs => {
     const { analytics } = await clientOf(answering(ok))
     await expect(analytics.close({ timeoutMs })).rejects.toThrow(ConfigError)
-  })
-
-  it('has the name and version of the package', () => {
-    const manifest = JSON.parse(readFileSync(join(import.meta.dirname, '../../../package.json'), 'utf8'))
-    expect(library).toEqual({ name: manifest.name, version: manifest.version })
   })
 })
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { entryOf } from '../../../packages/client/src/calls.ts'
 import { FieldError, MessageTooLarge } from '../../../packages/client/src/errors.ts'
 import { normalise } from '../../../src/core/message/normalise.ts'
-import { epochMs } from '../../../src/core/units.ts'
+import { epochMs } from '../../../src/core/time.ts'
 
 const now = Date.parse('2026-03-01T12:00:00.000Z')
 const entry = (type: Parameters<typeof entryOf>[0], call: unknown) =>
@@ -18,6 +18,8 @@ const errorOf = (type: Parameters<typeof entryOf>[0], call: unknown): unknown =>
 const assigned = { messageId: 'new-id', timestamp: '2026-03-01T12:00:00.000Z' }
 
 describe('a valid call', () => {
+  const epoch = '1970-01-01T00:00:00.000Z'
+  const other = { integrations: { All: false, Webhooks: true }, context: { ip: '::1' } }
   it.each([
     ['identify', { userId: 'u', traits: { plan: 'pro' } }, { userId: 'u', traits: { plan: 'pro' } }],
     ['track', { anonymousId: 'a', event: 'E' }, { anonymousId: 'a', event: 'E' }],
@@ -29,40 +31,24 @@ describe('a valid call', () => {
     expect(message(type, call)).toEqual({ type, ...assigned, ...expected })
   })
 
-  it.each([
+  it.each<[string, call: object, expected: object]>([
     ['a number as id', { userId: 42 }, { userId: '42' }],
     ['a bigint as id', { userId: 12345678901234567890n }, { userId: '12345678901234567890' }],
-    ['an empty id is omitted', { userId: 'u', anonymousId: '' }, { userId: 'u' }],
-    [
-      'traits of a page become properties',
-      { userId: 'u', traits: { url: '/' } },
-      { userId: 'u', properties: { url: '/' } },
-    ],
+    ['an empty id is omitted', { anonymousId: '' }, {}],
+    ['traits of a page become properties', { traits: { url: '/' } }, { properties: { url: '/' } }],
     [
       'properties of a page override its traits',
-      { userId: 'u', traits: { url: '/', title: 'T' }, properties: { url: '/p' } },
-      { userId: 'u', properties: { url: '/p', title: 'T' } },
+      { traits: { url: '/', title: 'T' }, properties: { url: '/p' } },
+      { properties: { url: '/p', title: 'T' } },
     ],
-    [
-      'integrations and context',
-      { userId: 'u', integrations: { All: false, Webhooks: true }, context: { ip: '::1' } },
-      { userId: 'u', integrations: { All: false, Webhooks: true }, context: { ip: '::1' } },
-    ],
-    ['messageId of the caller', { userId: 'u', messageId: 'mine' }, { userId: 'u', messageId: 'mine' }],
-    ['type of the caller is ignored', { userId: 'u', type: 'delete' }, { userId: 'u' }],
-    ['a Date', { userId: 'u', timestamp: new Date(0) }, { userId: 'u', timestamp: '1970-01-01T00:00:00.000Z' }],
-    [
-      'ISO 8601 with an offset',
-      { userId: 'u', timestamp: '2012-12-02T01:30:08.276+01:00' },
-      { userId: 'u', timestamp: '2012-12-02T00:30:08.276Z' },
-    ],
-    [
-      'nested dates are serialised like JSON.stringify',
-      { userId: 'u', properties: { at: new Date(0) } },
-      { userId: 'u', properties: { at: '1970-01-01T00:00:00.000Z' } },
-    ],
+    ['integrations and context', other, other],
+    ['messageId of the caller', { messageId: 'mine' }, { messageId: 'mine' }],
+    ['type of the caller is ignored', { type: 'delete' }, {}],
+    ['a Date', { timestamp: new Date(0) }, { timestamp: epoch }],
+    ['ISO 8601 with an offset', { timestamp: '1970-01-01T01:00:00.000+01:00' }, { timestamp: epoch }],
+    ['nested dates like JSON.stringify', { properties: { at: new Date(0) } }, { properties: { at: epoch } }],
   ])('%s', (_, call, expected) => {
-    expect(message('page', call)).toEqual({ type: 'page', ...assigned, ...expected })
+    expect(message('page', { userId: 'u', ...call })).toEqual({ type: 'page', ...assigned, userId: 'u', ...expected })
   })
 
   it('is measured in UTF-8 bytes', () => {

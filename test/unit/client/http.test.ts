@@ -10,8 +10,8 @@ import {
   answering,
   flood,
   type Script,
-  startReceiver,
-} from '../../support/webhook/scripted-receiver.ts'
+  startScriptedServer,
+} from '../../support/webhook/scripted-tcp-server.ts'
 
 const closing = closingAfterEach()
 const sentAt = Date.parse('2026-03-01T12:00:00.000Z')
@@ -20,7 +20,7 @@ const batch = { id, messages: [entry('m1'), entry('m2')] }
 const ok = answer(200, { 'Content-Type': 'application/json' }, '{"success":true}')
 
 async function against(script: Script, options: { writeKey?: string; timeoutMs?: number } = {}) {
-  const receiver = closing(await startReceiver(script))
+  const receiver = closing(await startScriptedServer(script))
   const transport = createHttpTransport({
     url: receiver.url('/v1/batch'),
     writeKey: options.writeKey ?? 'key',
@@ -105,7 +105,7 @@ describe('the response', () => {
   })
 
   it('of a redirect is final and not followed', async () => {
-    const elsewhere = closing(await startReceiver(answering(ok)))
+    const elsewhere = closing(await startScriptedServer(answering(ok)))
     const { send } = await against(answering(answer(307, { Location: elsewhere.url() })))
     expect(await send()).toMatchObject({ kind: 'refused', trouble: { code: 'http_307' } })
     expect(elsewhere.requests).toEqual([])
@@ -166,7 +166,7 @@ describe('no response', () => {
   })
 
   it('an untrusted certificate: no request is sent', async () => {
-    const receiver = closing(await startReceiver(answering(ok), selfSigned()))
+    const receiver = closing(await startScriptedServer(answering(ok), selfSigned()))
     const options = { url: receiver.url('/v1/batch'), writeKey: 'key', timeoutMs: 10_000, now: () => sentAt }
     const sending = createHttpTransport(options).send(batch, 0, new AbortController().signal)
     expect(await sending).toMatchObject({ kind: 'retry', trouble: { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' } })

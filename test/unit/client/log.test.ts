@@ -36,7 +36,7 @@ describe('failures without a listener', () => {
     await clock.advance(1)
     log.failure(failure('http_401'))
     expect(lines[2]).toContain(
-      '1 message not delivered: refused (http_401). The endpoint answered. Not delivered earlier for the same reason: 7.',
+      '1 message not delivered: refused (http_401). The endpoint answered. Earlier failures with the same cause that were not logged: 7 messages.',
     )
   })
 })

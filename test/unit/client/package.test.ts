@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { closingAfterEach } from '../../support/cleanup.ts'
 import { type Consumer, installPacked } from '../../support/client/packed-library.ts'
 import { createAuthority } from '../../support/network/certificates.ts'
-import { answer, answering, type Script, startReceiver } from '../../support/webhook/scripted-receiver.ts'
+import { answer, answering, type Script, startScriptedServer } from '../../support/webhook/scripted-tcp-server.ts'
 
 /* The npm package of the client: packed, unpacked to an empty folder and used from there. */
 
@@ -22,7 +22,7 @@ const closing = closingAfterEach()
 const ok = answer(200, {}, '{"success":true}')
 
 async function collector(script: Script = answering(ok)) {
-  const receiver = closing(await startReceiver(script))
+  const receiver = closing(await startScriptedServer(script))
   return {
     receiver,
     endpoint: `http://127.0.0.1:${receiver.port}`,
@@ -42,7 +42,7 @@ describe('the package', () => {
     const needed = ['package.json', 'README.md', 'LICENSE', `dist/${entry}.js`, `dist/${entry}.d.ts`]
     expect(files).toEqual(expect.arrayContaining([...needed, `dist/cjs/${entry}.js`, `dist/cjs/${entry}.d.ts`]))
     const places =
-      /^dist\/(cjs\/)?(packages\/client|src\/core\/(message|units\.))|^dist\/cjs\/package\.json$|^(package\.json|README\.md|LICENSE|CHANGELOG\.md)$/
+      /^dist\/(cjs\/)?(packages\/client|src\/core\/(message|brand\.|time\.))|^dist\/cjs\/package\.json$|^(package\.json|README\.md|LICENSE|CHANGELOG\.md)$/
     expect(files.filter(file => !places.test(file))).toEqual([])
   })
 
@@ -77,7 +77,7 @@ describe('a script', () => {
 
   it('sends over TLS with the CAs that Node trusts', async () => {
     const authority = createAuthority()
-    const receiver = closing(await startReceiver(answering(ok), authority.issue({ names: ['127.0.0.1'] })))
+    const receiver = closing(await startScriptedServer(answering(ok), authority.issue({ names: ['127.0.0.1'] })))
     await consumer.write('authority.pem', authority.cert)
     await consumer.write('tls.mjs', threeLines(`https://127.0.0.1:${receiver.port}`))
     const { code, stderr } = await consumer.node('tls.mjs', { NODE_EXTRA_CA_CERTS: './authority.pem' })
@@ -127,7 +127,8 @@ describe('a script', () => {
     const { code, stderr } = await consumer.node('exit.mjs')
     expect({ code, stderr }).toEqual({
       code: 3,
-      stderr: 'hookline analytics: 50 messages lost: the process exited before close() had resolved.\n',
+      stderr:
+        'hookline analytics: 50 messages lost: the process exited before close() had resolved. Await close() before the process exits.\n',
     })
   })
 
@@ -185,14 +186,7 @@ describe('types compile in strict mode without Node types', () => {
   ])('%s', async (_, file, text) => {
     await consumer.write(file, text)
     const flags = [
-      '--noEmit',
-      '--strict',
-      '--target',
-      'es2022',
-      '--lib',
-      'es2022',
-      '--types',
-      '',
+      ...['--noEmit', '--strict', '--target', 'es2022', '--lib', 'es2022', '--types', ''],
       '--exactOptionalPropertyTypes',
     ]
     const { stdout, code } = await consumer.typescript(...flags, '--module', 'nodenext', file)

@@ -11,7 +11,7 @@ import {
   type Health,
   type ReloadState,
 } from '../../../src/core/health.ts'
-import { epochMs } from '../../../src/core/units.ts'
+import { epochMs } from '../../../src/core/time.ts'
 
 const well: DispatcherVitals = {
   phase: 'joined',
@@ -39,35 +39,13 @@ describe('dispatcherHealth', () => {
     ['all well', {}, { live: [], ready: [] }],
     ['still joining', { phase: 'joining' }, { live: [], ready: ['groups'] }],
     ['stopping', { phase: 'stopping' }, { live: [], ready: ['groups'] }],
-    ['a consumer without contact or attempts', { inactivityMs: 60_000 }, { live: ['consumers'], ready: [] }],
     ['a consumer just below the limit', { inactivityMs: 59_999, silenceMs: 59_999 }, { live: [], ready: [] }],
-    [
-      'Kafka unreachable for a day',
-      { ...dayLong, silenceMs: 86_400_000, inactivityMs: 10_000, holdsLease: false },
-      { live: [], ready: ['groups'] },
-    ],
     ['only the group coordinator unreachable', { ...dayLong, holdsLease: false }, { live: [], ready: [] }],
-    [
-      'a record in progress for 15 minutes, and no request has ended',
-      { oldestOpenMs: 15 * 60_000, sinceCallEndMs: 15 * 60_000 },
-      { live: ['progress'], ready: [] },
-    ],
-    [
-      'one user with many events at a slow endpoint: requests end',
-      { oldestOpenMs: 60 * 60_000, sinceCallEndMs: 4_900 },
-      { live: [], ready: [] },
-    ],
-    ['nothing to do for an hour', { sinceCallEndMs: 60 * 60_000 }, { live: [], ready: [] }],
     ['a record that waits for the schema registry', { ...dayLong, isSchemaMissing: true }, { live: [], ready: [] }],
     [
       'records that wait for the suppression list',
       { ...dayLong, suppressionList: { isCurrent: false, ageMs: 3_600_000 } },
       { live: [], ready: ['deletions'] },
-    ],
-    [
-      'records that wait for an unwritable topic',
-      { ...dayLong, unwritableTopics: ['hookline.retry.10s'] },
-      { live: [], ready: ['topics'] },
     ],
     [
       'the suppression list is not current',
@@ -77,6 +55,13 @@ describe('dispatcherHealth', () => {
   ])('%s', (_name, vitals, expected) => {
     expect(failing(dispatcherHealth({ ...well, ...vitals }))).toEqual(expected)
   })
+})
+
+it('says that the suppression list has not been read yet', () => {
+  const suppressionList = { isCurrent: false, ageMs: Number.POSITIVE_INFINITY }
+  expect(dispatcherHealth({ ...well, suppressionList }).ready.at(-1)?.detail).toBe(
+    'suppression list has not been read yet; no attempt starts until it is current',
+  )
 })
 
 describe('audiencesHealth', () => {

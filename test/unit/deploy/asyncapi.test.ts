@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
 import avsc from 'avsc'
-import { syncId } from '../../../src/core/audience/sync-watermark.ts'
+import { syncId } from '../../../src/core/audience/sync-id.ts'
 import { rejectedRecord } from '../../../src/core/collector/rejected-record.ts'
 import {
   deletionKey,
@@ -15,7 +15,7 @@ import { encodeAttempt } from '../../../src/core/delivery/attempt-facts.ts'
 import { deadLetterRecord, truncatedDeadLetter } from '../../../src/core/delivery/dead-letter-record.ts'
 import { retryRecord } from '../../../src/core/delivery/delivery-state.ts'
 import { deadLetterReasons } from '../../../src/core/delivery/outcome.ts'
-import { parseDeadLetter } from '../../../src/core/delivery/read-dead-letter.ts'
+import { parseDeadLetter } from '../../../src/core/delivery/parse-dead-letter.ts'
 import { replayTargetOf } from '../../../src/core/delivery/replay-decision.ts'
 import { createRouting } from '../../../src/core/delivery/route.ts'
 import type { OutgoingRecord } from '../../../src/core/ports.ts'
@@ -23,7 +23,7 @@ import { delivery } from '../../../src/core/settings/schema.ts'
 import { tiersOf, topicConfig, topicNames, topicSpecs } from '../../../src/core/topics.ts'
 import { SuppressionWrites } from '../../../src/services/deletion/suppression-writes.ts'
 import { toEveryPartition } from '../../../src/services/operator/write-sync.ts'
-import { carriedOf, duration, recordOf, start } from '../../support/dispatcher/deliveries.ts'
+import { carriedOf, duration, recordOf, start } from '../../support/builders.ts'
 import { ajv, at, document, type Json, messageOf, read } from '../../support/docs/asyncapi.ts'
 import { ScriptedProducer } from '../../support/kafka/scripted-producer.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
@@ -197,12 +197,12 @@ function expectValue(name: string, key: string | null, values: readonly string[]
   const keySchema = message['bindings']?.['kafka']?.['key'] as Json
   expect(ajv.validate(keySchema, key)).toBe(true)
   const example = (keySchema['examples'] as unknown as readonly string[])[0]!
-  // For a JSON key, the example has as many elements.
+  // A JSON key must have as many elements as the key in the example.
   if (key?.startsWith('[')) expect(JSON.parse(key)).toHaveLength(JSON.parse(example).length)
 }
 
 describe('JSON values in schemas/asyncapi.yaml', () => {
-  const id = '4f1c6e0a-52b2-4c3e-9d4e-7a1f0b6c2d11'
+  const id = '01a1fd7c-3123-7c3e-9d4e-7a1f0b6c2d11'
 
   it('describe a rejected message', () => {
     const rejected = {

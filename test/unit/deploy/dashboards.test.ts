@@ -6,10 +6,10 @@ import type {
   PanelOptions,
   Query,
 } from '../../../deploy/tools/dashboards/grafana.ts'
-import { breachesIn, metricsIn } from '../../support/prometheus/contract-breaches.ts'
 import { dashboards, shownPanels } from '../../support/prometheus/dashboards.ts'
 import { contractMetrics, contractSeries } from '../../support/prometheus/metrics-contract.ts'
 import { askedIn } from '../../support/prometheus/promql.ts'
+import { breachesIn, metricsIn } from '../../support/prometheus/query-contract.ts'
 import { alerts, recordings } from '../../support/prometheus/rules.ts'
 
 const exprsOf = ({ targets = [] }: { targets?: readonly { expr: string }[] }): string[] =>

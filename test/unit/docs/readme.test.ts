@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals'
 import { report, type Seen } from '../../../deploy/tools/local/demo-report.ts'
 import { pageAt } from '../../support/docs/pages.ts'
 
-/* README.md shows the output of `make demo`. The demo prints exactly these lines for these counts. */
+/* README.md shows the output of `make demo`. The demo prints exactly this for these counts. */
 
 const none: Seen = {
   ...{ delivered: 0, retried: 0, calls: 1_000, deadLettered: 0, reasons: [] },

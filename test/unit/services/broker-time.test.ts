@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals'
 import type { LogProducer, OnAck } from '../../../src/core/ports.ts'
-import { epochMs } from '../../../src/core/units.ts'
+import { epochMs } from '../../../src/core/time.ts'
 import { createBrokerTime } from '../../../src/services/broker-time.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 import { RecordingLogger } from '../../support/telemetry/recording-logger.ts'

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals'
-import { createClockWatch } from '../../../src/services/broker-time.ts'
+import { createClockWatch } from '../../../src/services/clock-watch.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 import { RecordingLogger } from '../../support/telemetry/recording-logger.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { durationMs } from '../../../src/core/units.ts'
+import { durationMs } from '../../../src/core/time.ts'
 import { createPeriodicTask } from '../../../src/services/periodic-task.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
 

@@ -7,7 +7,7 @@ export const audiences: Row = {
     {
       title: 'Audience inputs',
       description:
-        'Records of the audience input topic (syncs, delivery results, resets and deletions) processed, by kind and result.',
+        'Processed records of the audience input topic (syncs, delivery results, resets and deletions), by kind and result.',
       unit: 'cps',
       as: 'lines',
       width: 8,

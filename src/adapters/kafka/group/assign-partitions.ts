@@ -24,9 +24,9 @@ export interface SubscriberAssignment {
  * - A partition that must move stays with its owner and is listed in `excess`. The owner revokes
  *   it, and the next rebalance assigns it to another member.
  *
- * After these rebalances the partition counts of members with the same topics differ by at most
- * one. The moves also balance the counts within each topic. The result does not depend on the order
- * of the input.
+ * After the second rebalance the partition counts of members with the same topics differ by at most
+ * one. The choice of partitions also reduces the differences within each topic. The result does not
+ * depend on the order of the input.
  */
 export function assignPartitions(
   subscribers: readonly Subscriber[],
@@ -146,9 +146,9 @@ interface Move {
 
 /**
  * The next move of one partition between two members whose totals differ by at least two, or
- * `undefined` when the members are balanced. The giver is the member with the most partitions, the
- * receiver the one with the fewest. The move takes a partition of the topic in which the two differ
- * most.
+ * `undefined` when the members are balanced. The giver is the member with the most partitions of
+ * those that can give one, the receiver is the subscriber with the fewest. The move takes a
+ * partition of the topic in which the two differ most.
  */
 function nextMove(members: readonly MemberTally[]): Move | undefined {
   for (const from of [...members].sort((a, b) => b.total - a.total)) {

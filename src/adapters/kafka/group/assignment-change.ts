@@ -1,8 +1,9 @@
 import type { Clock, Logger, TopicPartition } from '../../../core/ports.ts'
-import { durationMs } from '../../../core/units.ts'
+import { durationMs } from '../../../core/time.ts'
 import { errorCodeOf, rejoinError } from '../kafkajs/errors.ts'
 import type { ConsumerGroup } from '../kafkajs/private-api.ts'
-import { fetchOffset, refreshMetadataAfter } from '../log/fetch.ts'
+import { refreshMetadataAfter } from '../log/cluster-client.ts'
+import { fetchOffset } from '../log/partition-offsets.ts'
 import { groupByTopic, type OwnedPartition, type OwnedPartitions } from './owned-partitions.ts'
 
 /** The member id and the generation after a join. */
@@ -126,22 +127,6 @@ async function withPosition(
   }
   const next = await fetchOffset(group.cluster, { topic, partition }, 'beginning')
   return { topic, partition, next, paused: false, isRevoking: false, committed: undefined }
-}
-
-/** A position that the log no longer has (OFFSET_OUT_OF_RANGE), and its replacement. */
-export interface LostPosition extends TopicPartition {
-  /** The old position. */
-  readonly from: number
-  /**
-   * The new position. If it is above `from`, retention has deleted the records in between before
-   * this group read them. If it is below `from`, the log was truncated and now ends at `to`.
-   */
-  readonly to: number
-}
-
-/** The offset from `beginning` to `end` that is closest to `position`. */
-export function nearestOffset(position: number, beginning: number, end: number): number {
-  return Math.min(Math.max(position, beginning), end)
 }
 
 const isSame = (a: TopicPartition) => (b: TopicPartition) => a.topic === b.topic && a.partition === b.partition

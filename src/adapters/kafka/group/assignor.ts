@@ -7,13 +7,13 @@ import { groupByTopic } from './owned-partitions.ts'
 
 /** The user data that a member sends with its subscription: its owned partitions (KIP-429). */
 export interface SubscriptionUserData {
-  /** The generation in which the member last joined; -1 when the member owns no partitions. */
+  /** The generation of the member's last join; -1 for a new member or after a missed generation. */
   readonly generation: number
   readonly owned: readonly TopicPartition[]
 }
 
 export interface MemberState {
-  /** The assignor calls this once for each JoinGroup request. */
+  /** Returns the user data of the next JoinGroup request. Called once for each request. */
   subscriptionUserData(): SubscriptionUserData
   /** The generation of the rebalance in progress. */
   generation(): number

@@ -1,5 +1,5 @@
 import type { Clock } from '../../../core/ports.ts'
-import { type DurationMs, durationMs } from '../../../core/units.ts'
+import { type DurationMs, durationMs } from '../../../core/time.ts'
 
 /** The requests whose responses prove that the brokers still serve this member. */
 const proofsOfContact: ReadonlySet<string> = new Set(['Fetch', 'Heartbeat', 'SyncGroup'])

@@ -1,9 +1,9 @@
 import { pause } from '../../../core/pause.ts'
 import type { Clock, Logger } from '../../../core/ports.ts'
-import { durationMs } from '../../../core/units.ts'
+import { durationMs } from '../../../core/time.ts'
 import { errorCodeOf, isBrokerUnavailable } from '../kafkajs/errors.ts'
 import type { ConsumerGroup } from '../kafkajs/private-api.ts'
-import { refreshMetadataAfter } from '../log/fetch.ts'
+import { refreshMetadataAfter } from '../log/cluster-client.ts'
 import type { SessionLease } from './session-lease.ts'
 
 const retryAfter = durationMs(200)
@@ -38,7 +38,8 @@ export class BrokerFailover {
 
   /**
    * Sends a heartbeat when one is due and a coordinator is known.
-   * @throws the coordinator's error; after 30 s without a confirmed heartbeat a connection error
+   * @throws an error response such as REBALANCE_IN_PROGRESS. If the broker is unavailable
+   * (`isBrokerUnavailable`), only after 30 s without a confirmed heartbeat.
    */
   async heartbeat(group: ConsumerGroup): Promise<void> {
     if (this.#searching === group && this.#deps.lease.ageMs < failoverLimitMs) return
@@ -53,8 +54,9 @@ export class BrokerFailover {
   /**
    * Refreshes the metadata after a failed fetch from one broker. Fetches from other brokers
    * continue.
-   * @throws `error`, when it is not a connection error, or after 30 s without a confirmed
-   * heartbeat. kafkajs then restarts the consumer and connects to the bootstrap brokers.
+   * @throws `error`, unless its broker is unavailable (`isBrokerUnavailable`); after 30 s without a
+   * confirmed heartbeat, in any case. kafkajs then restarts the consumer and connects to the
+   * bootstrap brokers.
    */
   async afterFetch(group: ConsumerGroup, error: unknown): Promise<void> {
     if (!this.#isTransient(error)) throw error

@@ -1,5 +1,5 @@
 import type { Clock, Logger, Position } from '../../../core/ports.ts'
-import { type DurationMs, durationMs } from '../../../core/units.ts'
+import { type DurationMs, durationMs } from '../../../core/time.ts'
 import { errorCodeOf } from '../kafkajs/errors.ts'
 import type { ConsumerGroup } from '../kafkajs/private-api.ts'
 import { type Committed, groupByTopic, type OwnedPartition, type OwnedPartitions } from './owned-partitions.ts'
@@ -34,8 +34,8 @@ export interface Commits {
   stop(): void
   /**
    * Commits all positions that are due, after the request in progress. Resolves with true when all
-   * of them are committed, and with false when the request fails, `limit` passes or a rebalance
-   * begins.
+   * of them are committed, and with false when the request fails, `limit` passes, or the member may
+   * not commit to `group` at present.
    */
   flush(group: ConsumerGroup, limit: DurationMs): Promise<boolean>
 }

@@ -1,17 +1,17 @@
 import type { Consumer, ConsumerConfig } from 'kafkajs'
 import { pause } from '../../../core/pause.ts'
 import type { Clock, LogConsumer, LogConsumerHandlers, Logger, TopicPartition } from '../../../core/ports.ts'
-import { type DurationMs, durationMs } from '../../../core/units.ts'
+import { type DurationMs, durationMs } from '../../../core/time.ts'
 import { consumerRetry, type KafkaClient, metadataMaxAgeMs } from '../kafkajs/client.ts'
 import { consumerStopped, errorCodeOf, KafkaError, toKafkaError, topicMissing } from '../kafkajs/errors.ts'
 import { setGroupHooks } from '../kafkajs/patches/consumer-group.ts'
 import type { Cluster, FetchedBatch } from '../kafkajs/private-api.ts'
-import type { LostPosition } from './assignment-change.ts'
 import { cooperativeAssignor } from './assignor.ts'
 import { BrokerContact } from './broker-contact.ts'
 import { type CommitResult, type Commits, createCommits } from './commits.ts'
 import { defaultFetchSize, deliverBatch, type FetchSize } from './deliver-batch.ts'
 import { GroupMembership } from './group-membership.ts'
+import type { LostPosition } from './lost-position.ts'
 import { OwnedPartitions } from './owned-partitions.ts'
 
 export interface ConsumerDeps {
@@ -30,8 +30,8 @@ export interface ConsumerDeps {
   readonly metadataMaxAgeMs?: number
   /**
    * Kafka's `fetch.max.wait.ms`: how long a broker may hold a fetch for which it has no records. A
-   * shorter time costs more CPU, because each fetch names all partitions. The consumer notices a
-   * rebalance after this time at the latest.
+   * shorter time costs more CPU, because each fetch names all partitions. With a longer time, the
+   * consumer notices a rebalance later, because it sends heartbeats between fetches.
    */
   readonly maxWait: DurationMs
   /**

@@ -3,12 +3,12 @@ import { flowLimits } from '../../../core/flow/limits.ts'
 import { heldBytes } from '../../../core/flow/prefetch-limits.ts'
 import type { LogConsumerHandlers, LogRecord } from '../../../core/ports.ts'
 import type { FetchedBatch } from '../kafkajs/private-api.ts'
-import { toLogRecord } from '../log/fetch.ts'
+import { toLogRecord } from '../log/to-log-record.ts'
 import type { OwnedPartition } from './owned-partitions.ts'
 
 /**
- * Size limits of one fetch, in bytes. The event loop is blocked while kafkajs decodes a fetch, so
- * larger limits mean longer pauses.
+ * Size limits of one fetch, in bytes. kafkajs blocks the event loop while it decodes a fetch, and
+ * larger fetches block it for longer.
  */
 export interface FetchSize {
   /**

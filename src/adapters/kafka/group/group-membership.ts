@@ -1,21 +1,20 @@
 import type { Clock, LogConsumerHandlers, Logger, TopicPartition } from '../../../core/ports.ts'
-import { type DurationMs, durationMs } from '../../../core/units.ts'
+import { type DurationMs, durationMs } from '../../../core/time.ts'
 import { consumerStopped, rejoinError } from '../kafkajs/errors.ts'
 import { fetchWithoutHooks, type GroupHooks, lastAssignmentFrom } from '../kafkajs/patches/consumer-group.ts'
 import type { ConsumerGroup, FetchedBatch } from '../kafkajs/private-api.ts'
-import { fetchOffset } from '../log/fetch.ts'
+import { fetchOffset } from '../log/partition-offsets.ts'
 import {
   type AssignmentChange,
   assignmentChangeWithRetries,
   isContinuous,
   joinOrRetry,
-  type LostPosition,
   type MemberGeneration,
   memberGenerationOf,
-  nearestOffset,
 } from './assignment-change.ts'
 import { excessPartitionsIn, type MemberState, type SubscriptionUserData } from './assignor.ts'
 import { BrokerFailover } from './broker-failover.ts'
+import { type LostPosition, nearestOffset } from './lost-position.ts'
 import {
   groupByTopic,
   type OwnedPartition,
@@ -59,7 +58,8 @@ import { SessionLease } from './session-lease.ts'
  *
  * SETTLED   The assignment is applied (`settled` is set).
  *           Activity: a fetch from each leader, a heartbeat every 500 ms and a commit every 250 ms.
- *           Next: JOINING, when the response to a heartbeat or fetch reports a rebalance.
+ *           Next: JOINING, when the response to a heartbeat reports a rebalance, or a fetch shows
+ *           that the metadata is out of date.
  *
  * REVOKING  The assignment is applied and names excess partitions. `IncrementalRevocation` pauses
  *           them, drains them (up to 8 s), commits their offsets and releases them.
@@ -131,8 +131,9 @@ export class GroupMembership implements GroupHooks, MemberState {
   /**
    * The group while this member may commit: in SETTLED and REVOKING, and in JOINING until the
    * response to JoinGroup. That response can take the session timeout, when a member has died.
-   * Without commits, a kill would repeat the work of that time. After the response, a commit has
-   * the new generation: the coordinator would accept it even for another member's partition.
+   * Without commits, the next owner would repeat the work of this whole time if this process were
+   * killed. After the response, a commit has the new generation: the coordinator would accept it
+   * even for another member's partition.
    */
   get committable(): ConsumerGroup | undefined {
     const group = this.#group
@@ -142,7 +143,7 @@ export class GroupMembership implements GroupHooks, MemberState {
     return isAssigned ? group : undefined
   }
 
-  /** Resolves when the group is settled, or with `undefined` after `limit`. */
+  /** Resolves with the group when it is settled, or with `undefined` after `limit`. */
   async untilSettled(limit: DurationMs): Promise<ConsumerGroup | undefined> {
     if (this.#settled === undefined) {
       const { promise, resolve } = Promise.withResolvers<void>()

@@ -1,5 +1,5 @@
 import type { Clock } from '../../../core/ports.ts'
-import { durationMs } from '../../../core/units.ts'
+import { durationMs } from '../../../core/time.ts'
 import type { ConsumerGroup, FetchedBatch } from '../kafkajs/private-api.ts'
 import { type OwnedPartitions, seekAndPause } from './owned-partitions.ts'
 

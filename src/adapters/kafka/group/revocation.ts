@@ -1,6 +1,6 @@
 import { pause } from '../../../core/pause.ts'
 import type { Clock, LogConsumerHandlers, TopicPartition } from '../../../core/ports.ts'
-import { type DurationMs, durationMs } from '../../../core/units.ts'
+import { type DurationMs, durationMs } from '../../../core/time.ts'
 import type { ConsumerGroup } from '../kafkajs/private-api.ts'
 import { groupByTopic, type OwnedPartitions, toTopicPartition } from './owned-partitions.ts'
 
@@ -28,7 +28,7 @@ interface Deps {
  * 4. Request a rejoin (`needsRejoin`), in which their next owners get them.
  *
  * Any join cancels a revocation that is not complete. The new assignment names the partitions that
- * are still excess.
+ * are still excess. Lost partitions skip these steps: `group-membership.ts` calls `onRevoked`.
  */
 export class IncrementalRevocation {
   readonly #deps: Deps

@@ -45,7 +45,7 @@ export class SessionLease {
   /**
    * Sends a heartbeat when one is due; concurrent calls share it. It replaces kafkajs's heartbeat,
    * which uses the wall clock: after a step back by an hour, kafkajs sends none for an hour.
-   * @throws the coordinator's error, such as REBALANCE_IN_PROGRESS or UNKNOWN_MEMBER_ID
+   * @throws kafkajs's error, such as REBALANCE_IN_PROGRESS, UNKNOWN_MEMBER_ID or a timeout
    */
   heartbeat(group: ConsumerGroup): Promise<void> {
     if (this.#heartbeat === undefined && this.#clock.boottime() < this.#sentAt + heartbeatEveryMs)

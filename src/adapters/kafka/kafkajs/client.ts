@@ -20,7 +20,8 @@ import { internal } from './private-api.ts'
 const retryShape = { factor: 0.2, multiplier: 2 }
 /**
  * Retries of a consumer's request. They are few, because kafkajs sends all of them to the same
- * broker. `group/broker-failover.ts` handles a failover: it refreshes the metadata and retries for longer.
+ * broker. `group/broker-failover.ts` handles a failover: it refreshes the metadata and retries for
+ * longer.
  */
 export const consumerRetry = { ...retryShape, initialRetryTime: 100, maxRetryTime: 500, retries: 5 }
 /** Retries of a produce request, about 8 s in total. A leader election takes 3 to 5 s. */

@@ -76,7 +76,7 @@ export function errorCodeOf(thrown: unknown): string {
 
 /**
  * The names and types of errors that occur during a broker failover: the broker did not respond, or
- * it is no longer the coordinator.
+ * it is no longer, or not yet, the coordinator.
  */
 const outOfReach: ReadonlySet<string> = new Set([
   'KafkaJSConnectionError',
@@ -84,7 +84,7 @@ const outOfReach: ReadonlySet<string> = new Set([
   'KafkaJSRequestTimeoutError',
   'KafkaJSBrokerNotFound',
   'KafkaJSGroupCoordinatorNotFound',
-  // The request waited too long for another one that connects to the same broker.
+  // The request waited too long for another one that connects to the same broker or adds a topic.
   'KafkaJSLockTimeout',
   'NOT_COORDINATOR_FOR_GROUP',
   'GROUP_COORDINATOR_NOT_AVAILABLE',

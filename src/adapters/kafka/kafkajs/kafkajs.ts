@@ -1,5 +1,5 @@
 import type * as Kafkajs from 'kafkajs'
-import { registerCodecs } from './codecs.ts'
+import { registerCodecs } from './compression-codecs.ts'
 import { KafkaError } from './errors.ts'
 import { patchConnections } from './patches/connections.ts'
 import { patchConsumerGroup } from './patches/consumer-group.ts'

@@ -70,7 +70,7 @@ export interface Cluster {
   disconnect(): Promise<void>
   addTargetTopic(topic: string): Promise<void>
   refreshMetadata(): Promise<void>
-  /** Returns a connected broker. */
+  /** Returns the group's coordinator, connected. */
   findGroupCoordinator(group: { readonly groupId: string }): Promise<Broker>
   findTopicPartitionMetadata(topic: string): readonly { readonly partitionId: number; readonly leader: number | null }[]
   /** Groups partitions by leader. Producers pass the partitions as strings. */
@@ -99,7 +99,7 @@ export interface ConsumerGroup {
   readonly cluster: Cluster
   readonly groupId: string
   coordinator: Broker
-  /** Sends the commits to the coordinator in this field, not to that of the group. */
+  /** Sends commits to its own `coordinator`, so a new coordinator must be set here too. */
   readonly offsetManager: { coordinator: Broker }
   readonly generationId: number
   readonly memberId: string | null
@@ -198,8 +198,9 @@ function removeFromCache(): readonly (readonly [string, NodeModule])[] {
 }
 
 /**
- * Replaces a module's `require`, so that its later loads come from the private instance, too.
- * kafkajs calls `require` for the code of a request each time it sends one.
+ * Replaces the `require` of a module of kafkajs, so that files of kafkajs that it loads later also
+ * belong to Hookline's private instance. kafkajs calls `require` for the code of a request each
+ * time it sends one.
  */
 function keepPrivate(module: NodeModule): void {
   const local = createRequire(module.filename)

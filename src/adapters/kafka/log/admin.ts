@@ -11,9 +11,9 @@ const retryAfterMs = 100
 const propagationErrors: ReadonlySet<string> = new Set(['UNKNOWN_TOPIC_OR_PARTITION', 'LEADER_NOT_AVAILABLE'])
 
 /**
- * Creates an admin client for topics, which connects with the first call. All methods reject with
- * KafkaErrors. `describe` omits topics that do not exist. `create` also resolves when the topic
- * exists already.
+ * Creates a client that administers topics. It connects with the first call. All methods reject
+ * with KafkaErrors. `describe` omits topics that do not exist. `create` also resolves when the
+ * topic exists already.
  */
 export function createAdmin(kafka: KafkaClient): TopicAdmin {
   const admin = kafka.admin()

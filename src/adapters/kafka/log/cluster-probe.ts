@@ -5,7 +5,7 @@ import type { Settings } from '../../../core/settings/settings.ts'
 import { createKafka } from '../kafkajs/client.ts'
 import { errorCodeOf, toKafkaError } from '../kafkajs/errors.ts'
 import { type Broker, type Cluster, internal } from '../kafkajs/private-api.ts'
-import { createClusterClient } from './fetch.ts'
+import { createClusterClient } from './cluster-client.ts'
 
 export interface BrokerCapabilities {
   /**

@@ -1,20 +1,12 @@
 import type { Clock, Logger, TopicFollower, TopicFollowerHandlers } from '../../../core/ports.ts'
-import { durationMs, type EpochMs } from '../../../core/units.ts'
+import { durationMs, type EpochMs } from '../../../core/time.ts'
 import { type KafkaClient, metadataMaxAgeMs } from '../kafkajs/client.ts'
 import { errorCodeOf, KafkaError, toKafkaError } from '../kafkajs/errors.ts'
 import type { Cluster } from '../kafkajs/private-api.ts'
-import {
-  connectAndListPartitions,
-  createClusterClient,
-  fetchFrom,
-  fetchOffsetRange,
-  fetchOffsetSince,
-  leaderOf,
-  maxRetries,
-  type OffsetRange,
-  retryDelay,
-  toLogRecord,
-} from './fetch.ts'
+import { connectAndListPartitions, createClusterClient, leaderOf } from './cluster-client.ts'
+import { fetchFrom, maxRetries, retryDelay } from './fetch.ts'
+import { fetchOffsetRange, fetchOffsetSince, type OffsetRange } from './partition-offsets.ts'
+import { toLogRecord } from './to-log-record.ts'
 
 export interface FollowerDeps {
   readonly kafka: KafkaClient
@@ -32,16 +24,18 @@ export interface FollowerDeps {
 
 /**
  * How long a broker may hold a fetch for which it has no records. While the follower is up to date
- * and no fetch fails, it calls `onCurrent` at least this often.
+ * and no fetch fails, it calls `onCurrent` about this often, or more often.
  */
 const maxWaitMs = 500
-/** If the follower is behind by more than this, it asks brokers to respond without a wait. */
+/** If the follower is further behind than this, it asks brokers to respond without a wait. */
 const behindMs = 2 * maxWaitMs
 /**
  * How long fetches must fail before the follower logs an error. A leader election and the restart
  * of a broker take less time.
  */
 const logErrorAfterMs = 5_000
+const unreadable =
+  'cannot read the topic; hookline retries, and does not see new records of the topic until a read succeeds'
 /** How long `stop` waits for the fetch in progress. */
 const stopLimit = durationMs(2_000)
 
@@ -151,7 +145,9 @@ class Follower implements TopicFollower {
     return failed && { error: (failed as PromiseRejectedResult).reason }
   }
 
-  /** Adds new partitions. Those that the first call does not find are read from their beginning. */
+  /**
+   * Adds new partitions. Partitions that the first call did not find are read from their beginning.
+   */
   async #findPartitions(): Promise<void> {
     const { clock, topic } = this.#deps
     const now = clock.monotonic()
@@ -202,7 +198,7 @@ class Follower implements TopicFollower {
     logger.debug({ topic, code, lastedMs }, 'fetch failed, retrying')
     if (lastedMs < logErrorAfterMs || this.#outage.isLogged) return
     this.#outage.isLogged = true
-    logger.error({ topic, code, lastedMs }, 'cannot read the topic, retrying: its new records are not applied yet')
+    logger.error({ topic, code, lastedMs }, unreadable)
   }
 
   async #recover(error: unknown, attempt: number): Promise<void> {
@@ -269,7 +265,7 @@ export class FollowedPartition {
     this.#goal = next >= end ? undefined : { end, at }
   }
 
-  /** Continues at another position, and forgets the end of the log. */
+  /** Continues at another position. The noted end is discarded: the log may have been truncated. */
   moveTo(position: number): void {
     this.position = position
     this.#goal = undefined

@@ -1,25 +1,19 @@
 import { partitionFor } from '../../../core/message/event.ts'
 import type { Clock, Logger, PartitionReader, TopicPartition, TopicReader } from '../../../core/ports.ts'
-import type { EpochMs } from '../../../core/units.ts'
+import type { EpochMs } from '../../../core/time.ts'
 import type { KafkaClient } from '../kafkajs/client.ts'
 import { errorCodeOf, KafkaError, toKafkaError } from '../kafkajs/errors.ts'
 import type { Cluster, FetchedMessage } from '../kafkajs/private-api.ts'
 import {
   connectAndListPartitions,
   createClusterClient,
-  type Fetched,
-  fetchFrom,
-  fetchOffsetRange,
-  fetchOffsetSince,
   leaderOf,
-  maxRetries,
-  type OffsetRange,
   refreshMetadataAfter,
   rejectAfterAllSettled,
-  retryDelay,
-  toLogRecord,
-  toLogRecordView,
-} from './fetch.ts'
+} from './cluster-client.ts'
+import { type Fetched, fetchFrom, maxRetries, retryDelay } from './fetch.ts'
+import { fetchOffsetRange, fetchOffsetSince, type OffsetRange } from './partition-offsets.ts'
+import { toLogRecord, toLogRecordView } from './to-log-record.ts'
 
 export interface ReaderDeps {
   readonly kafka: KafkaClient
@@ -90,7 +84,7 @@ export function createReader(deps: ReaderDeps): TopicReader & PartitionReader {
 
 /**
  * Finds the offsets to read in a partition, with retries: during an election it has no leader.
- * @throws KafkaError after the last retry
+ * @throws KafkaError when it is not retriable, or after the last retry
  */
 async function rangeFound(
   deps: ReaderDeps,

@@ -1,4 +1,4 @@
-import type { Producer } from 'kafkajs'
+import type { Message, Producer } from 'kafkajs'
 import { flowLimits } from '../../../core/flow/limits.ts'
 import { partitionFor } from '../../../core/message/event.ts'
 import type { Cancel, Clock, Logger, LogProducer, OnAck, OutgoingRecord } from '../../../core/ports.ts'
@@ -6,20 +6,9 @@ import { type KafkaClient, metadataMaxAgeMs, producerRetry } from '../kafkajs/cl
 import { errorCodeOf, KafkaError, recordTooLarge, toKafkaError, topicMissing } from '../kafkajs/errors.ts'
 import { loadKafkajs } from '../kafkajs/kafkajs.ts'
 import { partitionCount } from '../log/admin.ts'
+import { batchLimits, maxRecordBytes, nextBatchLength, recordBytes, shouldSplitBatch } from './batch-limits.ts'
 import { FlushBarrier } from './flush-barrier.ts'
-import {
-  type BrokerClockReading,
-  batchLimits,
-  brokerClockReading,
-  maxRecordBytes,
-  nextBatchLength,
-  type PartitionedMessage,
-  recordBytes,
-  recordWithdrawnError,
-  type StoredBatch,
-  shouldSplitBatch,
-  storedBatchOf,
-} from './produce-batch.ts'
+import { type BrokerClockReading, brokerClockReading, type StoredBatch, storedBatchOf } from './produce-response.ts'
 
 export type Compression = 'GZIP' | 'Snappy' | 'LZ4' | 'ZSTD'
 
@@ -87,6 +76,16 @@ interface Topic {
 export function createProducer(deps: ProducerDeps): LogProducer {
   return new BatchingProducer(deps)
 }
+
+/** A message for kafkajs, which passes it to the partitioner before each attempt to send it. */
+interface PartitionedMessage extends Message {
+  readonly partition: number
+  readonly maySend: OutgoingRecord['maySend'] | undefined
+}
+
+/** The error of a record whose `maySend` returns false. */
+const recordWithdrawnError = (retriable: boolean): KafkaError =>
+  new KafkaError('the record was withdrawn before it was sent', { code: 'HELD_BACK', retriable })
 
 class BatchingProducer implements LogProducer {
   readonly #deps: ProducerDeps
@@ -283,8 +282,8 @@ class BatchingProducer implements LogProducer {
 }
 
 /**
- * The next partition, in order, that has no request in progress. So records without a key avoid a
- * leader that does not respond.
+ * The next partition, in order, that has no request in progress; the next one when all have. So
+ * records without a key avoid a leader that does not respond.
  */
 function nextStickyPartition({ stickyPartition, partitions = 1, queues }: Topic): number {
   const next = (stickyPartition + 1) % partitions

@@ -1,12 +1,12 @@
 import { once } from 'node:events'
 import { type MembershipStatus, syncStatusOf } from '../../../core/audience/membership-status.ts'
-import { countWithNoun } from '../../../core/units.ts'
+import { countWithNoun } from '../../../core/count-with-noun.ts'
 import { audienceFigures, visitDrift } from '../../../services/operator/audience-figures.ts'
 import { visitMemberships } from '../../../services/operator/read-memberships.ts'
 import { CommandFailed, type CommandIo, printData } from '../../command.ts'
 import { printable } from '../../terminal.ts'
+import { audienceDocument, audienceLines, driftLines, memberLines, membershipDocument } from './output.ts'
 import { type AudienceOptions, type AudienceTask, absentOf, audienceNamed, membershipsOf } from './task.ts'
-import { audienceDocument, audienceLines, driftLines, memberLines, membershipDocument } from './view.ts'
 
 /** `hookline audience list` */
 export async function listAudiences(task: AudienceTask, options: AudienceOptions): Promise<void> {
@@ -72,7 +72,7 @@ export async function showDrift(task: AudienceTask, options: DriftOptions): Prom
   const drifted = [...counts.values()].reduce((sum, { unknown, different }) => sum + unknown + different, 0)
   if (drifted > 0)
     throw new CommandFailed(
-      `${countWithNoun(drifted, 'membership')} unknown or different, with no delivery in progress; sync the audience again`,
+      `${countWithNoun(drifted, 'membership')} unknown or different, and not being delivered; sync the audience again`,
     )
 }
 

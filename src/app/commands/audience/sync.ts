@@ -2,10 +2,11 @@ import { open } from 'node:fs/promises'
 import { addAbortSignal, type Readable } from 'node:stream'
 import { linesOf } from '../../../adapters/streams/lines.ts'
 import type { Audience } from '../../../core/audience/directory.ts'
-import { newSyncId, type SyncMode, syncBegan } from '../../../core/audience/sync-watermark.ts'
+import { newSyncId, syncBegan } from '../../../core/audience/sync-id.ts'
+import type { SyncMode } from '../../../core/audience/sync-watermark.ts'
+import { countWithNoun } from '../../../core/count-with-noun.ts'
 import { maxMessageBytes } from '../../../core/message/message-parts.ts'
 import { toIsoTimestamp } from '../../../core/message/timestamp.ts'
-import { countWithNoun } from '../../../core/units.ts'
 import { type WaitReport, waitForSync } from '../../../services/operator/sync-wait.ts'
 import { type SyncReport, writeSync } from '../../../services/operator/write-sync.ts'
 import { CommandFailed, type CommandIo, printData, UsageError } from '../../command.ts'
@@ -35,7 +36,9 @@ export async function syncAudience(task: AudienceTask, options: Options): Promis
   const { access, io } = task
   const audience = audienceNamed(task, options.name)
   if (audience.destinations.size === 0)
-    io.stderr.write(`hookline: ${audience.name} has no enabled destination; check audiences.list\n`)
+    io.stderr.write(
+      `hookline: audience ${audience.name} has no enabled destination, so the sync sends no changes; add a destination to it in audiences.list, or enable one of its destinations\n`,
+    )
   const mode = options.partial === true ? 'partial' : 'full'
   const list = await openMemberList(options.members, io)
   const run = { task, options, audience, mode, list, signal: io.stopSignal() } as const
@@ -131,17 +134,17 @@ function printResult(
         throw new CommandFailed('interrupted; the upload is complete, and delivery continues')
       if (delivery?.ahead !== undefined)
         throw new CommandFailed(
-          `this sync had no effect, because an earlier sync has the later time ${toIsoTimestamp(syncBegan(delivery.ahead))}: the clock of the machine that sent it was ahead; run hookline audience reset, then sync again`,
+          `this sync had no effect, because a previous sync has a later time, ${toIsoTimestamp(syncBegan(delivery.ahead))}: the clock of the machine that sent the previous sync was ahead; run hookline audience reset --name ${JSON.stringify(audience.name)}, then sync again`,
         )
       if (delivery !== undefined && delivery.undelivered > 0)
         throw new CommandFailed(
-          `${countWithNoun(delivery.undelivered, 'change')} not delivered; the next sync sends undelivered changes again; see: hookline audience drift`,
+          `${countWithNoun(delivery.undelivered, 'change')} not delivered; the next sync sends undelivered changes again; see: hookline audience drift --name ${JSON.stringify(audience.name)}`,
         )
   }
 }
 
 const incompleteSync = (received: number): string =>
-  `the sync applied ${countWithNoun(received, 'member')} and removed no others; sync the complete list again`
+  `sync incomplete: ${countWithNoun(received, 'member')} changed, no other member removed; sync the complete list again`
 
 const countsOf = ({ delivered, waiting, undelivered }: WaitReport): string =>
   [

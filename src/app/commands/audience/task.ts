@@ -5,12 +5,13 @@ import {
   audienceDirectory,
 } from '../../../core/audience/directory.ts'
 import { changeExpiry } from '../../../core/audience/membership-status.ts'
+import type { JsonText } from '../../../core/message/json-text.ts'
+import type { DurationMs } from '../../../core/time.ts'
 import { type TopicNames, topicNames } from '../../../core/topics.ts'
-import type { DurationMs, JsonText } from '../../../core/units.ts'
 import type { MembershipSource } from '../../../services/operator/read-memberships.ts'
 import type { SyncDeps } from '../../../services/operator/write-sync.ts'
-import type { AdminClients, OpenAdminClients } from '../../admin-clients.ts'
 import { type CommandIo, withRemedy } from '../../command.ts'
+import type { CommandClients, OpenCommandClients } from '../../command-clients.ts'
 import { loadSettings } from '../../load-settings.ts'
 import { choice } from '../../options.ts'
 
@@ -23,10 +24,10 @@ export interface AudienceOptions {
 /** The clients and settings that a `hookline audience` command uses. */
 export interface AudienceTask {
   readonly io: CommandIo
-  readonly access: AdminClients
+  readonly access: CommandClients
   readonly topics: TopicNames
   readonly directory: AudienceDirectory
-  /** After this time without a result, a change counts as not delivered. */
+  /** After this time without a result, the sync status of a change is unknown. */
   readonly expiry: DurationMs
 }
 
@@ -36,7 +37,7 @@ export type AudienceWork<Options> = (task: AudienceTask, options: Options) => Pr
 export async function audienceTask<Options extends AudienceOptions>(
   options: Options,
   io: CommandIo,
-  open: OpenAdminClients,
+  open: OpenCommandClients,
   work: AudienceWork<Options>,
 ): Promise<void> {
   const settings = await loadSettings(options, io)

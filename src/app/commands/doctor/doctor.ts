@@ -6,21 +6,12 @@ import { createAdmin } from '../../../adapters/kafka/log/admin.ts'
 import { createClusterProbe } from '../../../adapters/kafka/log/cluster-probe.ts'
 import { createEndpointExaminer } from '../../../adapters/webhook/endpoint-probe.ts'
 import { type Finding, formatFinding } from '../../../core/doctor/finding.ts'
-import { everyService, type ServiceName } from '../../../core/settings/services.ts'
+import { everyService, type ServiceName } from '../../../core/settings/service-names.ts'
 import type { Settings } from '../../../core/settings/settings.ts'
-import { durationMs } from '../../../core/units.ts'
-import {
-  CommandFailed,
-  type CommandIo,
-  commandLogger,
-  createCommand,
-  printData,
-  withConfigOption,
-  withExamples,
-  withJsonOption,
-} from '../../command.ts'
+import { durationMs } from '../../../core/time.ts'
+import { CommandFailed, type CommandIo, commandLogger, createCommand, printData, withExamples } from '../../command.ts'
 import { loadSettings } from '../../load-settings.ts'
-import { withServicesOption } from '../../options.ts'
+import { withConfigOption, withJsonOption, withServicesOption } from '../../options.ts'
 import { printable } from '../../terminal.ts'
 import { examine, type Instruments } from './examine.ts'
 
@@ -37,7 +28,7 @@ const limit = durationMs(15_000)
 
 const description = [
   'Checks everything that the services need, from the machine on which it runs: each Kafka broker at its advertised address, the ACLs of this client, topics, schemas, clocks, and each endpoint (DNS name, permitted address, connection, TLS certificate).',
-  'Sends no HTTP request to any endpoint. Writes one tombstone with its own key to the dead-letter topic, to check that Kafka acknowledges writes and to read the time of the broker.',
+  'Sends no HTTP request to any endpoint. Writes two records without a value to the dead-letter topic, with a key that no dead letter has, to check that Kafka acknowledges writes and to read the time of the broker.',
   'Prints one line for each check: ok, warn (works now, but a problem is likely) or fail, and what to do. Stops after at most 15 seconds. Exit code 1 if a check fails.',
 ].join('\n\n')
 
@@ -83,7 +74,7 @@ const openInstruments: OpenInstruments = (settings, io) => {
     clock,
     close() {
       endpoints.close()
-      // The end is not awaited, because the connection to Kafka may be blocked.
+      // `admin.close` is not awaited, because the connection to Kafka may be blocked.
       admin.close().catch(() => undefined)
     },
   }

@@ -1,6 +1,7 @@
 import type { Registry } from '../../../adapters/avro/schema-registry.ts'
 import type { ClusterProbe } from '../../../adapters/kafka/log/cluster-probe.ts'
 import type { EndpointExaminer } from '../../../adapters/webhook/endpoint-probe.ts'
+import { countWithNoun } from '../../../core/count-with-noun.ts'
 import { accessNeeded, judgeAccess } from '../../../core/doctor/access.ts'
 import { type ConnectionResult, judgeClock, judgeCluster } from '../../../core/doctor/cluster.ts'
 import { describeTransport, judgeEndpoint } from '../../../core/doctor/endpoint.ts'
@@ -8,11 +9,12 @@ import { type CheckKind, type Finding, inOrder, type Judgement } from '../../../
 import { judgeSchemas } from '../../../core/doctor/schemas.ts'
 import { judgeTopics, topicDrift } from '../../../core/doctor/topic-drift.ts'
 import type { Clock, TopicAdmin } from '../../../core/ports.ts'
-import type { ServiceName } from '../../../core/settings/services.ts'
+import { revealed } from '../../../core/secret.ts'
+import type { ServiceName } from '../../../core/settings/service-names.ts'
 import type { Destination, Settings } from '../../../core/settings/settings.ts'
 import { warningsOf } from '../../../core/settings/warnings.ts'
+import { type DurationMs, formatDuration } from '../../../core/time.ts'
 import { tiersOf, topicNames, topicSpecs } from '../../../core/topics.ts'
-import { countWithNoun, type DurationMs, formatDuration, revealed } from '../../../core/units.ts'
 import { schemaStateOf, subjectsOf } from '../../schema-states.ts'
 
 /** The clients that the checks use. */
@@ -35,21 +37,21 @@ const maxConcurrentDials = 400
 
 /** Runs all checks concurrently. A check without a result within `limit` fails. Never rejects. */
 export async function examine(
-  patient: ExaminationInput,
+  input: ExaminationInput,
   instruments: Instruments,
   limit: DurationMs,
 ): Promise<readonly Finding[]> {
-  const { settings, services } = patient
+  const { settings, services } = input
   const timeIsOver = Promise.withResolvers<'over'>()
   const cancel = instruments.clock.after(limit, () => timeIsOver.resolve('over'))
   const examination = new Examination(timeIsOver.promise, limit)
-  const kafka = examineKafka(patient, instruments)
+  const kafka = examineKafka(input, instruments)
   const isDelivering = services.has('dispatcher')
   const parts = [
     examination.part('configuration', async () => judgeConfiguration(settings)),
     examination.part('kafka', async () => (await kafka).judgements),
-    examination.part('access', () => afterKafka(kafka, address => examineAccess(patient, instruments, address))),
-    examination.part('topics', () => afterKafka(kafka, () => examineTopics(patient, instruments))),
+    examination.part('access', () => afterKafka(kafka, address => examineAccess(input, instruments, address))),
+    examination.part('topics', () => afterKafka(kafka, () => examineTopics(input, instruments))),
     examination.part('registry', () => examineRegistry(settings, instruments)),
     ...(isDelivering
       ? [

@@ -16,7 +16,8 @@ export interface EventWriter {
   /** Appends a message. Resolves when fewer than the maximum of records wait for Kafka. */
   put(message: Message): Promise<void>
   /**
-   * The error of the first record that Kafka rejected. Later records fail too, so the caller stops.
+   * The error of the first record that Kafka did not acknowledge. Later records fail too, so the
+   * caller stops.
    */
   failure(): Error | undefined
   /** Resolves when Kafka has acknowledged or rejected all records. */

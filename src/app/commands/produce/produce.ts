@@ -5,13 +5,13 @@ import { createRegistry } from '../../../adapters/avro/schema-registry.ts'
 import { systemClock } from '../../../adapters/clock/clock.ts'
 import { createKafka } from '../../../adapters/kafka/kafkajs/client.ts'
 import { createProducer } from '../../../adapters/kafka/producer/producer.ts'
+import { countWithNoun } from '../../../core/count-with-noun.ts'
 import { parseJson } from '../../../core/message/json.ts'
 import { type CallType, callTypes, type Rejection } from '../../../core/message/message.ts'
 import { type Normalised, normalise } from '../../../core/message/normalise.ts'
 import type { Clock, EventCodec, LogProducer } from '../../../core/ports.ts'
 import type { Settings } from '../../../core/settings/settings.ts'
 import { topicNames } from '../../../core/topics.ts'
-import { countWithNoun } from '../../../core/units.ts'
 import { paced } from '../../../services/pacer.ts'
 import {
   CommandFailed,
@@ -20,12 +20,10 @@ import {
   createCommand,
   printData,
   UsageError,
-  wholeNumber,
-  withConfigOption,
   withExamples,
-  withJsonOption,
 } from '../../command.ts'
 import { loadSettings } from '../../load-settings.ts'
+import { wholeNumber, withConfigOption, withJsonOption } from '../../options.ts'
 import { createProgressBar, type ProgressBar } from '../../terminal.ts'
 import { createEventWriter, type EventWriter } from './event-writer.ts'
 import { createSampleMessages } from './sample-messages.ts'
@@ -82,7 +80,7 @@ export function produceCommand(io: CommandIo, open: OpenOutlet = openOutlet): Co
       wholeNumber('--count', 1),
     )
     .option('--rate <number>', 'messages per second (default: unlimited)', wholeNumber('--rate', 1))
-    .option('--type <list>', `message types, separated by commas (default: ${callTypes.join(',')})`, parseTypes)
+    .option('--type <list>', `comma-separated list of message types (default: ${callTypes.join(',')})`, parseTypes)
     .option('--source <id>', 'source of the messages (default: the first one in the configuration)')
     .option('--users <number>', 'number of different users in the messages', wholeNumber('--users', 1), 1_000)
     .option(
@@ -122,7 +120,9 @@ async function produce(options: Options, settings: Settings, io: CommandIo, open
     printData(io, options, { topic, source: sourceId, produced, failed, rejected, seconds, perSecond }, [line])
     const failure = feed.failure()
     if (failure !== undefined)
-      throw new CommandFailed(`Kafka rejected ${countWithNoun(failed, 'message')}: ${withRemedyText(failure)}`)
+      throw new CommandFailed(
+        `Kafka did not acknowledge ${countWithNoun(failed, 'message')}: ${withRemedyText(failure)}`,
+      )
     if (rejected > 0)
       throw new CommandFailed(`skipped ${countWithNoun(rejected, 'line')} of stdin without a valid message`)
     if (isInterrupted) throw new CommandFailed(`interrupted after ${countWithNoun(produced, 'message')}`)

@@ -33,7 +33,7 @@ export function createSampleMessages({ seed, types, users }: SampleOptions): () 
 /** The share of each message type, in percent. */
 const frequency: Record<CallType, number> = { track: 48, page: 28, identify: 12, screen: 8, group: 3, alias: 1 }
 
-/** The ids of a user. One visitor in five has no user id yet. */
+/** The user's ids in one message. One track, page or screen message in five has no user id. */
 function identity(type: CallType, user: number, chance: Chance): JsonObject {
   if (type === 'alias') return { userId: `user-${user}`, previousId: `visitor-${user}` }
   const isKnown = type === 'identify' || type === 'group' || chance.below(5) > 0

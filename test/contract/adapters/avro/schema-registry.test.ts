@@ -6,15 +6,14 @@ import {
   createMembershipCodec,
   membershipSchema,
 } from '../../../../src/adapters/avro/audience-codecs.ts'
-import { subjectOf } from '../../../../src/adapters/avro/confluent-codec.ts'
 import { createEventCodec, eventSchema } from '../../../../src/adapters/avro/event-codec.ts'
+import { subjectOf } from '../../../../src/adapters/avro/own-schemas.ts'
 import { createRegistry } from '../../../../src/adapters/avro/schema-registry.ts'
 import { systemClock } from '../../../../src/adapters/clock/clock.ts'
-import { toInputRecord } from '../../../../src/core/audience/input.ts'
 import type { ValueCodec } from '../../../../src/core/ports.ts'
-import { epochMs } from '../../../../src/core/units.ts'
-import { audienceInput, membershipRecord, withField, writtenAs } from '../../../support/audience/records.ts'
-import { schemaWith, trackEvent, written } from '../../../support/kafka/memory-registry.ts'
+import { epochMs } from '../../../../src/core/time.ts'
+import { audienceInput, membershipRecord } from '../../../support/audience/example-records.ts'
+import { schemaWith, trackEvent, written } from '../../../support/kafka/memory-schema-registry.ts'
 
 const url = process.env['SCHEMA_REGISTRY_URL'] as string
 const registry = createRegistry({ url, auth: undefined })
@@ -86,24 +85,6 @@ describe('the event codec with a registry', () => {
     expect(other.decode(value, recordTime)).toStrictEqual({ kind: 'event', event: trackEvent })
   })
 
-  it('decodes records of older and newer schema versions', async () => {
-    const older = schemaWith(fields => fields.filter(({ name }) => name !== 'origin' && name !== 'destinationId'))
-    const oldId = await registered(older)
-    const codec = await codecOf()
-    const newer = schemaWith(fields => [...fields, { name: 'sentAt', type: ['null', 'long'], default: null }])
-    const newId = await registered(newer)
-    const fields = { sourceId: 'web', type: 'track', userId: 'u', event: 'E', messageId: 'm', timestamp: 1 }
-    for (const [id, schema] of [
-      [oldId, older],
-      [newId, newer],
-    ] as const) {
-      const value = written(id, schema, fields)
-      expect(codec.decode(value, recordTime)).toEqual({ kind: 'schema_needed', schemaId: id })
-      expect(await codec.learn(id)).toBe(true)
-      expect(codec.decode(value, recordTime)).toMatchObject({ kind: 'event', event: { message: { messageId: 'm' } } })
-    }
-  })
-
   it("decodes another team's record of another namespace and subject", async () => {
     const codec = await codecOf()
     const schema = schemaWith(fields => fields.slice(0, 5), 'com.acme.shop.Event')
@@ -140,21 +121,5 @@ describe('the audience codecs with a registry', () => {
       ValueCodec<object>,
     ]
     expect(other.decode(codec.encode(value))).toEqual({ kind: 'value', value })
-  })
-
-  it.each([
-    ['inputs', audienceInputSchema, createAudienceInputCodec, toInputRecord(audienceInput), audienceInput],
-    ['memberships', membershipSchema, createMembershipCodec, membershipRecord, membershipRecord],
-  ] as const)('%s: decodes records of a newer schema version', async (_name, schema, create, stored, value) => {
-    await registry.setBackwardTransitive(subject)
-    await registry.register(subject, schema)
-    const codec = await create({ registry, topic: eventsTopic, clock: systemClock })
-    const newer = withField(schema, { name: 'added', type: ['null', 'string'], default: null })
-    const result = await registry.register(subject, JSON.stringify(newer))
-    if ('refused' in result) throw new Error(result.refused)
-    const bytes = writtenAs(result.id, newer, { ...stored, added: 'x' })
-    expect(codec.decode(bytes)).toEqual({ kind: 'schema_needed', schemaId: result.id })
-    expect(await codec.learn(result.id)).toBe(true)
-    expect(codec.decode(bytes)).toEqual({ kind: 'value', value })
   })
 })

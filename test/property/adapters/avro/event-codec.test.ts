@@ -2,9 +2,10 @@ import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { createEventCodec } from '../../../../src/adapters/avro/event-codec.ts'
 import type { Event } from '../../../../src/core/message/event.ts'
+import type { JsonText } from '../../../../src/core/message/json-text.ts'
 import { messageTypes } from '../../../../src/core/message/message.ts'
-import { epochMs, type JsonText } from '../../../../src/core/units.ts'
-import { eventsTopic, MemoryRegistry, schemaWith, trackEvent } from '../../../support/kafka/memory-registry.ts'
+import { epochMs } from '../../../../src/core/time.ts'
+import { eventsTopic, MemoryRegistry, schemaWith, trackEvent } from '../../../support/kafka/memory-schema-registry.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
 
 const registry = new MemoryRegistry()
@@ -25,7 +26,7 @@ const fragment = fc.option(
   fc.object().map(value => JSON.stringify(value) as JsonText),
   { nil: undefined },
 )
-/** The years 0001 to 9999. */
+/** Times in the years 0001 to 9999. */
 const time = fc.integer({ min: -62_135_596_800_000, max: 253_402_300_799_999 }).map(epochMs)
 const event: fc.Arbitrary<Event> = fc.record({
   sourceId: text,

@@ -27,11 +27,11 @@ const ownWords = (text: string): string =>
   text.replaceAll(/"(?:[^"\\]|\\.)*"/g, '').replaceAll(/(?:possible:|did you mean|becomes) .*/g, '')
 
 /**
- * The defects of a problem. It must have a position in one of these files, a path, a message and a
- * hint, and must not contain a secret.
+ * The defects of a problem. It must have a position in one of these files, a path (unless it counts
+ * the problems that are not shown), a message and a hint, and must not contain a secret.
  */
 function faultsOf(problem: Problem, contents: Readonly<Record<string, Content>>): readonly string[] {
-  const { file, line, column, path, message, hint } = problem
+  const { file, line, column, path = 'none', message, hint } = problem
   const content = contents[file]
   if (content === undefined) return [`no file: ${file}`]
   const found = (textOf(content) ?? '').split('\n')[line - 1]

@@ -2,8 +2,9 @@ import { expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import type { Membership } from '../../../../src/core/audience/membership.ts'
 import { PackedMemberships } from '../../../../src/core/audience/packed-memberships.ts'
-import { syncId } from '../../../../src/core/audience/sync-watermark.ts'
-import { epochMs, type JsonText } from '../../../../src/core/units.ts'
+import { syncId } from '../../../../src/core/audience/sync-id.ts'
+import type { JsonText } from '../../../../src/core/message/json-text.ts'
+import { epochMs } from '../../../../src/core/time.ts'
 
 const value = fc.oneof(fc.constantFrom('true', 'false', 'null', '"gold"'), fc.json()) as fc.Arbitrary<JsonText>
 const large = fc.maxSafeNat()
@@ -24,7 +25,7 @@ const state: fc.Arbitrary<Membership> = fc.record(
   },
   plain,
 )
-/** Ids with any characters. There are few ids, so that the same one occurs again. */
+/** User ids with any characters. Many of them are from a small set, so that they occur again. */
 const user = fc.oneof(
   fc.constantFrom('', 'ann', 'bob', 'é', '🙂'),
   fc.nat(40).map(number => `user-${number}`),

@@ -21,15 +21,8 @@ import {
 import { type Outcome, refusedOutcomes, retryableOutcomes } from '../../../../src/core/delivery/outcome.ts'
 import type { RetryPolicy } from '../../../../src/core/delivery/retry-tier.ts'
 import { refuseSchedule } from '../../../../src/core/settings/check-schedule-and-listeners.ts'
-import { type DurationMs, durationMs, epochMs } from '../../../../src/core/units.ts'
-import {
-  destinationOf,
-  duration,
-  policyOf,
-  recordOf,
-  start,
-  webhookOf,
-} from '../../../support/dispatcher/deliveries.ts'
+import { type DurationMs, durationMs, epochMs } from '../../../../src/core/time.ts'
+import { destinationOf, duration, policyOf, recordOf, start, webhookOf } from '../../../support/builders.ts'
 
 const isOneOf = (set: readonly string[], outcome: string): boolean => set.includes(outcome)
 
@@ -77,8 +70,8 @@ interface Attempted {
 
 interface Life {
   /**
-   * All attempts. The list includes unsuccessful ones inside the window that could not get a
-   * permit, which do not count as attempts.
+   * All attempts that made a request. Some of them do not count: other destinations held the
+   * permits of a webhook, no webhook succeeded, and the window was not over.
    */
   readonly all: readonly Attempted[]
   readonly attempts: readonly Attempted[]

@@ -6,11 +6,11 @@ import { signerOf } from '../../../../src/core/delivery/request.ts'
 import { parseJson } from '../../../../src/core/message/json.ts'
 import { callTypes, type Message } from '../../../../src/core/message/message.ts'
 import { normalise } from '../../../../src/core/message/normalise.ts'
+import { Secret } from '../../../../src/core/secret.ts'
 import type { PayloadSettings } from '../../../../src/core/settings/settings.ts'
-import { Secret } from '../../../../src/core/units.ts'
-import { start } from '../../../support/dispatcher/deliveries.ts'
+import { start } from '../../../support/builders.ts'
 
-/** Includes lone surrogates, control characters and line separators. */
+/** Texts, some with lone surrogates, control characters or line separators. */
 const text = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 8 }),
   fc.array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 4 }).map(units => String.fromCharCode(...units)),
@@ -18,17 +18,7 @@ const text = fc.oneof(
 )
 const key = fc.oneof(
   fc.constantFrom(
-    'name',
-    'category',
-    '__proto__',
-    'constructor',
-    'toJSON',
-    'length',
-    '10',
-    '2',
-    '01',
-    '4294967295',
-    '',
+    ...['name', 'category', '__proto__', 'constructor', 'toJSON', 'length', '10', '2', '01', '4294967295', ''],
   ),
   text,
 )

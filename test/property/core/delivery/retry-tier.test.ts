@@ -2,8 +2,8 @@ import { expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { deferralTier, tierFor } from '../../../../src/core/delivery/retry-tier.ts'
 import { parseRetryAfter } from '../../../../src/core/network/retry-after.ts'
+import { durationMs, epochMs } from '../../../../src/core/time.ts'
 import { fixedTiers, tiersOf } from '../../../../src/core/topics.ts'
-import { durationMs, epochMs } from '../../../../src/core/units.ts'
 
 const duration = fc.integer({ min: 1, max: 4 * 3_600_000 }).map(durationMs)
 const tiers = fc.array(duration, { maxLength: 9 }).map(tiersOf)

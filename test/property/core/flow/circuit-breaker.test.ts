@@ -47,7 +47,7 @@ describe('CircuitBreaker', () => {
           now += after
           if (!breaker.isOpen) return
           if (probing) {
-            expect(breaker.refuses(now)).toBe(true)
+            expect([breaker.refuses(now), breaker.begins(now)]).toEqual([true, false])
             breaker.ended({ failed, wasProbe: true, isConclusive: true }, now)
             if (failed) quietUntil = now + 30_000
             probing = false

@@ -5,8 +5,8 @@ import { parseJson } from '../../../../src/core/message/json.ts'
 import { callTypes, type Message, rejectionCodes } from '../../../../src/core/message/message.ts'
 import { type Normalised, normalise } from '../../../../src/core/message/normalise.ts'
 import { isTimestamp } from '../../../../src/core/message/timestamp.ts'
-import { epochMs } from '../../../../src/core/units.ts'
-import { jsonText } from './json-text.ts'
+import { epochMs } from '../../../../src/core/time.ts'
+import { jsonText } from './any-json-text.ts'
 
 const receivedAt = epochMs(Date.parse('2026-11-21T12:00:00.000Z'))
 const newId = (): string => 'new-id'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { correctSkew, isTimestamp, parseTimestamp, toIsoTimestamp } from '../../../../src/core/message/timestamp.ts'
-import { epochMs } from '../../../../src/core/units.ts'
+import { epochMs } from '../../../../src/core/time.ts'
 
 const two = (value: number): string => String(value).padStart(2, '0')
 const time = fc

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { formatTraceparent, parseTraceparent, traceContextIn } from '../../../../src/core/trace/context.ts'
-import { trackMessage } from '../../../support/collector/messages.ts'
+import { trackMessage } from '../../../support/collector/track-message.ts'
 import { DispatcherHarness, destination } from '../../../support/dispatcher/harness.ts'
 import { RecordedSpans } from '../../../support/telemetry/recorded-spans.ts'
 
@@ -39,13 +39,7 @@ describe('traceparent', () => {
 })
 
 const names = [
-  'traceparent',
-  'tracestate',
-  'baggage',
-  'b3',
-  'x-b3-traceid',
-  'first-traceparent',
-  'uber-trace-id',
+  ...['traceparent', 'tracestate', 'baggage', 'b3', 'x-b3-traceid', 'first-traceparent', 'uber-trace-id'],
 ] as const
 
 it('for any headers of a record, its event is delivered and the endpoint gets only the headers that it requested', async () => {

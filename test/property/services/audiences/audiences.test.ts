@@ -77,7 +77,7 @@ it('the receiver has the last full sync after kills between any two writes, reba
         }
         harness.consumer.isCommitting = true
         await harness.advance(2_000)
-        // A change without a report counts as undelivered after the window and one hour.
+        // A change without a report counts as undelivered after the retry window and one hour.
         given.splice(0, given.length, 'delivered')
         await harness.advance(6 * 3_600_000)
         sync(last, true)

@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import type { Event } from '../../../../src/core/message/event.ts'
+import type { JsonText } from '../../../../src/core/message/json-text.ts'
 import type { CallResult } from '../../../../src/core/ports.ts'
 import { tiersOf } from '../../../../src/core/topics.ts'
-import type { JsonText } from '../../../../src/core/units.ts'
-import { trackMessage } from '../../../support/collector/messages.ts'
+import { trackMessage } from '../../../support/collector/track-message.ts'
 import { answered, DispatcherHarness, defaultSchedule, destination, ok } from '../../../support/dispatcher/harness.ts'
 
 /* Each consumed record has exactly one result per destination, and all metrics of results agree. */
@@ -16,7 +16,10 @@ const destinations = [
   destination('off', { enabled: false }),
 ]
 
-/** The records, and their number of results: one per destination of `web`, or one without any. */
+/**
+ * Kinds of records, each with its number of results: one per destination of the source `web`, or
+ * one when the record has no or only one destination.
+ */
 const sorts = {
   valid: 3,
   unknownSource: 1,

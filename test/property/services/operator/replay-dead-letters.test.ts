@@ -1,12 +1,13 @@
 import { describe, expect, it } from '@jest/globals'
 import fc from 'fast-check'
+import { type DeadLetterFilter, matches } from '../../../../src/core/delivery/dead-letter-filter.ts'
 import { originalOf } from '../../../../src/core/delivery/dead-letter-record.ts'
 import { parseDeliveryState } from '../../../../src/core/delivery/delivery-state.ts'
-import { type DeadLetterFilter, matches, parseDeadLetter } from '../../../../src/core/delivery/read-dead-letter.ts'
-import { firstOrigin, replayedTombstone } from '../../../../src/core/delivery/replay-decision.ts'
+import { parseDeadLetter } from '../../../../src/core/delivery/parse-dead-letter.ts'
+import { firstOrigin } from '../../../../src/core/delivery/replay-decision.ts'
 import type { LogRecord } from '../../../../src/core/ports.ts'
 import { killedAfter } from '../../../support/kafka/memory-topics.ts'
-import { firstTier, givenUp, ReplayHarness, refusedEvent, topics } from '../../../support/operator/replays.ts'
+import { firstTier, givenUp, ReplayHarness, refusedEvent, topics } from '../../../support/operator/replay-harness.ts'
 
 const isEvent = (key: string): boolean => key.startsWith('-/')
 
@@ -30,8 +31,8 @@ function copyCounts(harness: ReplayHarness): Map<string, number> {
 const keysOf = (records: readonly LogRecord[]): string[] => records.map(({ key }) => String(key)).toSorted()
 
 /**
- * Few events, destinations and rounds, so that the same one is often dead-lettered and replayed
- * repeatedly.
+ * Dead letters with few events, destinations and rounds, so that the same dead letter is often
+ * written and replayed repeatedly.
  */
 const histories = fc.array(
   fc.record({
@@ -107,14 +108,17 @@ describe('a replay that is killed and run again', () => {
   })
 })
 
-/** They are replayed one at a time, so that there is exactly one point between two writes. */
+/**
+ * Three dead letters that are replayed one at a time, so that there is exactly one point between
+ * two writes.
+ */
 const three = [givenUp(1), refusedEvent(2), givenUp(3, 'shop')]
 
 it.each([0, 1, 2, 3, 4, 5, 6])(
   'repeats at most one dead letter when killed after %i writes, one at a time',
   async writes => {
     const harness = new ReplayHarness(three)
-    // One per second: each is marked before the next one starts.
+    // One per second: each is marked as replayed before the replay of the next one starts.
     const { producer, work } = harness.begin({ perSecond: 1 })
     const killing = killedAfter(producer, work, writes)
     await harness.clock.advance(5_000, async () => {
@@ -131,10 +135,3 @@ it.each([0, 1, 2, 3, 4, 5, 6])(
     expect(new Set(ids).size).toBe(3)
   },
 )
-
-it('a tombstone marks its own dead letter and no other as replayed', () => {
-  const harness = new ReplayHarness(three)
-  const [first, ...others] = harness.standing
-  harness.giveUp(replayedTombstone(first as LogRecord))
-  expect(harness.standing).toEqual(others)
-})

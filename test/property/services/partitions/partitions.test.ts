@@ -1,10 +1,10 @@
 import { expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import type { LogRecord } from '../../../../src/core/ports.ts'
-import { epochMs } from '../../../../src/core/units.ts'
+import { epochMs } from '../../../../src/core/time.ts'
 import type { PartitionProcessor } from '../../../../src/services/partitions/partition-processor.ts'
 import { createPartitions } from '../../../../src/services/partitions/partitions.ts'
-import { recordOf } from '../../../support/dispatcher/deliveries.ts'
+import { recordOf } from '../../../support/builders.ts'
 import { type Fetch, noAdmission, partition, ScriptedConsumer } from '../../../support/kafka/scripted-consumer.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
 import { type Kind, ProcessorOracle } from './processor-oracle.ts'
@@ -15,7 +15,7 @@ const large = Buffer.alloc(1024 * 1024)
 
 /**
  * Offsets ascend with gaps: mostly none, sometimes small (transaction markers), rarely so large
- * that the span limit is reached.
+ * that four of them reach the span limit.
  */
 const gap = fc.oneof(
   { weight: 12, arbitrary: fc.constant(0) },
@@ -58,9 +58,8 @@ const run = fc.record({
   /** How long after its append a record is due; `undefined` when all are due immediately. */
   delayMs: fc.option(fc.constantFrom(1, 5_000, 30_000), { nil: undefined }),
   /**
-   * With 40 other partitions, a partition prefetches 25 records while nothing is stalled. Its
-   * limits are then 50 records and less than a mebibyte. With 900 others, it keeps ten records that
-   * are due soon.
+   * With 40 other partitions, the limits of a partition are less than a mebibyte, and 25 records
+   * (50 while the process is stalled). With 900 others, it keeps eleven records that are due soon.
    */
   others: fc.constantFrom(0, 40, 900),
   commands: fc.array(command, { maxLength: 80, size: 'max' }),

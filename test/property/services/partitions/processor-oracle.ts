@@ -9,7 +9,7 @@ export type Kind = 'waits' | 'done immediately' | 'needs a schema'
 
 interface Given {
   readonly records: readonly LogRecord[]
-  /** The offset after the last record and the gap after it. */
+  /** The end offset of the log: after the last record, and after the gap that may follow it. */
   readonly end: number
   readonly kindOf: (offset: number) => Kind
   /** Number of other partitions of the process. */

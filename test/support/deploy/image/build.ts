@@ -12,7 +12,7 @@ import {
   type JSONInstruction,
   type PropertyInstruction,
 } from 'dockerfile-ast'
-import { type Base, buildBase, runtimeBase } from './bases.ts'
+import { type Base, buildBase, runtimeBase } from './base-images.ts'
 import { enclosed } from './linux-namespaces.ts'
 
 /** A built image: a file system, and how to start it. */
@@ -78,7 +78,7 @@ function newStage(root: string, baseImage: string): Stage {
   return { ...base, ...start, labels: new Map(), args: new Map(), environment: { ...base.environment } }
 }
 
-/** Replaces `${NAME}` and `$NAME` in a text, as all instructions except RUN do. */
+/** Replaces `${NAME}` and `$NAME`, as a builder does except in RUN, CMD and ENTRYPOINT. */
 const substituted = (template: string, variables: ReadonlyMap<string, string>): string =>
   template.replace(/\$(?:\{(\w+)\}|(\w+))/g, (_, braced?: string, bare?: string) => {
     return variables.get(braced ?? bare ?? '') ?? ''

@@ -8,7 +8,7 @@ export interface Policy {
   readonly broken: (manifests: readonly Manifest[]) => readonly string[]
 }
 
-/** Creates a policy for each pod. */
+/** Creates a policy that every pod must satisfy. */
 const podPolicy = (name: string, why: string, holds: (pod: PodSpec) => boolean): Policy => ({
   name,
   why,
@@ -16,7 +16,7 @@ const podPolicy = (name: string, why: string, holds: (pod: PodSpec) => boolean):
     manifests.filter(isWorkload).flatMap(each => (holds(each.spec.template.spec) ? [] : [each.metadata.name])),
 })
 
-/** Creates a policy for each container, including init containers. */
+/** Creates a policy that every container must satisfy, including init containers. */
 const containerPolicy = (name: string, why: string, holds: (container: Container) => boolean): Policy => ({
   name,
   why,
@@ -44,38 +44,38 @@ const bytes = (quantity = ''): number => {
 export const podPolicies: readonly Policy[] = [
   podPolicy(
     'run-as-non-root',
-    'root in a container is root on the node once it gets out',
+    'a process that leaves its container must not be root on the node',
     ({ securityContext }) => securityContext?.['runAsNonRoot'] === true && securityContext['runAsUser'] === 65_532,
   ),
   containerPolicy(
     'read-only-root-fs',
-    'nothing can be left behind or exchanged',
+    'an attacker cannot add or replace files',
     ({ securityContext }) => securityContext?.['readOnlyRootFilesystem'] === true,
   ),
   containerPolicy(
     'no-privileges',
-    'no way to more rights',
+    'a process cannot gain more rights',
     ({ securityContext }) =>
       securityContext?.['allowPrivilegeEscalation'] === false && securityContext['privileged'] !== true,
   ),
   containerPolicy(
     'drop-capabilities',
-    'it needs none',
+    'Hookline needs no capabilities',
     ({ securityContext }) =>
       securityContext?.capabilities?.drop?.includes('ALL') === true &&
       (securityContext.capabilities.add ?? []).length === 0,
   ),
   podPolicy(
     'seccomp',
-    'no system calls beyond the usual ones',
+    'only the usual system calls are allowed',
     ({ securityContext }) => securityContext?.seccompProfile?.type === 'RuntimeDefault',
   ),
   podPolicy(
     'host-namespaces',
-    'the node is none of its business',
+    'a pod does not share the namespaces of its node',
     ({ hostNetwork, hostPID, hostIPC }) => !(hostNetwork || hostPID || hostIPC),
   ),
-  podPolicy('host-path', 'nothing of the node is mounted', ({ volumes = [] }) =>
+  podPolicy('host-path', 'a pod mounts no files of its node', ({ volumes = [] }) =>
     volumes.every(({ hostPath }) => hostPath === undefined),
   ),
   containerPolicy('host-port', 'two pods must fit on one node', ({ ports = [] }) =>
@@ -83,7 +83,7 @@ export const podPolicies: readonly Policy[] = [
   ),
   podPolicy(
     'no-token',
-    'it never asks the Kubernetes API',
+    'Hookline does not use the Kubernetes API',
     ({ automountServiceAccountToken, enableServiceLinks }) =>
       automountServiceAccountToken === false && enableServiceLinks === false,
   ),
@@ -92,21 +92,21 @@ export const podPolicies: readonly Policy[] = [
   ),
   containerPolicy(
     'requests',
-    'the scheduler has to know what it takes',
+    'the scheduler needs the resources of a pod',
     ({ resources }) => resources?.requests?.['cpu'] !== undefined && resources.requests['memory'] !== undefined,
   ),
   containerPolicy(
     'memory-limit',
-    'the same as requested, so that it is not killed for what others take',
+    'equal to the request, so that the memory of others does not evict the pod',
     ({ resources }) =>
       bytes(resources?.limits?.['memory']) > 0 && resources?.limits?.['memory'] === resources?.requests?.['memory'],
   ),
   containerPolicy(
     'no-cpu-limit',
-    'a throttled event loop misses heartbeats and times calls out',
+    'a throttled process misses heartbeats and deadlines',
     ({ resources }) => resources?.limits?.['cpu'] === undefined,
   ),
-  containerPolicy('heap-limit', "Node's own limit goes beyond that of a small container", ({ env = [] }) =>
+  containerPolicy('heap-limit', "Node's default heap limit can exceed the memory of a container", ({ env = [] }) =>
     env.some(
       ({ name, value }) =>
         name === 'NODE_OPTIONS' && /--max-old-space-size-percentage=([2-7]\d|80)\b/.test(value ?? ''),
@@ -114,28 +114,28 @@ export const podPolicies: readonly Policy[] = [
   ),
   containerPolicy(
     'no-secret-in-environment',
-    'the environment shows in crash reports, and cannot be rotated',
+    'crash reports show the environment, which cannot be rotated',
     ({ env = [], envFrom = [] }) =>
       envFrom.length === 0 &&
       env.every(({ name, valueFrom }) => valueFrom === undefined && !/(key|secret|token|password)$/i.test(name)),
   ),
-  containerPolicy('no-subpath', 'a file mounted so is never updated', ({ volumeMounts = [] }) =>
+  containerPolicy('no-subpath', 'Kubernetes never updates a file that is mounted by subPath', ({ volumeMounts = [] }) =>
     volumeMounts.every(({ subPath }) => subPath === undefined),
   ),
-  containerPolicy('read-only-mounts', 'configuration and secrets are read', ({ volumeMounts = [] }) =>
+  containerPolicy('read-only-mounts', 'configuration and secrets are never written', ({ volumeMounts = [] }) =>
     volumeMounts.filter(({ mountPath }) => mountPath.startsWith('/etc/')).every(({ readOnly }) => readOnly === true),
   ),
   containerPolicy(
-    'last-words',
-    'why it ended shows in the status of the pod',
+    'termination-message',
+    'the status of the pod shows why a container ended',
     ({ terminationMessagePolicy }) => terminationMessagePolicy === 'FallbackToLogsOnError',
   ),
-  containerPolicy('probe-ports', 'a probe of a port that is not there fails for ever', container =>
+  containerPolicy('probe-ports', 'a probe of a missing port always fails', container =>
     probes(container).every(probe => probe === undefined || portNames(container).includes(probe.httpGet?.port)),
   ),
   containerPolicy(
     'no-exec-probe',
-    'there is no shell, and no program to start every few seconds',
+    'the image has no shell, and starting Node for each probe costs CPU',
     container =>
       probes(container).every(probe => probe?.exec === undefined) && container.lifecycle?.preStop?.exec === undefined,
   ),

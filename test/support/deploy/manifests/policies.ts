@@ -2,7 +2,7 @@ import type { Manifest } from '../../../../deploy/tools/chart/render.ts'
 import { type Policy, podPolicies } from './pod-policies.ts'
 import { deploymentsIn, isWorkload, matches, ofKind, portNames, type Workload } from './workloads.ts'
 
-/** Creates a policy for each Deployment. */
+/** Creates a policy that every Deployment must satisfy. */
 const deploymentPolicy = (
   name: string,
   why: string,
@@ -13,11 +13,11 @@ const deploymentPolicy = (
   broken: manifests => deploymentsIn(manifests).flatMap(each => (holds(each, manifests) ? [] : [each.metadata.name])),
 })
 
-/** Policies for Deployments and across objects. */
+/** Policies that a Deployment, or several objects together, must satisfy. */
 const installationPolicies: readonly Policy[] = [
   {
     name: 'service-account',
-    why: 'not the one that everything else in the namespace has, and one that there is',
+    why: 'pods use an existing account of their own, not the default account',
     broken: manifests =>
       manifests.filter(isWorkload).flatMap(({ metadata, spec: { template } }) => {
         const { serviceAccountName = 'default' } = template.spec
@@ -25,7 +25,7 @@ const installationPolicies: readonly Policy[] = [
         return serviceAccountName !== 'default' && exists ? [] : [metadata.name]
       }),
   },
-  deploymentPolicy('probes', 'alive, ready and begun are three questions', ({ spec }) =>
+  deploymentPolicy('probes', 'liveness, readiness and startup have separate probes', ({ spec }) =>
     spec.template.spec.containers.every(
       ({ livenessProbe, readinessProbe, startupProbe }) =>
         livenessProbe?.httpGet?.path === '/livez' &&
@@ -33,20 +33,20 @@ const installationPolicies: readonly Policy[] = [
         startupProbe?.httpGet?.path === '/livez',
     ),
   ),
-  deploymentPolicy('time-to-drain', 'killed only after 25 s of draining, and the wait before it', ({ spec }) =>
+  deploymentPolicy('time-to-drain', 'a pod has 25 s to drain after its preStop wait', ({ spec }) =>
     spec.template.spec.containers.every(
       ({ lifecycle }) =>
         (spec.template.spec.terminationGracePeriodSeconds ?? 30) >= 25 + (lifecycle?.preStop?.sleep?.seconds ?? 0),
     ),
   ),
-  deploymentPolicy('wait-for-proxies', 'a process that serves requests waits until no more arrive', ({ spec }) =>
+  deploymentPolicy('wait-for-proxies', 'a pod that serves requests waits until proxies send no more', ({ spec }) =>
     spec.template.spec.containers.every(
       container => !portNames(container).includes('http') || (container.lifecycle?.preStop?.sleep?.seconds ?? 0) > 0,
     ),
   ),
   deploymentPolicy(
     'rolling-update',
-    'every pod that comes or goes moves partitions: one at a time, and never fewer than wanted',
+    'pods are replaced one by one, because each change moves partitions',
     ({ spec }) =>
       spec.strategy?.rollingUpdate?.maxSurge === 1 &&
       spec.strategy.rollingUpdate.maxUnavailable === 0 &&
@@ -54,12 +54,12 @@ const installationPolicies: readonly Policy[] = [
   ),
   deploymentPolicy(
     'replicas',
-    'one pod is none while its node is drained',
+    'with one pod, the drain of its node would stop the service',
     ({ spec, metadata }, all) => (spec.replicas ?? scaledMinimum(metadata.name, all)) >= 2,
   ),
   deploymentPolicy(
     'spread',
-    'one node or zone does not take all of them',
+    'the loss of a node or zone must not stop all pods',
     ({ spec: { template } }) =>
       template.spec.affinity?.podAntiAffinity !== undefined &&
       template.spec.topologySpreadConstraints?.some(
@@ -68,7 +68,7 @@ const installationPolicies: readonly Policy[] = [
   ),
   deploymentPolicy(
     'disruption-budget',
-    'a drain takes one at a time, and does not wait for the broken',
+    'a drain stops one pod at a time and does not wait for unhealthy pods',
     ({ spec: { template } }, all) => {
       const [budget, ...more] = ofKind(all, 'PodDisruptionBudget').filter(each =>
         matches(template.metadata.labels, (each['spec'] as Budget).selector.matchLabels),
@@ -84,7 +84,7 @@ const installationPolicies: readonly Policy[] = [
   }),
   {
     name: 'dangling-service',
-    why: 'a Service that finds no pod, or a port that none has, sends requests nowhere',
+    why: 'every Service selects pods that have its target port',
     broken: manifests =>
       ofKind(manifests, 'Service').flatMap(({ metadata, spec }) => {
         const { selector, ports } = spec as { selector: Record<string, string>; ports: { targetPort: string }[] }
@@ -101,7 +101,7 @@ const installationPolicies: readonly Policy[] = [
   },
   {
     name: 'mounted-configuration',
-    why: 'a volume of a ConfigMap that there is not keeps the pod from starting',
+    why: 'a pod does not start without the ConfigMap that it mounts',
     broken: manifests =>
       manifests
         .filter(isWorkload)
@@ -116,17 +116,17 @@ const installationPolicies: readonly Policy[] = [
   },
   {
     name: 'no-secret',
-    why: 'secrets come from elsewhere: rendered manifests end up in repositories',
+    why: 'rendered manifests may be stored in repositories',
     broken: manifests => ofKind(manifests, 'Secret').map(({ metadata }) => metadata.name),
   },
   {
     name: 'no-rights',
-    why: 'nothing asks the Kubernetes API, so that nothing may',
+    why: 'Hookline does not use the Kubernetes API',
     broken: manifests => manifests.filter(({ kind }) => /Role/.test(kind)).map(({ metadata }) => metadata.name),
   },
   {
     name: 'labels',
-    why: 'everything can be found by who made it',
+    why: 'every object can be found by the label of Hookline',
     broken: manifests =>
       manifests
         .filter(
@@ -137,7 +137,7 @@ const installationPolicies: readonly Policy[] = [
   },
   {
     name: 'scale-by-events',
-    why: 'records in retry topics wait on purpose: as lag they would scale out for nothing',
+    why: 'records that wait in retry topics must not cause scaling',
     broken: manifests =>
       ofKind(manifests, 'ScaledObject').flatMap(({ metadata, spec }) =>
         (spec as Scaled).triggers.every(
@@ -149,7 +149,7 @@ const installationPolicies: readonly Policy[] = [
   },
   {
     name: 'unique-names',
-    why: 'of two objects with one name the second wins',
+    why: 'a second object with the same name would replace the first',
     broken: manifests => {
       const names = manifests.map(({ kind, metadata }) => `${kind} ${metadata.name}`)
       return names.filter((name, index) => names.indexOf(name) !== index)

@@ -1,4 +1,4 @@
-import { findOrBuildHelm } from '../../../../deploy/tools/chart/helm.ts'
+import { findOrBuildHelm } from '../../../../deploy/tools/chart/find-helm.ts'
 import { type Manifest, render } from '../../../../deploy/tools/chart/render.ts'
 
 /*
@@ -22,7 +22,7 @@ export function rendered(values: object = {}): Promise<readonly Manifest[]> {
 
 const strimzi = { cluster: 'kafka' }
 const kafkaNamespace = { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'kafka' } } }
-/** The peers that network policies require. */
+/** The peers that the chart's network policies require. */
 export const networkPeers = { kafka: { to: [kafkaNamespace] }, registry: { to: [kafkaNamespace] } }
 
 /** The values of each switch of the chart alone. */
@@ -79,7 +79,7 @@ export const switches: Readonly<Record<string, object>> = {
   },
 }
 
-/** All switches together. */
+/** All switches together, except those that disable something. */
 export const everything = Object.values(switches)
   .filter(values => !JSON.stringify(values).includes('"enabled":false'))
   .reduce<Record<string, unknown>>((all, values) => deepMerged(all, values as Record<string, unknown>), {

@@ -1,8 +1,8 @@
 import { mkdtemp } from 'node:fs/promises'
 import { join } from 'node:path'
 import { startGuarded, tailOf } from '../../../../deploy/tools/local/guarded-process.ts'
+import { pinned } from '../cpu-pinning.ts'
 import type { Installation } from '../installation.ts'
-import { pinned } from '../pinning.ts'
 import type { Stage } from '../test-bed.ts'
 
 /** Destination of the events of one source. */
@@ -45,7 +45,7 @@ export interface Forwarder {
 }
 
 export interface ForwarderProcess {
-  /** Ids of the processes; `processGroup` has several. */
+  /** Ids of the processes; `severalProcesses` has several. */
   readonly pids: readonly number[]
   /** Start of the process, in milliseconds since 1970, with fractions. */
   readonly startedAt: number
@@ -111,8 +111,5 @@ export async function startNode(
   const profiling =
     directory === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${directory}`, '--cpu-prof-name=forwarder.cpuprofile']
   const profile = directory && join(directory, 'forwarder.cpuprofile')
-  return startProcess(job, process.execPath, [...flags, ...quiet, ...profiling, program, ...args], {
-    env,
-    profile,
-  })
+  return startProcess(job, process.execPath, [...flags, ...quiet, ...profiling, program, ...args], { env, profile })
 }

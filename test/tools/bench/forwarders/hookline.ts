@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { mallocSettings, nodeFlags, nodeFlagsForUndici } from '../../../../deploy/tools/local/node-flags.ts'
-import type { SampleRequest } from '../receiver/protocol.ts'
+import type { SampleRequest } from '../receiver/receiver-protocol.ts'
 import { type Forwarder, type Job, startNode, targetsOf } from './forwarder.ts'
 
 const program = new URL('../../../../bin/hookline.js', import.meta.url).pathname
@@ -37,8 +37,8 @@ function configuration(job: Job, transport: string): object {
 }
 
 /**
- * Whether a request is complete and signed as Hookline promises, so that the measurement includes
- * all work.
+ * Whether a request is complete and signed as Hookline promises. If it were not, the measurement
+ * would leave out a part of the work.
  */
 export function isWhole({ headers, body }: SampleRequest): boolean {
   const signature = createHmac('sha1', secret).update(body, 'latin1').digest('hex')

@@ -4,7 +4,10 @@ import { bound, shown } from '../report.ts'
 import { type Circumstances, type Entry, neverPublished, type Value } from './entries.ts'
 import { labelOf, variantLabelOf } from './labels.ts'
 
-/** All published results: a table per row, with its circumstances. */
+/**
+ * All published results: a section for each row of the bench (`delivery`, `live`, …), with a table
+ * for each run and its circumstances.
+ */
 export function pageText(entries: readonly Entry[], rows: readonly string[]): string {
   const missing = neverPublished(entries, rows)
   const never = missing.length > 0 ? [`Never published: ${missing.map(code).join(', ')}.`] : []

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import type { Script, Tally } from './ledger.ts'
-import { failingPath, type Order, type SampleRequest, type Word } from './protocol.ts'
+import type { Script, Tally } from './event-tally.ts'
+import { failingPath, type Order, type SampleRequest, type Word } from './receiver-protocol.ts'
 
 /**
  * Time limit without a new delivery. It exceeds the session timeout of a dead member, which is 6 s
@@ -34,7 +34,7 @@ export interface Receiver {
 }
 
 export async function startReceiver(): Promise<Receiver> {
-  const child = fork(new URL('process.ts', import.meta.url), { execArgv: [], serialization: 'advanced' })
+  const child = fork(new URL('receiver-process.ts', import.meta.url), { execArgv: [], serialization: 'advanced' })
   const words = new Words(child)
   const { port } = await words.next('listening')
   const url = `http://127.0.0.1:${port}`

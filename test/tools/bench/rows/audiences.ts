@@ -8,7 +8,7 @@ import { bounds } from '../bounds.ts'
 import { type ForwarderProcess, type Job, startNode } from '../forwarders/forwarder.ts'
 import { createInstallation, type Installation } from '../installation.ts'
 import { benchAudience, benchDestination, fillMemberships } from '../memberships-topic.ts'
-import { cpuSeconds, micros, residentMb, together } from '../process-figures.ts'
+import { cpuSeconds, micros, residentMb, together } from '../process-usage.ts'
 import { profileOf } from '../profile-summary.ts'
 import { type Bench, type Outcome, scaled } from './row.ts'
 

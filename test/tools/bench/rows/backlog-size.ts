@@ -1,5 +1,5 @@
-import { cheapestOf, growthOf, roundsOf, type Step } from '../cost-growth.ts'
-import { drain } from '../drain.ts'
+import { cheapestOf, costByStepWithProfiles, roundsOf, type Step } from '../cost-by-step.ts'
+import { drain } from '../drain-topic.ts'
 import { hooklineForwarder } from '../forwarders/hookline.ts'
 import { createInstallation } from '../installation.ts'
 import { type Bench, type Outcome, scaled } from './row.ts'
@@ -36,5 +36,5 @@ export async function backlogRow(bench: Bench): Promise<Outcome> {
         },
       }
     })
-  return growthOf(forwarder.name, steps, await roundsOf(bench, steps))
+  return costByStepWithProfiles(forwarder.name, steps, await roundsOf(bench, steps))
 }

@@ -4,12 +4,12 @@ import { freePorts } from '../../../../deploy/tools/local/ports.ts'
 import { bounds, type Finding } from '../bounds.ts'
 import type { ClientName, Order, Result, Work } from '../clients/client-protocol.ts'
 import { type Endpoint, startEndpoint } from '../clients/endpoint.ts'
+import { pinned } from '../cpu-pinning.ts'
 import { createInstallation, type Installation } from '../installation.ts'
-import { pinned } from '../pinning.ts'
 import { median } from '../statistics.ts'
 import { type Bench, type Figures, type Outcome, scaled } from './row.ts'
 
-const program = new URL('../clients/program.ts', import.meta.url).pathname
+const program = new URL('../clients/client-process.ts', import.meta.url).pathname
 const run = promisify(execFile)
 const patienceMs = 120_000
 

@@ -1,9 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Bar, bounds, type Finding } from '../bounds.ts'
+import {
+  bareCollector,
+  type CollectorServer,
+  hooklineCollector,
+  startAndAwait,
+} from '../collectors/collector-servers.ts'
 import { type LoadTally, messageIdPattern, startLoad } from '../collectors/load.ts'
-import { bareCollector, type CollectorServer, hooklineCollector, startAndAwait } from '../collectors/server.ts'
 import { createInstallation, type Installation } from '../installation.ts'
-import { cpuSeconds, micros, peakMb, together } from '../process-figures.ts'
+import { cpuSeconds, micros, peakMb, together } from '../process-usage.ts'
 import { type Profiled, profileOf } from '../profile-summary.ts'
 import { median } from '../statistics.ts'
 import type { Bench, Figures, Outcome } from './row.ts'
@@ -33,7 +38,7 @@ interface Run {
   readonly tally: LoadTally
   /** Number of messages that got a 200 but are not on the topic. */
   readonly lost: number
-  /** Number of records whose message id another record also has. */
+  /** Number of records beyond the first of each message id. */
   readonly duplicated: number
 }
 

@@ -3,7 +3,7 @@ import { bounds } from '../bounds.ts'
 import type { Job } from '../forwarders/forwarder.ts'
 import { hooklineForwarder } from '../forwarders/hookline.ts'
 import { createInstallation } from '../installation.ts'
-import { type Live, live, warm } from '../live.ts'
+import { type Live, live, warm } from '../latency-under-load.ts'
 import { type Bench, type Figures, type Outcome, scaledSeconds } from './row.ts'
 
 interface CrashPlan {

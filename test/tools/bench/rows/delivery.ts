@@ -10,7 +10,7 @@ import {
   rateOf,
   ratio,
 } from '../compare-forwarders.ts'
-import type { Drain } from '../drain.ts'
+import type { Drain } from '../drain-topic.ts'
 import { bareLoop } from '../forwarders/bare-loop.ts'
 import { hooklineForwarder, isWhole } from '../forwarders/hookline.ts'
 import { type Bench, type Outcome, scaled } from './row.ts'
@@ -18,7 +18,7 @@ import { type Bench, type Outcome, scaled } from './row.ts'
 export interface DeliveryPlan {
   readonly cases: readonly Case[]
   /**
-   * Number of events per run. The client got costs more CPU, so it gets fewer events; every run
+   * Number of events per run. An event costs more CPU with got, so got gets fewer events; every run
    * takes some seconds.
    */
   readonly counts: { readonly got: number; readonly others: number }

@@ -1,7 +1,7 @@
 import { bounds, type Finding } from '../bounds.ts'
 import { hooklineForwarder } from '../forwarders/hookline.ts'
 import { createInstallation } from '../installation.ts'
-import { live, meter, type Passage, quantile, warm } from '../live.ts'
+import { live, meter, type Passage, quantile, warm } from '../latency-under-load.ts'
 import { type Profiled, profileOf } from '../profile-summary.ts'
 import { median } from '../statistics.ts'
 import { type Bench, type Outcome, scaledSeconds } from './row.ts'
@@ -141,7 +141,7 @@ export async function healthyUnderLoad(
     const eventsForFailing = (perSecond * seconds * dead) / destinations
     const { passages } = await live(stage, installation, { perSecond, seconds, delayMs, eventsForFailing })
     const { window } = read()
-    // Only a process that exits by itself writes its profile.
+    // A killed process writes no profile, so this one is stopped.
     if (profile) await process.stop()
     return {
       passages: passages.filter(({ number }) => !isMortal(number)),

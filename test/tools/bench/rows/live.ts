@@ -3,7 +3,7 @@ import { bareLoop } from '../forwarders/bare-loop.ts'
 import type { Forwarder } from '../forwarders/forwarder.ts'
 import { hooklineForwarder } from '../forwarders/hookline.ts'
 import { createInstallation } from '../installation.ts'
-import { type Live, live, meter, quantile, type Reading, warm } from '../live.ts'
+import { type Live, live, meter, quantile, type Reading, warm } from '../latency-under-load.ts'
 import { type Profiled, profileOf } from '../profile-summary.ts'
 import { type Bench, type Figures, type Outcome, scaledSeconds } from './row.ts'
 

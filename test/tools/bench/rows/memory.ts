@@ -1,5 +1,5 @@
 import { bounds, type Finding } from '../bounds.ts'
-import { drain } from '../drain.ts'
+import { drain } from '../drain-topic.ts'
 import { hooklineForwarder } from '../forwarders/hookline.ts'
 import { createInstallation } from '../installation.ts'
 import { type Profiled, profileOf } from '../profile-summary.ts'
@@ -48,7 +48,9 @@ export async function memoryRow(bench: Bench): Promise<Outcome> {
 }
 
 /**
- * Growth of resident memory after the first quarter, in which memory may grow to its working size.
+ * Growth of resident memory after the first quarter of a run, in which memory may grow to its
+ * working size. `growth` is the ratio of the last quarter to the second one; `perMillion` is in MB
+ * per million deliveries.
  */
 export function growthOf(
   samples: readonly Point[],
@@ -58,8 +60,5 @@ export function growthOf(
     samples.filter(({ x }) => x >= from * count && x < to * count)
   const level = (points: readonly Point[]): number =>
     points.length > 0 ? median(points.map(({ y }) => y)) : Number.NaN
-  return {
-    growth: level(between(0.75, 1)) / level(between(0.25, 0.5)),
-    perMillion: slope(between(0.25, 1)) * 1e6,
-  }
+  return { growth: level(between(0.75, 1)) / level(between(0.25, 0.5)), perMillion: slope(between(0.25, 1)) * 1e6 }
 }

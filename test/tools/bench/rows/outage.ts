@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Draining, drainingOf } from '../backlog-drain.ts'
 import { bounds } from '../bounds.ts'
-import { cheapestOf } from '../cost-growth.ts'
+import { cheapestOf } from '../cost-by-step.ts'
 import { hooklineForwarder } from '../forwarders/hookline.ts'
 import { createInstallation, type Installation } from '../installation.ts'
-import { live, type Passage, passagesOf, quantile, warm } from '../live.ts'
+import { live, type Passage, passagesOf, quantile, warm } from '../latency-under-load.ts'
 import { Stalled } from '../receiver/receiver.ts'
+import { type Draining, drainingOf } from '../recovered-endpoint-rate.ts'
 import type { Stage } from '../test-bed.ts'
 import { type Bench, type Outcome, scaled, scaledSeconds } from './row.ts'
 
@@ -67,7 +67,8 @@ async function endure({ receiver }: Stage, installation: Installation, waiting: 
 interface Healed {
   readonly draining: Draining
   /**
-   * p99 of the events for the other endpoint that were appended during `draining`, in milliseconds.
+   * p99 latency, in milliseconds, of the other endpoint's events that were appended during
+   * `draining`.
    */
   readonly p99: number
   readonly lost: number

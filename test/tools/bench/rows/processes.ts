@@ -1,9 +1,9 @@
 import { bounds } from '../bounds.ts'
-import { cheapestOf, costRatio, growthOutcome, roundsOf, type Step } from '../cost-growth.ts'
-import { drain } from '../drain.ts'
+import { cheapestOf, costByStep, costRatio, roundsOf, type Step } from '../cost-by-step.ts'
+import { drain } from '../drain-topic.ts'
 import type { Forwarder } from '../forwarders/forwarder.ts'
 import { hooklineForwarder } from '../forwarders/hookline.ts'
-import { processGroup } from '../forwarders/process-group.ts'
+import { severalProcesses } from '../forwarders/several-processes.ts'
 import { createInstallation } from '../installation.ts'
 import { median } from '../statistics.ts'
 import { type Bench, type Outcome, scaled } from './row.ts'
@@ -31,10 +31,10 @@ export async function processesRow(bench: Bench): Promise<Outcome> {
       return run
     },
   })
-  const [one, two] = [step('1 process', hookline), step('2 processes', processGroup(hookline, 2))]
+  const [one, two] = [step('1 process', hookline), step('2 processes', severalProcesses(hookline, 2))]
   const rounds = await roundsOf(bench, [one, two])
   await installation.close()
-  const { figures, findings } = growthOutcome(hookline.name, [one, two], rounds)
+  const { figures, findings } = costByStep(hookline.name, [one, two], rounds)
   const subject = `${hookline.name}, ${two.name}`
   const busier = median(rounds.map(round => Math.max(...(round.get(two.name)?.cpuShares ?? [Number.NaN]))))
   return {

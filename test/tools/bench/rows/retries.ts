@@ -1,13 +1,13 @@
-import { durationMs } from '../../../../src/core/units.ts'
+import { durationMs } from '../../../../src/core/time.ts'
 import { bounds, type Finding } from '../bounds.ts'
-import type { Drain, DrainPlan } from '../drain.ts'
+import { type Contender, drainInTurns } from '../drain-in-turns.ts'
+import type { Drain, DrainPlan } from '../drain-topic.ts'
 import { bareLoop } from '../forwarders/bare-loop.ts'
 import type { Forwarder } from '../forwarders/forwarder.ts'
 import { hooklineForwarder } from '../forwarders/hookline.ts'
 import { createInstallation } from '../installation.ts'
 import { type Profiled, profileOf } from '../profile-summary.ts'
 import { median } from '../statistics.ts'
-import { type Contender, drainInTurns } from '../turns.ts'
 import { type Bench, type Figures, type Outcome, scaled } from './row.ts'
 
 const delayMs = 20
@@ -28,7 +28,7 @@ const schedule = ['1s', '5s']
 
 /**
  * Measures the CPU to write a failed delivery to a retry topic and read it again, without the two
- * attempts. Runs with and without failures are compared side by side.
+ * attempts. Runs with and without failures alternate, so that they can be compared.
  */
 export async function retriesRow(bench: Bench): Promise<Outcome> {
   const figures: Figures[] = []
@@ -114,7 +114,7 @@ interface Runs {
   readonly eventBytes: number
 }
 
-/** Runs the three forwarders side by side, each with its own topics. */
+/** Runs the three forwarders in turns, each with its own topics. */
 async function runOf({ stage, profile }: Bench, transport: string, counts: Counts): Promise<Runs> {
   const contender = async (
     forwarder: Forwarder,

@@ -1,8 +1,8 @@
 import { bounds } from '../bounds.ts'
-import { drain } from '../drain.ts'
+import { drain } from '../drain-topic.ts'
 import { hooklineForwarder } from '../forwarders/hookline.ts'
 import { createInstallation } from '../installation.ts'
-import { warm } from '../live.ts'
+import { warm } from '../latency-under-load.ts'
 import { median } from '../statistics.ts'
 import type { Bench, Outcome } from './row.ts'
 

@@ -19,13 +19,10 @@ const entry = (
   variant: string,
   values: readonly Value[] = [],
   more: Partial<Circumstances> = {},
-): Entry => ({
-  ...{ row, variant, values, ...circumstances },
-  ...more,
-})
+): Entry => ({ ...{ row, variant, values, ...circumstances }, ...more })
 
 describe('published bench entries', () => {
-  it('makes an entry of each variant with a verdict on each figure, and null of a figure that was not measured', () => {
+  it('makes an entry of each variant with a verdict on each figure, and null for an infinite figure', () => {
     const findings = [
       { subject: 'got', what: 'p99', unit: 'ms', measured: 40, must: { atMost: 38 } },
       { subject: 'undici', what: 'p99', unit: 'ms', measured: Number.POSITIVE_INFINITY, must: { atMost: 38 } },
@@ -62,38 +59,26 @@ describe('publishing bench rows', () => {
   const rows = ['delivery', 'live']
   const old = [entry('delivery', 'got'), entry('delivery', 'undici'), entry('live', 'got')]
   const later = { date: '2026-02-03' }
-  const named = (all: readonly Entry[]) => all.map(({ row, variant, date }) => [row, variant, date])
+  const named = (all: readonly Entry[]) => all.map(({ row, variant, date }) => `${row} ${variant} ${date}`)
 
-  it.each<[string, readonly Entry[], boolean, readonly unknown[]]>([
+  it.each<[string, readonly Entry[], boolean, readonly string[]]>([
     [
       'replaces only the variants of the transport that was measured',
       [entry('delivery', 'got', [], later)],
       false,
-      [
-        ['delivery', 'got', '2026-02-03'],
-        ['delivery', 'undici', '2026-01-02'],
-        ['live', 'got', '2026-01-02'],
-      ],
+      ['delivery got 2026-02-03', 'delivery undici 2026-01-02', 'live got 2026-01-02'],
     ],
     [
       'replaces the whole row when all transports were measured',
       [entry('delivery', 'fetch', [], later)],
       true,
-      [
-        ['delivery', 'fetch', '2026-02-03'],
-        ['live', 'got', '2026-01-02'],
-      ],
+      ['delivery fetch 2026-02-03', 'live got 2026-01-02'],
     ],
     [
       'adds a new variant to its row',
       [entry('delivery', 'fetch', [], later)],
       false,
-      [
-        ['delivery', 'got', '2026-01-02'],
-        ['delivery', 'undici', '2026-01-02'],
-        ['delivery', 'fetch', '2026-02-03'],
-        ['live', 'got', '2026-01-02'],
-      ],
+      ['delivery got 2026-01-02', 'delivery undici 2026-01-02', 'delivery fetch 2026-02-03', 'live got 2026-01-02'],
     ],
     ['changes nothing when nothing was measured', [], true, named(old)],
   ])('%s', (_, fresh, isWhole, expected) => expect(named(replaced(old, fresh, { rows, isWhole }))).toEqual(expected))

@@ -28,10 +28,7 @@ const cases: readonly Case[] = [
     evidence: { calls: [call('a', 0), call('a', 950, 200)] },
     failures: [/^ill: early attempts: 1 \(attempt 2 of a by 60 ms\)$/],
   },
-  {
-    name: 'tolerates the difference between two clocks',
-    evidence: { calls: [call('a', 0), call('a', 965, 200)] },
-  },
+  { name: 'tolerates the difference between two clocks', evidence: { calls: [call('a', 0), call('a', 965, 200)] } },
   {
     name: 'tolerates late ends on a busy machine',
     evidence: { patience: 2, calls: [call('a', 0), call('a', 950, 200)] },

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
 import type { ReadinessPoll } from '../../chaos/collector-watch.ts'
 import type { Posted } from '../../chaos/ledger.ts'
-import type { Injected } from '../../chaos/verdict.ts'
 import { type IntakeEvidence, type IntakeLimits, judgeIntake } from '../collector-verdict.ts'
+import type { Injected } from '../delivery-verdict.ts'
 
 const posted = (answer: Posted['answer'], at: number, more: Partial<Posted> = {}): Posted => ({
   collector: 'c1',
@@ -148,10 +148,7 @@ const ofTimes: readonly Case[] = [
   },
   {
     name: 'fails a late recovery, counting only requests after the fault',
-    evidence: {
-      ...survived,
-      posted: [posted(503, 30_000), posted(200, 69_999), posted(200, 75_100)],
-    },
+    evidence: { ...survived, posted: [posted(503, 30_000), posted(200, 69_999), posted(200, 75_100)] },
     figures: { acceptedMs: 5_120 },
     failures: [/^Kafka away: accepted again after 5120 ms, limit 5000 ms$/],
   },

@@ -62,7 +62,7 @@ it('names a process that is not ready at the end, and none that became ready aga
   )
   const whileUnready = startKubelet([fleet], probes)
   await seen('p1', 2)
-  expect((await whileUnready.stop()).unready).toEqual(['p1'])
+  expect((await whileUnready.stop()).unready).toEqual(['p1: 503 stalled'])
   status = 200
   expect((await startKubelet([fleet], probes).stop()).unready).toEqual([])
 })

@@ -45,7 +45,7 @@ describe('the ledger of a chaos run', () => {
     expect(ledger.deliveries).toHaveLength(1)
   })
 
-  it('takes the last process that delivered from a partition for its owner', () => {
+  it('counts the last process that delivered from a partition as its owner', () => {
     call('a', 'p1', 3)
     call('b', 'p1', 4)
     call('b', 'p2', 5)

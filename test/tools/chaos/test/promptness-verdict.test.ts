@@ -62,10 +62,7 @@ const cases: readonly Case[] = [
   },
   {
     name: 'judges only the watched partitions',
-    evidence: {
-      acknowledged: [a, b, sent('d', 1_100, 3)],
-      watched: [{ ...whole, partitions: new Set([0]) }],
-    },
+    evidence: { acknowledged: [a, b, sent('d', 1_100, 3)], watched: [{ ...whole, partitions: new Set([0]) }] },
     measured: [/100\.00 %/],
     failures: [],
   },
@@ -87,6 +84,15 @@ const cases: readonly Case[] = [
       limits: { withinMs: 100, share: 0.5, pauseMs: 800 },
       acknowledged: [a, b, sent('d', 1_100, 3)],
       deliveries: [by(a, 1_020), by(b, 1_530), by(sent('d', 1_100, 3), 1_110)],
+    },
+    measured: [/longest pause 890 ms$/],
+    failures: [/^one is ill: partitions paused too long: 1 \(3 for 890 ms\)$/],
+  },
+  {
+    name: 'judges pauses only in the period',
+    evidence: {
+      limits: { withinMs: 100, share: 0.5, pauseMs: 600 },
+      deliveries: [by(sent('earlier', 500), 1_010), by(a, 1_020), by(b, 1_530), by(c, 5_000)],
     },
     measured: [/longest pause 510 ms$/],
     failures: [],

@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
-import { matrix } from '../matrix.ts'
+import { matrix } from '../fault-matrix.ts'
 import { fullText, matrixTable, merged, type PublishedRow, published } from '../publication.ts'
 import { readmeText } from '../readme-figures.ts'
-import type { Row } from '../run.ts'
+import type { Row } from '../scenario-run.ts'
 import { scenarios } from '../scenarios.ts'
 
 const row = (name: string, more: Partial<Row> = {}): PublishedRow =>

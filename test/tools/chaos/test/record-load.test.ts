@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals'
 import { createEventCodec } from '../../../../src/adapters/avro/event-codec.ts'
 import { normaliseEvent } from '../../../../src/core/message/event.ts'
-import { epochMs } from '../../../../src/core/units.ts'
-import { eventOf } from '../../../support/dispatcher/deliveries.ts'
-import { eventsTopic, MemoryRegistry } from '../../../support/kafka/memory-registry.ts'
+import { epochMs } from '../../../../src/core/time.ts'
+import { eventOf } from '../../../support/builders.ts'
+import { eventsTopic, MemoryRegistry } from '../../../support/kafka/memory-schema-registry.ts'
 import { type BadKind, badKinds } from '../../chaos/record-load.ts'
 
 const codec = await createEventCodec({ registry: new MemoryRegistry(), eventsTopic, clock: { monotonic: () => 0 } })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { table } from '../report.ts'
-import type { Row } from '../run.ts'
+import type { Row } from '../scenario-run.ts'
 
 const row: Row = {
   name: 'killed',

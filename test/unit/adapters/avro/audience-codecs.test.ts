@@ -5,11 +5,12 @@ import {
   createMembershipCodec,
   membershipSchema,
 } from '../../../../src/adapters/avro/audience-codecs.ts'
-import { SchemaNotRegistered, subjectOf } from '../../../../src/adapters/avro/confluent-codec.ts'
+import { SchemaNotRegistered, subjectOf } from '../../../../src/adapters/avro/own-schemas.ts'
 import { toInputRecord } from '../../../../src/core/audience/input.ts'
 import type { ValueCodec } from '../../../../src/core/ports.ts'
-import { audienceInput, membershipRecord, withField, writtenAs } from '../../../support/audience/records.ts'
-import { MemoryRegistry } from '../../../support/kafka/memory-registry.ts'
+import { audienceInput, membershipRecord } from '../../../support/audience/example-records.ts'
+import { MemoryRegistry } from '../../../support/kafka/memory-schema-registry.ts'
+import { withField, writtenAs } from '../../../support/kafka/schema-evolution.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
 
 const topic = 'hookline.some'
@@ -68,10 +69,7 @@ describe('inputs of an older or newer version', () => {
   it('are undecodable with an unknown kind', async () => {
     const { codec } = await inputs()
     const bytes = writtenAs(1, JSON.parse(audienceInputSchema), { ...toInputRecord(audienceInput), kind: 'merged' })
-    expect(codec.decode(bytes)).toEqual({
-      kind: 'undecodable',
-      detail: "the input has the unknown kind 'merged'",
-    })
+    expect(codec.decode(bytes)).toEqual({ kind: 'undecodable', detail: "the input has the unknown kind 'merged'" })
   })
 
   it('have the defaults of fields that were added later', async () => {

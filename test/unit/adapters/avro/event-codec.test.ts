@@ -1,10 +1,16 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
-import { SchemaNotRegistered } from '../../../../src/adapters/avro/confluent-codec.ts'
 import { createEventCodec } from '../../../../src/adapters/avro/event-codec.ts'
+import { SchemaNotRegistered } from '../../../../src/adapters/avro/own-schemas.ts'
 import { RegistryUnavailable } from '../../../../src/adapters/avro/schema-registry.ts'
 import type { EventCodec } from '../../../../src/core/ports.ts'
-import { epochMs } from '../../../../src/core/units.ts'
-import { eventsTopic, MemoryRegistry, schemaWith, trackEvent, written } from '../../../support/kafka/memory-registry.ts'
+import { epochMs } from '../../../../src/core/time.ts'
+import {
+  eventsTopic,
+  MemoryRegistry,
+  schemaWith,
+  trackEvent,
+  written,
+} from '../../../support/kafka/memory-schema-registry.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
 
 const recordTime = epochMs(1_765_000_000_000)

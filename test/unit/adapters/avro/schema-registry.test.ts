@@ -3,7 +3,7 @@ import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { createRegistry, type Registry, RegistryUnavailable } from '../../../../src/adapters/avro/schema-registry.ts'
-import { Secret } from '../../../../src/core/units.ts'
+import { Secret } from '../../../../src/core/secret.ts'
 import { createAuthority } from '../../../support/network/certificates.ts'
 
 /** Serves responses that a real registry gives rarely. The contract tests use a real registry. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { createBootTime, createBrokerAlignedClock } from '../../../../src/adapters/clock/broker-aligned-clock.ts'
-import { epochMs } from '../../../../src/core/units.ts'
+import { epochMs } from '../../../../src/core/time.ts'
 
 const start = Date.parse('2026-03-01T00:00:00.000Z')
 const second = 1_000
@@ -18,115 +18,47 @@ class Machine {
     this.uptime += ms
   }
 
-  isSet(ms: number): void {
-    this.wall += ms
-  }
-
-  isSuspended(ms: number): void {
-    this.wall += ms
-    this.uptime += ms
+  /**
+   * Applies events, `word:seconds`. `fast` runs with a wall clock that is 0.05 % too fast, `set`
+   * changes the wall clock, `sleeps` suspends the machine. `look` without seconds calls the
+   * function.
+   */
+  does(events: string, look?: () => void): void {
+    for (const event of events.split(' ')) {
+      const [word, seconds] = event.split(':')
+      const ms = Number(seconds) * second
+      if (word === 'runs') this.runs(ms)
+      else if (word === 'fast') this.runs(ms, 1.0005)
+      else if (word === 'look') look?.()
+      else this.wall += ms
+      if (word === 'sleeps') this.uptime += ms
+    }
   }
 }
 
-interface Case {
-  readonly name: string
-  readonly happens: (machine: Machine, look: () => void) => void
-  /** Milliseconds since the start. */
-  readonly now: number
-  readonly offset: number
-}
-
-const cases: readonly Case[] = [
-  { name: 'nothing', happens: machine => machine.runs(7 * second), now: 7 * second, offset: 0 },
-  {
-    name: 'an hour ahead',
-    happens: machine => {
-      machine.wall += hour
-      machine.runs(3 * second)
-    },
-    ...{ now: 3 * second, offset: hour },
-  },
-  {
-    name: 'an hour back',
-    happens: machine => {
-      machine.wall -= hour
-      machine.runs(3 * second)
-    },
-    ...{ now: 3 * second, offset: -hour },
-  },
-  {
-    name: 'an hour ahead, read often, then corrected',
-    happens(machine, look) {
-      machine.wall += hour
-      for (let count = 0; count < 10; count++) {
-        machine.runs(second)
-        look()
-      }
-      machine.wall -= hour
-      machine.runs(second)
-    },
-    ...{ now: 11 * second, offset: 0 },
-  },
-  {
-    name: 'set twice',
-    happens(machine, look) {
-      machine.wall += hour
-      look()
-      machine.wall += hour
-      look()
-      machine.runs(second)
-    },
-    ...{ now: second, offset: 2 * hour },
-  },
-  {
-    name: 'corrected by half a second by a time server',
-    happens(machine, look) {
-      for (let count = 0; count < 4; count++) {
-        machine.wall += 500
-        look()
-      }
-      machine.runs(second)
-    },
-    ...{ now: 3 * second, offset: 0 },
-  },
-  {
-    name: 'a clock that runs faster, read after hours',
-    happens: machine => machine.runs(4 * hour, 1.0005),
-    ...{ now: 4 * hour * 1.0005, offset: 0 },
-  },
-  {
-    name: 'suspended for a night',
-    happens(machine, look) {
-      machine.isSuspended(8 * hour)
-      look()
-      machine.runs(second)
-    },
-    ...{ now: 8 * hour + second, offset: 0 },
-  },
-  {
-    name: 'set, then suspended: the offset stays the same',
-    happens(machine, look) {
-      machine.wall += hour
-      look()
-      machine.isSuspended(8 * hour)
-      look()
-      machine.runs(second)
-    },
-    ...{ now: 8 * hour + second, offset: hour },
-  },
+const cases: readonly [string, events: string, nowSeconds: number, offsetSeconds: number][] = [
+  ['nothing', 'runs:7', 7, 0],
+  ['an hour ahead', 'set:3600 runs:3', 3, 3_600],
+  ['an hour back', 'set:-3600 runs:3', 3, -3_600],
+  ['an hour ahead, read often, then corrected', `set:3600 ${'runs:1 look '.repeat(10)}set:-3600 runs:1`, 11, 0],
+  ['set twice', 'set:3600 look set:3600 look runs:1', 1, 7_200],
+  ['corrected by half a second by a time server', `${'set:0.5 look '.repeat(4)}runs:1`, 3, 0],
+  ['a clock that runs faster, read after hours', 'fast:14400', 14_400 * 1.0005, 0],
+  ['suspended for a night', 'sleeps:28800 look runs:1', 28_801, 0],
+  ['set, then suspended: the offset stays the same', 'set:3600 look sleeps:28800 look runs:1', 28_801, 3_600],
 ]
 
 describe('monotonic time', () => {
-  it.each(cases)('$name', ({ happens, now, offset }) => {
+  it.each(cases)('%s', (_, events, now, offset) => {
     const machine = new Machine()
     const steady = createBrokerAlignedClock({
       wall: () => machine.wall,
       monotonic: () => machine.monotonic,
       uptime: () => machine.uptime,
     })
-    happens(machine, () => steady.now())
-    expect(Math.abs(steady.now() - start - now)).toBeLessThanOrEqual(1)
-    expect(Math.abs(steady.offset() - offset)).toBeLessThanOrEqual(1)
+    machine.does(events, () => steady.now())
+    expect(Math.abs(steady.now() - start - now * second)).toBeLessThanOrEqual(1)
+    expect(Math.abs(steady.offset() - offset * second)).toBeLessThanOrEqual(1)
     expect(Number.isInteger(steady.now())).toBe(true)
   })
 })
@@ -146,8 +78,8 @@ describe("the brokers' time", () => {
       time.broker += ms
     }
     /**
-     * Writes a record whose acknowledgement takes this time. `off` is the skew of this broker
-     * against the others.
+     * Writes a record that is acknowledged after 10 ms. `off` is the skew of its broker against the
+     * others, in milliseconds.
      */
     const writes = (off = 0): void => {
       const sentAt = machine.monotonic
@@ -217,17 +149,17 @@ describe("the brokers' time", () => {
 })
 
 describe('boot time', () => {
-  it.each<[string, (machine: Machine) => void, number]>([
-    ['continues evenly', machine => machine.runs(7 * second), 7 * second],
-    ['counts the time that the machine was suspended', machine => machine.isSuspended(hour), hour],
-    ['never goes backwards', machine => machine.isSet(-hour), 0],
-    ['counts a clock that is set forward, which is the safe side', machine => machine.isSet(hour), hour],
-    ['does not count corrections of a time server', machine => machine.isSet(400), 0],
-  ])('%s', (_, happens, elapsed) => {
+  it.each([
+    ['continues evenly', 'runs:7', 7],
+    ['counts the time that the machine was suspended', 'sleeps:3600', 3_600],
+    ['never goes backwards', 'set:-3600', 0],
+    ['counts a clock that is set forward, which is the safe side', 'set:3600', 3_600],
+    ['does not count corrections of a time server', 'set:0.4', 0],
+  ])('%s', (_, events, elapsed) => {
     const machine = new Machine()
     const boottime = createBootTime({ wall: () => machine.wall, monotonic: () => machine.monotonic })
     const before = boottime()
-    happens(machine)
-    expect(boottime() - before).toBe(elapsed)
+    machine.does(events)
+    expect(boottime() - before).toBe(elapsed * second)
   })
 })

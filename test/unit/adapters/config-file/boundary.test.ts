@@ -2,8 +2,8 @@ import { rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
 import { formatProblem, type Loaded, loadConfigFile } from '../../../../src/adapters/config-file/config-file.ts'
+import { revealed } from '../../../../src/core/secret.ts'
 import type { Destination } from '../../../../src/core/settings/settings.ts'
-import { revealed } from '../../../../src/core/units.ts'
 import { configFolder } from '../../../support/config/folder.ts'
 
 const main = (from: string): string => `kafka: { brokers: [a:9092] }

@@ -2,7 +2,7 @@ import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from '@jest/globals'
 import { formatProblem, type Loaded, loadConfigFile } from '../../../../src/adapters/config-file/config-file.ts'
-import { revealed } from '../../../../src/core/units.ts'
+import { revealed } from '../../../../src/core/secret.ts'
 import { configFolder } from '../../../support/config/folder.ts'
 
 const main = `kafka: { brokers: [a:9092] }

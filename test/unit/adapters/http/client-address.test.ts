@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { describe, expect, it } from '@jest/globals'
-import { AddressCounter, clientAddressOf } from '../../../../src/adapters/http/client-address.ts'
+import { clientAddressOf } from '../../../../src/adapters/http/client-address.ts'
 
 const request = (header: string | string[] | undefined, remoteAddress: string | undefined): IncomingMessage =>
   ({ headers: { 'x-forwarded-for': header }, socket: { remoteAddress } }) as unknown as IncomingMessage
@@ -26,21 +26,5 @@ describe('the address of a client', () => {
 
   it('is unknown when the socket is closed already', () => {
     expect(clientAddressOf(request(undefined, undefined), undefined)).toBe('unknown')
-  })
-})
-
-describe('AddressCounter', () => {
-  it('refuses an address at its maximum until one of its entries leaves', () => {
-    const counter = new AddressCounter(2)
-    expect([counter.enter('a'), counter.enter('a'), counter.enter('a'), counter.enter('b')]).toEqual([
-      true,
-      true,
-      false,
-      true,
-    ])
-    counter.leave('b')
-    expect(counter.enter('a')).toBe(false)
-    counter.leave('a')
-    expect(counter.enter('a')).toBe(true)
   })
 })

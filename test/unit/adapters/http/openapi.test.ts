@@ -4,7 +4,6 @@ import ajv from 'ajv/dist/2020.js'
 import { openApiDocument } from '../../../../src/adapters/http/openapi.ts'
 import { ingestPaths } from '../../../../src/adapters/http/paths.ts'
 import { problemStatus } from '../../../../src/adapters/http/responses.ts'
-import { callTypes, rejectionCodes } from '../../../../src/core/message/message.ts'
 
 const document = JSON.parse(JSON.stringify(openApiDocument()))
 
@@ -56,10 +55,6 @@ describe('the OpenAPI document', () => {
     const { method_not_allowed: _, ...others } = problemStatus
     expect(Object.fromEntries(described)).toEqual(others)
   })
-
-  it('has the codes of rejected messages', () => {
-    expect(document.components.schemas.Rejected.items.properties.code.enum).toEqual(rejectionCodes)
-  })
 })
 
 interface Reference {
@@ -90,9 +85,5 @@ describe('the schema of a message', () => {
     ['no type', { userId: 'u' }, false],
   ])('%s', (_, message, valid) => {
     expect(validate({ batch: [message], sentAt: '2026-11-21T00:00:00Z', writeKey: 'k' })).toBe(valid)
-  })
-
-  it('has every type of a call', () => {
-    expect(document.components.schemas.Message.properties.type.enum).toEqual(callTypes)
   })
 })

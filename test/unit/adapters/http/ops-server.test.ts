@@ -4,7 +4,7 @@ import type { HttpLimits } from '../../../../src/adapters/http/server-limits.ts'
 import { createMetrics } from '../../../../src/adapters/metrics/metrics.ts'
 import type { Check, Health } from '../../../../src/core/health.ts'
 import { metricSpecs } from '../../../../src/core/metrics/metrics.ts'
-import { durationMs } from '../../../../src/core/units.ts'
+import { durationMs } from '../../../../src/core/time.ts'
 import { connect } from '../../../support/network/raw-http-client.ts'
 
 let server: OpsServer | undefined

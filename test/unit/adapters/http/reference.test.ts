@@ -17,7 +17,7 @@ const firstColumn = (page: Page, title: string): string[] =>
     .flatMap(line => [...(line.split(' | ')[0] ?? '').matchAll(/`([^`]+)`/g)].map(([, code = '']) => code))
 const answers = (page: Page): Record<string, number> =>
   Object.fromEntries(
-    [...section(page, 'Answers').matchAll(/^\| (\d{3}) \| `(\w+)` \|/gm)].map(([, status, code]) => [
+    [...section(page, 'Responses').matchAll(/^\| (\d{3}) \| `(\w+)` \|/gm)].map(([, status, code]) => [
       code,
       Number(status),
     ]),

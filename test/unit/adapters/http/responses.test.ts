@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { accepted, problem, problemStatus, refused, toHttpText } from '../../../../src/adapters/http/responses.ts'
+import { accepted, problem, refused, toHttpText } from '../../../../src/adapters/http/responses.ts'
 import { type RefusalCode, refusal, refusalStatus } from '../../../../src/core/message/request-refusal.ts'
 
 const json = { 'content-type': 'application/json; charset=utf-8' }
@@ -38,10 +38,6 @@ describe('an error response', () => {
       })
     },
   )
-
-  it('keeps every status of the API', () => {
-    expect(problemStatus).toMatchObject(refusalStatus)
-  })
 
   it.each<[string, number | undefined, string]>([
     ['as given', 30, '30'],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import type { SinkAnswer, SinkOptions } from '../../../../src/adapters/http/sink-server.ts'
-import { durationMs } from '../../../../src/core/units.ts'
+import { durationMs } from '../../../../src/core/time.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
 import { type Answer, startSink } from '../../../support/webhook/sink.ts'
 

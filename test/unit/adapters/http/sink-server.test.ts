@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { describe, expect, it } from '@jest/globals'
 import { createSink, maxBodyBytes, SinkFailed } from '../../../../src/adapters/http/sink-server.ts'
 import { signerOf } from '../../../../src/core/delivery/request.ts'
-import { Secret } from '../../../../src/core/units.ts'
+import { Secret } from '../../../../src/core/secret.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
 import { startSink } from '../../../support/webhook/sink.ts'
 

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
 import type { TrackingAnswer } from '../../../../src/core/collector/tracking-api.ts'
 import { refusal } from '../../../../src/core/message/request-refusal.ts'
-import { startCollector } from '../../../support/collector/cases.ts'
+import { startCollector } from '../../../support/collector/raw-request-harness.ts'
 import { ScriptedTrackingApi } from '../../../support/collector/scripted-tracking-api.ts'
 import { operatorKey, ScriptedOperatorApi } from '../../../support/operator/scripted-operator-api.ts'
 import { RecordedSpans } from '../../../support/telemetry/recorded-spans.ts'

@@ -7,19 +7,12 @@ import { contractMetrics } from '../../../support/prometheus/metrics-contract.ts
 const exposed = [...(await createMetrics().text()).matchAll(/^# HELP (\S+) (.*)\n# TYPE \S+ (\w+)$/gm)].map(
   ([, name = '', help = '', type = '']) => ({ name, help, type }),
 )
-const byName = (a: { name: string }, b: { name: string }): number => a.name.localeCompare(b.name)
 
 describe('the metrics contract and the exposition', () => {
   it('have the same metrics of the same types', () => {
     const shape = (metrics: readonly { name: string; type: string }[]) =>
       metrics.map(({ name, type }) => `${type} ${name}`).toSorted()
     expect(shape(contractMetrics)).toEqual(shape(exposed))
-  })
-
-  it('have the same help texts for the metrics of Hookline', () => {
-    const own = (metrics: readonly { name: string; help: string }[]) =>
-      metrics.filter(({ name }) => name.startsWith('hookline_')).map(({ name, help }) => ({ name, help }))
-    expect(own(contractMetrics).toSorted(byName)).toEqual(own(exposed).toSorted(byName))
   })
 
   it('the reference has every table of the code', () => {

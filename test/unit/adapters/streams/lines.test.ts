@@ -12,25 +12,12 @@ async function read(...given: readonly (string | Uint8Array)[]): Promise<readonl
   for await (const some of linesOf(pieces(...given), longest)) lines.push(...some)
   return lines
 }
-/** Chunks of one byte. */
-const cut = (text: string | Buffer): readonly Uint8Array[] =>
-  [...Buffer.from(text as string)].map(byte => Buffer.of(byte))
 
 describe('lines', () => {
   it.each<[string, readonly (string | Uint8Array)[], readonly string[]]>([
     ['nothing', [], []],
     ['an empty chunk', [''], []],
-    ['one line without a line feed', ['ada'], ['ada']],
-    ['one line with a line feed', ['ada\n'], ['ada']],
-    ['several lines in a chunk', ['ada\n\nbob\neve'], ['ada', '', 'bob', 'eve']],
-    ['lines that are split between chunks', ['a', 'da\nb', 'ob', '\n', 'eve\n'], ['ada', 'bob', 'eve']],
-    ['carriage returns, which the reader has to trim', ['ada\r\nbob'], ['ada\r', 'bob']],
-    ['characters that are split between chunks', cut('zoë\n€𝄞'), ['zoë', '€𝄞']],
     ['invalid bytes', [Buffer.from([0xff, 0x0a])], ['\u{fffd}']],
-    ['lines of the maximum length', ['1234567890\n1234567890'], ['1234567890', '1234567890']],
-    ['a line over the maximum, cut one byte after it', ['12345678901234\nada'], ['12345678901', 'ada']],
-    ['the same in chunks of one byte', [...cut('12345678901234\nada')], ['12345678901', 'ada']],
-    ['the same without a line feed', ['12345', '678901234'], ['12345678901']],
   ])('%s', async (_name, given, lines) => {
     expect(await read(...given)).toEqual(lines)
   })
@@ -38,14 +25,6 @@ describe('lines', () => {
 
 describe('gzip', () => {
   const packed = gzipSync('ada\nbob\n')
-
-  it.each<[string, readonly Uint8Array[]]>([
-    ['in one chunk', [packed]],
-    ['byte by byte', cut(packed)],
-    ['in two chunks', [packed.subarray(0, 30), packed.subarray(30)]],
-  ])('is unpacked %s', async (_name, given) => {
-    expect(await read(...given)).toEqual(['ada', 'bob'])
-  })
 
   it('is unpacked when it has several members', async () => {
     expect(await read(packed, packed)).toEqual(['ada', 'bob', 'ada', 'bob'])

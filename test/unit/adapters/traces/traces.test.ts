@@ -4,13 +4,14 @@ import { afterEach, describe, expect, it } from '@jest/globals'
 import { maxQueuedSpans } from '../../../../src/adapters/traces/span-export.ts'
 import { createTraces } from '../../../../src/adapters/traces/traces.ts'
 import type { SpanStart } from '../../../../src/core/trace/tracer.ts'
-import { Conditions } from '../../../support/conditions.ts'
+import { Conditions } from '../../../support/awaited-conditions.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
 import { countingMetrics } from '../../../support/telemetry/counting-metrics.ts'
 import { RecordedSpans } from '../../../support/telemetry/recorded-spans.ts'
 import { RecordingLogger } from '../../../support/telemetry/recording-logger.ts'
 import { traceparent } from '../../../support/telemetry/traceparent.ts'
 
+const spansLost = 'trace spans were lost, but no messages; check the receiver of the spans and the network to it'
 const work: SpanStart = { name: 'work', kind: 'consumer', facts: { 'messaging.system': 'kafka', count: 3 } }
 const theirs = { traceparent: traceparent('a'), tracestate: 'v=1' }
 const unkept = { traceparent: traceparent('b', '00'), tracestate: 'v=2' }
@@ -162,7 +163,7 @@ describe('sent by OTLP', () => {
     expect(traces.lost()).toEqual({ full: 0, unsent: 2 })
     expect(traces.logger.lines).toEqual([
       expect.objectContaining({
-        ...{ level: 'warn', line: 'trace spans were lost' },
+        ...{ level: 'warn', line: spansLost },
         fields: expect.objectContaining({ spans: 2, reason: 'not_sent', error: expect.any(String) }),
       }),
     ])
@@ -183,8 +184,8 @@ describe('sent by OTLP', () => {
     end(1)
     const told = traces.logger.lines.map(({ line, fields }) => [line, fields['spans'], fields['reason']])
     expect(told).toEqual([
-      ['trace spans were lost', 1, 'queue_full'],
-      ['trace spans were lost', 3, 'queue_full'],
+      [spansLost, 1, 'queue_full'],
+      [spansLost, 3, 'queue_full'],
     ])
     const stopped = traces.stop()
     await arrived(1 + maxQueuedSpans / 512)

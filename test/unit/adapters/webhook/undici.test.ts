@@ -4,9 +4,15 @@ import { createConnectionRules } from '../../../../src/adapters/webhook/connecti
 import { createUndiciTransport } from '../../../../src/adapters/webhook/undici.ts'
 import { Pool } from '../../../../src/adapters/webhook/undici-pool.ts'
 import type { CallResult, Clock } from '../../../../src/core/ports.ts'
-import { durationMs } from '../../../../src/core/units.ts'
+import { durationMs } from '../../../../src/core/time.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
-import { answer, answering, type Peer, type Script, startReceiver } from '../../../support/webhook/scripted-receiver.ts'
+import {
+  answer,
+  answering,
+  type Peer,
+  type Script,
+  startScriptedServer,
+} from '../../../support/webhook/scripted-tcp-server.ts'
 
 const network = { allow: ['127.0.0.1'], ports: undefined, ca: undefined }
 const resolve = () => Promise.reject(new Error('no name here'))
@@ -17,13 +23,14 @@ afterEach(async () => {
 })
 
 async function receiver(script: Script) {
-  const target = await startReceiver(script)
+  const target = await startScriptedServer(script)
   cleanups.push(() => target.close())
   return target
 }
 
 /**
- * Tests of the undici transport only. The contract suite tests what is common to all transports.
+ * Returns a function that posts with the undici transport. This file tests only what is not common
+ * to all transports; the contract suite tests the rest.
  */
 function caller(clock: Clock = systemClock) {
   const transport = createUndiciTransport({ network: () => network, timeout: durationMs(5_000), clock })

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
-import { syncId } from '../../../../src/core/audience/sync-watermark.ts'
-import type { JsonText } from '../../../../src/core/units.ts'
-import { AudienceCommandHarness, firstId, shoppers } from '../../../support/audience/command.ts'
+import { syncId } from '../../../../src/core/audience/sync-id.ts'
+import type { JsonText } from '../../../../src/core/message/json-text.ts'
+import { AudienceCommandHarness, firstId, shoppers } from '../../../support/audience/command-harness.ts'
 import { topics } from '../../../support/operator/harness.ts'
 
 let harness: AudienceCommandHarness
@@ -21,59 +21,19 @@ describe('audience list and show', () => {
   it('list shows every audience at every destination', async () => {
     const { code, out } = await harness.run(['list'])
     expect(code).toBe(0)
-    expect(out.split('\n').map(line => line.split(/ {2,}/))).toEqual([
-      [
-        'NAME',
-        'KIND',
-        'PROPERTY',
-        'LAST SYNC',
-        'DESTINATION',
-        'MEMBERS',
-        'ACKNOWLEDGED',
-        'IN FLIGHT',
-        'UNKNOWN',
-        'DIFFERENT',
-      ],
-      [
-        'First time shopper',
-        'audience',
-        'first_time_shopper',
-        '2026-03-01T00:00:00.000Z',
-        'crm',
-        '2',
-        '1',
-        '1',
-        '1',
-        '0',
-      ],
-      [
-        'First time shopper',
-        'audience',
-        'first_time_shopper',
-        '2026-03-01T00:00:00.000Z',
-        'erp',
-        '0',
-        '0',
-        '0',
-        '0',
-        '0',
-      ],
-      [
-        'First time shopper',
-        'audience',
-        'first_time_shopper',
-        '2026-03-01T00:00:00.000Z',
-        'gone (not connected)',
-        '1',
-        '1',
-        '0',
-        '0',
-        '0',
-      ],
-      ['Lifetime value', 'trait', 'lifetime_value', 'never', 'crm', '0', '0', '0', '0', '0'],
-      ['Idle', 'audience', 'idle', 'never', 'none', '-', '-', '-', '-', '-'],
-      ['Removed', '-', 'not configured', '1970-01-01T00:00:00.000Z', 'crm (not connected)', '1', '1', '0', '0', '0'],
-      [''],
+    expect(
+      out
+        .trimEnd()
+        .split('\n')
+        .map(line => line.split(/ {2,}/).join(' | ')),
+    ).toEqual([
+      'NAME | KIND | PROPERTY | LAST SYNC | DESTINATION | MEMBERS | ACKNOWLEDGED | IN FLIGHT | UNKNOWN | DIFFERENT',
+      'First time shopper | audience | first_time_shopper | 2026-03-01T00:00:00.000Z | crm | 2 | 1 | 1 | 1 | 0',
+      'First time shopper | audience | first_time_shopper | 2026-03-01T00:00:00.000Z | erp | 0 | 0 | 0 | 0 | 0',
+      'First time shopper | audience | first_time_shopper | 2026-03-01T00:00:00.000Z | gone (not connected) | 1 | 1 | 0 | 0 | 0',
+      'Lifetime value | trait | lifetime_value | never | crm | 0 | 0 | 0 | 0 | 0',
+      'Idle | audience | idle | never | none | - | - | - | - | -',
+      'Removed | - | not configured | 1970-01-01T00:00:00.000Z | crm (not connected) | 1 | 1 | 0 | 0 | 0',
     ])
   })
 
@@ -152,9 +112,7 @@ describe('audience drift', () => {
     const { code, out, err } = await harness.run(['drift', ...shoppers])
     expect(code).toBe(1)
     expect(out.split('\n').toSorted()).toEqual(['', 'crm: 1 in flight, 1 unknown', 'erp: 1 different'])
-    expect(err).toBe(
-      'hookline: 2 memberships unknown or different, with no delivery in progress; sync the audience again\n',
-    )
+    expect(err).toBe('hookline: 2 memberships unknown or different, and not being delivered; sync the audience again\n')
   })
 
   it('prints one JSON line per member with --json', async () => {

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
 import { configFolder } from '../../../support/config/folder.ts'
-import { runCommand } from '../../../support/process/command-io.ts'
+import { runCommand } from '../../../support/process/in-process-command.ts'
 
 const good = `kafka: { brokers: [a:9092] }
 registry: { url: http://registry:8081 }
@@ -60,7 +60,7 @@ describe('hookline check-config', () => {
 
   const lines = [
     'FILE:5:5: destinations[0].sources: is missing (ids of the sources whose messages the destination receives)',
-    'FILE:5:24: destinations[0].paused: must be true or false, not a number (`true`: no requests are sent, and events wait. Their retry window continues to run)',
+    'FILE:5:24: destinations[0].paused: must be true or false, not a number (`true`: Hookline sends no requests, and the events wait. Those that still wait at the end of their retry window are dead-lettered)',
     'FILE:5:27: destinations[0].sorces: unknown key (did you mean sources?)',
     '',
   ]

@@ -6,12 +6,13 @@ import type { CommandIo } from '../../../../src/app/command.ts'
 import { type DeadLetterSource, deadLettersCommand } from '../../../../src/app/commands/dead-letters.ts'
 import { deadLetterRecord } from '../../../../src/core/delivery/dead-letter-record.ts'
 import type { Event } from '../../../../src/core/message/event.ts'
+import type { JsonText } from '../../../../src/core/message/json-text.ts'
 import type { EventCodec, LogRecord, TopicReader } from '../../../../src/core/ports.ts'
-import { epochMs, type JsonText } from '../../../../src/core/units.ts'
+import { epochMs } from '../../../../src/core/time.ts'
+import { carriedOf, eventOf, messageOf, recordOf } from '../../../support/builders.ts'
 import { configFolder } from '../../../support/config/folder.ts'
-import { carriedOf, eventOf, messageOf, recordOf } from '../../../support/dispatcher/deliveries.ts'
-import { eventsTopic, MemoryRegistry } from '../../../support/kafka/memory-registry.ts'
-import { runCommand } from '../../../support/process/command-io.ts'
+import { eventsTopic, MemoryRegistry } from '../../../support/kafka/memory-schema-registry.ts'
+import { runCommand } from '../../../support/process/in-process-command.ts'
 
 const folder = await configFolder({
   'hookline.yaml': `

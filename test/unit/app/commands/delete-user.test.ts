@@ -6,7 +6,7 @@ import { deletionOutcomeKey, encodeDeletionOutcome } from '../../../../src/core/
 import { readLimits } from '../../../../src/services/operator/find-deletion.ts'
 import { configFolder } from '../../../support/config/folder.ts'
 import { OperatorHarness, topics } from '../../../support/operator/harness.ts'
-import { runCommand } from '../../../support/process/command-io.ts'
+import { runCommand } from '../../../support/process/in-process-command.ts'
 
 const folder = await configFolder({
   'hookline.yaml': `
@@ -65,13 +65,6 @@ describe('delete-user', () => {
       ],
     })
     expect(harness.marksOf('ada')).toMatchObject([{ source: 'web', isSuppressed: true }, {}])
-  })
-
-  it("uses the broker's time, not the clock of this machine", async () => {
-    harness.brokersAhead = 3_600_000
-    const { out } = await deleteUser('--user', 'ada', '--json')
-    expect(JSON.parse(out).createdAt).toBe('2026-03-01T01:00:00.000Z')
-    expect(harness.marksOf('ada')).toMatchObject([{ deletedAt: Date.parse('2026-03-01T01:00:00.000Z') }])
   })
 
   it('reports that no destination gets a delete message', async () => {
@@ -159,23 +152,17 @@ describe('delete-user --status', () => {
     for (let written = 0; written < readLimits.records; written++)
       harness.log.writeTo(1, topics.deletions, Buffer.from(encodeDeletionOutcome({ ...other, result: 'delivered' })))
     const result = await deleteUser('--status', 'd-1')
-    expect(result.out).toMatch(
-      /\nincomplete: the command read only 300000 records or 5 s of the deletions topic, so .*\n$/,
-    )
+    expect(result.out).toMatch(/\nincomplete: the search stopped after 300000 records or 5 s, so .*\n$/)
     expect(JSON.parse((await deleteUser('--status', 'd-1', '--json')).out)).toMatchObject({ partial: true })
     const strange = await deleteUser('--status', 'd-9')
     expect(strange).toMatchObject({
       code: 1,
-      err: expect.stringMatching(/deletion d-9 not found: the command read only .*\n$/),
+      err: expect.stringMatching(/deletion d-9 not found, but it may exist: the search stopped after .*\n$/),
     })
   })
 
   it('reports an unknown deletion', async () => {
-    expect(await deleteUser('--status', 'd-2')).toEqual({
-      code: 1,
-      out: '',
-      err: 'hookline: unknown deletion d-2\n',
-    })
+    expect(await deleteUser('--status', 'd-2')).toEqual({ code: 1, out: '', err: 'hookline: unknown deletion d-2\n' })
   })
 })
 

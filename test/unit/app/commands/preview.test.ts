@@ -5,10 +5,10 @@ import { createGotTransport } from '../../../../src/adapters/webhook/got.ts'
 import type { CommandIo } from '../../../../src/app/command.ts'
 import { previewCommand } from '../../../../src/app/commands/preview.ts'
 import type { CallResult, WebhookCall, WebhookTransport } from '../../../../src/core/ports.ts'
-import { durationMs } from '../../../../src/core/units.ts'
+import { durationMs } from '../../../../src/core/time.ts'
 import { configFolder } from '../../../support/config/folder.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
-import { createTestIo, runCommand } from '../../../support/process/command-io.ts'
+import { createTestIo, runCommand } from '../../../support/process/in-process-command.ts'
 import { startSink } from '../../../support/webhook/sink.ts'
 
 const base = 'kafka: { brokers: ["127.0.0.1:1"] }\nregistry: { url: "http://127.0.0.1:1" }\n'
@@ -21,10 +21,7 @@ destinations:
   - { id: shop, sources: [web, app], paused: true, webhooks: [{ url: "https://shop.example.com/" }] }
   - { id: old, sources: [web], enabled: false, webhooks: [{ url: "https://old.example.com/" }] }
 `
-const folder = await configFolder({
-  'two.yaml': two,
-  'one.yaml': `${base}sources: [{ id: web, writeKey: k1 }]`,
-})
+const folder = await configFolder({ 'two.yaml': two, 'one.yaml': `${base}sources: [{ id: web, writeKey: k1 }]` })
 const track = '{"type":"track","messageId":"m-1","userId":"u-1","event":"Größe","timestamp":"2026-03-01T10:00:00Z"}'
 const body =
   '{"version":1,"type":"track","userId":"u-1","event":"Größe","properties":{},"timestamp":"2026-03-01T10:00:00.000Z"}'
@@ -102,9 +99,6 @@ describe('a message without recipients exits with 1 and the reason', () => {
 
   it.each<[string, string[], string, string]>([
     ['not JSON', ['--source', 'web'], '{', 'invalid_json: The message is not JSON: '],
-    ['a list', ['--source', 'web'], '[]', 'not_an_object: '],
-    ['a deletion', ['--source', 'web'], '{"type":"delete","userId":"1"}', 'unknown_type: '],
-    ['without event', ['--source', 'web'], '{"type":"track","userId":"1"}', "missing_event: You must pass 'event'."],
     [
       'excluded by the message',
       ['--source', 'app'],
@@ -137,14 +131,20 @@ describe('a message without recipients exits with 1 and the reason', () => {
   })
 
   it('the only source has no destinations', async () => {
-    const err = "hookline: no_destination: no destination is connected to source 'web'\n"
+    const err =
+      "hookline: no_destination: no destination is connected to source 'web': add it to the sources of a destination\n"
     expect(await preview([], track, 'one.yaml')).toEqual({ code: 1, out: '', err })
   })
 })
 
 describe('usage errors exit with 2', () => {
   it.each<[string, string[], string, string]>([
-    ['no --source with several sources', [], track, 'use --source with one of web, app'],
+    [
+      'no --source with several sources',
+      [],
+      track,
+      'the configuration has several sources: use --source with one of web, app',
+    ],
     ['an unknown source', ['--source', 'wbe'], track, "--source: unknown value 'wbe' (did you mean web?)"],
     [
       'an unknown destination',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { runReplay as run } from '../../../support/operator/replay-command.ts'
-import { deliveryOf, givenUp } from '../../../support/operator/replays.ts'
+import { deliveryOf, givenUp } from '../../../support/operator/replay-harness.ts'
 
 const some = [givenUp(1), givenUp(2), givenUp(3, 'gone'), givenUp(4, 'off')]
 
@@ -26,7 +26,7 @@ describe('an unconfigured --destination', () => {
     const { code, err } = await run(some, ['--destination', 'gone', '--message-id', 'nobody'])
     expect({ code, err }).toEqual({
       code: 1,
-      err: "hookline: nothing replayed: destination 'gone' is not in the configuration\n",
+      err: "hookline: nothing replayed: destination 'gone' is not in the configuration; add it again to replay its dead letters\n",
     })
   })
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals'
 import { topicsCommand } from '../../../../src/app/commands/topics.ts'
 import type { TopicAdmin, TopicDescription } from '../../../../src/core/ports.ts'
+import { durationMs } from '../../../../src/core/time.ts'
 import { topicConfig, topicSpecs } from '../../../../src/core/topics.ts'
-import { durationMs } from '../../../../src/core/units.ts'
 import { configFolder } from '../../../support/config/folder.ts'
 import { smallConfiguration } from '../../../support/config/small-configuration.ts'
-import { runCommand } from '../../../support/process/command-io.ts'
+import { runCommand } from '../../../support/process/in-process-command.ts'
 
 const folder = await configFolder({ 'hookline.yaml': smallConfiguration() })
 const specs = topicSpecs({ prefix: 'acme', partitions: 12, replicationFactor: 3 }, [durationMs(10_000)])
@@ -94,11 +94,7 @@ it('topics apply warns of a too small max.message.bytes', async () => {
 
 describe('topics check', () => {
   it('reports that all topics are ready', async () => {
-    expect(await run(new MemoryAdmin(asSpecified), 'check')).toEqual({
-      code: 0,
-      out: '11 topics are ready\n',
-      err: '',
-    })
+    expect(await run(new MemoryAdmin(asSpecified), 'check')).toEqual({ code: 0, out: '11 topics are ready\n', err: '' })
   })
 
   it('exits with 0 for notes', async () => {

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals'
 import type { KafkaClient } from '../../../../src/adapters/kafka/kafkajs/client.ts'
 import { createGroupConsumer } from '../../../../src/app/compose/shared-dependencies.ts'
-import { durationMs } from '../../../../src/core/units.ts'
+import { durationMs } from '../../../../src/core/time.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
 import { countingMetrics } from '../../../support/telemetry/counting-metrics.ts'
 import { silent } from '../../../support/telemetry/silent-logger.ts'

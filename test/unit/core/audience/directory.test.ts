@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals'
 import { audienceDirectory } from '../../../../src/core/audience/directory.ts'
 import type { Settings } from '../../../../src/core/settings/settings.ts'
-import { destinationOf } from '../../../support/dispatcher/deliveries.ts'
+import { destinationOf } from '../../../support/builders.ts'
 
 const destinations = [
   destinationOf({ id: 'crm' }),

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals'
 import type { Membership } from '../../../../src/core/audience/membership.ts'
 import { PackedMemberships } from '../../../../src/core/audience/packed-memberships.ts'
-import { syncId } from '../../../../src/core/audience/sync-watermark.ts'
+import { syncId } from '../../../../src/core/audience/sync-id.ts'
 import { partitionFor } from '../../../../src/core/message/event.ts'
-import type { JsonText } from '../../../../src/core/units.ts'
+import type { JsonText } from '../../../../src/core/message/json-text.ts'
 
 const member: Membership = {
   desired: 'true' as JsonText,

@@ -94,14 +94,7 @@ describe('CSV, when the first line has a field userId', () => {
   it('values of a trait: JSON numbers, lists and null keep their type, everything else is text', () => {
     const lines = ['\ufeffuserId,value', 'u1,12.50', 'u2,gold', 'u3,"[""a"",1]"', 'u4,null', 'u5,', 'u6,true', 'u7,007']
     expect(read('trait', lines)).toEqual([
-      '-',
-      'u1=12.5',
-      'u2="gold"',
-      'u3=["a",1]',
-      'u4=null',
-      'u5=null',
-      'u6="true"',
-      'u7="007"',
+      ...['-', 'u1=12.5', 'u2="gold"', 'u3=["a",1]', 'u4=null', 'u5=null', 'u6="true"', 'u7="007"'],
     ])
   })
   it.each(['u1,"open', 'u1,"closed"more'])('%s is refused', line => {

@@ -4,7 +4,7 @@ import {
   membershipKey,
   toWatermarkRecord,
   watermarkKey,
-} from '../../../../src/core/audience/record.ts'
+} from '../../../../src/core/audience/membership-record.ts'
 import { PartitionRecords } from '../../../../src/core/audience/restored-records.ts'
 import { emptyWatermark } from '../../../../src/core/audience/sync-watermark.ts'
 

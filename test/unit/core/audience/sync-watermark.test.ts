@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
+import { newSyncId, syncId, versionAt } from '../../../../src/core/audience/sync-id.ts'
 import {
   type AudienceWatermark,
   afterLostInput,
@@ -7,37 +8,17 @@ import {
   beginsSync,
   emptyWatermark,
   isLostInputFatal,
-  newSyncId,
   type SyncMode,
   staleReason,
-  syncBegan,
-  syncId,
-  versionAt,
   withRaisedFloor,
 } from '../../../../src/core/audience/sync-watermark.ts'
-import { epochMs } from '../../../../src/core/units.ts'
+import { epochMs } from '../../../../src/core/time.ts'
 
 const now = epochMs(Date.parse('2026-11-21T08:00:00Z'))
 const day = 24 * 3_600_000
 const markOf = (given: Partial<Record<keyof AudienceWatermark, number>>): AudienceWatermark =>
   ({ ...emptyWatermark, ...given }) as AudienceWatermark
 const part = (id: number, mode: SyncMode = 'full') => ({ syncId: syncId(id), mode })
-
-describe('sync ids', () => {
-  it('contain the start time of the sync', () => {
-    expect(syncBegan(newSyncId(now, 'a'))).toBe(now)
-  })
-  it('are ordered by time', () => {
-    expect(newSyncId(epochMs(now + 1), 'a')).toBeGreaterThan(newSyncId(now, 'b'))
-  })
-  it('of two writers in one millisecond differ, and are the same for the same unique text', () => {
-    expect(newSyncId(now, 'a')).not.toBe(newSyncId(now, 'b'))
-    expect(newSyncId(now, 'a')).toBe(newSyncId(now, 'a'))
-  })
-  it('survive Avro until 2100', () => {
-    expect(newSyncId(epochMs(Date.parse('2100-01-01T00:00:00Z')), 'a')).toBeLessThan(2 ** 52)
-  })
-})
 
 describe('a record of a sync is stale', () => {
   it.each([

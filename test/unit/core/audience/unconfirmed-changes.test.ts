@@ -7,7 +7,7 @@ import {
   type UnconfirmedChanges,
   unlessExpired,
 } from '../../../../src/core/audience/unconfirmed-changes.ts'
-import { epochMs } from '../../../../src/core/units.ts'
+import { epochMs } from '../../../../src/core/time.ts'
 
 const at = epochMs(1_000)
 const week = 7 * 24 * 3_600_000

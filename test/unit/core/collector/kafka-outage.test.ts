@@ -1,129 +1,43 @@
 import { describe, expect, it } from '@jest/globals'
 import { KafkaOutage } from '../../../../src/core/collector/kafka-outage.ts'
 
-type Step = readonly ['tried' | 'failed' | 'acknowledged', at: number]
-
-function after(steps: readonly Step[]): KafkaOutage {
+/** The state after steps: `tried 0, failed 5` is a request at 0 ms that failed at 5 ms. */
+function after(steps: string): KafkaOutage {
   const outage = new KafkaOutage()
-  for (const [what, at] of steps) outage[what](at)
+  for (const step of steps.split(', ').filter(Boolean)) {
+    const [what, at] = step.split(' ') as ['tried' | 'failed' | 'acknowledged', string]
+    outage[what](Number(at))
+  }
   return outage
 }
 
 describe('whether a request is admitted', () => {
-  it.each<[string, readonly Step[], number, boolean]>([
-    ['no request so far', [], 0, true],
-    [
-      'other requests are in progress',
-      [
-        ['tried', 0],
-        ['tried', 0],
-      ],
-      0,
-      true,
-    ],
-    ['no request has failed, however long one takes', [['tried', 0]], 9_999, true],
-    ['a failure', [['failed', 0]], 0, false],
-    ['a second after a failure, one request is admitted as a probe', [['failed', 0]], 1_000, true],
-    [
-      'a second probe in that second is not',
-      [
-        ['failed', 0],
-        ['tried', 1_000],
-      ],
-      1_000,
-      false,
-    ],
-    [
-      'the next probe a second later, whatever the result of the first',
-      [
-        ['failed', 0],
-        ['tried', 1_000],
-      ],
-      2_000,
-      true,
-    ],
-    [
-      'within a second after a failed probe',
-      [
-        ['failed', 0],
-        ['tried', 1_000],
-        ['failed', 1_500],
-      ],
-      2_499,
-      false,
-    ],
-    [
-      'a second after the failed probe began',
-      [
-        ['failed', 0],
-        ['tried', 1_000],
-        ['failed', 1_500],
-      ],
-      2_500,
-      true,
-    ],
-    [
-      'an acknowledged probe ends the outage',
-      [
-        ['failed', 0],
-        ['tried', 1_000],
-        ['acknowledged', 1_001],
-      ],
-      1_001,
-      true,
-    ],
-    [
-      'a late acknowledgement ends the outage',
-      [
-        ['failed', 0],
-        ['acknowledged', 1],
-      ],
-      1,
-      true,
-    ],
-    [
-      'some partitions fail: the last answer counts',
-      [
-        ['failed', 0],
-        ['acknowledged', 1],
-        ['failed', 2],
-      ],
-      2,
-      false,
-    ],
+  it.each<[string, string, number, boolean]>([
+    ['no request so far', '', 0, true],
+    ['other requests are in progress', 'tried 0, tried 0', 0, true],
+    ['no request has failed, however long one takes', 'tried 0', 9_999, true],
+    ['a failure', 'failed 0', 0, false],
+    ['a second after a failure, one request is admitted as a probe', 'failed 0', 1_000, true],
+    ['a second probe in that second is not', 'failed 0, tried 1000', 1_000, false],
+    ['the next probe a second later, whatever the result of the first', 'failed 0, tried 1000', 2_000, true],
+    ['within a second after a failed probe', 'failed 0, tried 1000, failed 1500', 2_499, false],
+    ['a second after the failed probe began', 'failed 0, tried 1000, failed 1500', 2_500, true],
+    ['an acknowledged probe ends the outage', 'failed 0, tried 1000, acknowledged 1001', 1_001, true],
+    ['a late acknowledgement ends the outage', 'failed 0, acknowledged 1', 1, true],
+    ['some partitions fail: the last answer counts', 'failed 0, acknowledged 1, failed 2', 2, false],
   ])('%s: %#', (_, steps, now, expected) => {
     expect(after(steps).admits(now)).toBe(expected)
   })
 })
 
 describe('how long the outage lasts', () => {
-  it.each<[string, readonly Step[], number, object | undefined]>([
-    ['no failure', [['tried', 0]], 5, undefined],
-    [
-      'since the first failure',
-      [
-        ['failed', 10],
-        ['failed', 30],
-      ],
-      100,
-      { lastedMs: 90, seenMsAgo: 70 },
-    ],
-    [
-      'an acknowledgement ends it',
-      [
-        ['failed', 10],
-        ['acknowledged', 20],
-      ],
-      100,
-      undefined,
-    ],
+  it.each<[string, string, number, object | undefined]>([
+    ['no failure', 'tried 0', 5, undefined],
+    ['since the first failure', 'failed 10, failed 30', 100, { lastedMs: 90, seenMsAgo: 70 }],
+    ['an acknowledgement ends it', 'failed 10, acknowledged 20', 100, undefined],
     [
       'since the first failure after an acknowledgement',
-      [
-        ['failed', 10],
-        ['acknowledged', 20],
-        ['failed', 40],
-      ],
+      'failed 10, acknowledged 20, failed 40',
       100,
       { lastedMs: 60, seenMsAgo: 60 },
     ],

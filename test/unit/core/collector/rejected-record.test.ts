@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { type RejectedRecord, rejectedRecord } from '../../../../src/core/collector/rejected-record.ts'
-import { epochMs } from '../../../../src/core/units.ts'
+import { epochMs } from '../../../../src/core/time.ts'
 
 const rejected: RejectedRecord = {
   index: 3,

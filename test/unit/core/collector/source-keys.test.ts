@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { createSourceKeys, effectiveWriteKey, type RequestKeys } from '../../../../src/core/collector/source-keys.ts'
-import { Secret } from '../../../../src/core/units.ts'
+import { Secret } from '../../../../src/core/secret.ts'
 
 const keys = createSourceKeys([
   { id: 'web', writeKeys: [new Secret('web-key')] },

@@ -9,7 +9,7 @@ import {
   encodeDeletion,
   encodeDeletionOutcome,
 } from '../../../../src/core/deletion/deletion-status.ts'
-import { start } from '../../../support/dispatcher/deliveries.ts'
+import { start } from '../../../support/builders.ts'
 
 const record: DeletionRecord = {
   id: 'd-1',

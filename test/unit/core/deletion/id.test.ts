@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals'
 import { deletionRequestedAt, newDeletionId } from '../../../../src/core/deletion/deletion-request.ts'
-import { start } from '../../../support/dispatcher/deliveries.ts'
+import { start } from '../../../support/builders.ts'
 
 it('the id of a deletion is a UUIDv7 that contains the time of the request', () => {
   const ids = Array.from({ length: 100 }, (_, index) => newDeletionId(start, `id-${index}`))

@@ -9,8 +9,8 @@ import {
   stoppedBy,
   unexpiredSuppressions,
 } from '../../../../src/core/deletion/suppressions.ts'
-import { durationMs, type EpochMs, epochMs } from '../../../../src/core/units.ts'
-import { start } from '../../../support/dispatcher/deliveries.ts'
+import { durationMs, type EpochMs, epochMs } from '../../../../src/core/time.ts'
+import { start } from '../../../support/builders.ts'
 
 const lasts = durationMs(96 * 3_600_000)
 const hoursAfter = (hours: number): EpochMs => epochMs(start + hours * 3_600_000)

@@ -10,8 +10,8 @@ import {
 import type { Attempt, Decision } from '../../../../src/core/delivery/decide.ts'
 import { initialState } from '../../../../src/core/delivery/delivery-state.ts'
 import type { Outcome } from '../../../../src/core/delivery/outcome.ts'
-import { durationMs, epochMs } from '../../../../src/core/units.ts'
-import { trackMessage } from '../../../support/collector/messages.ts'
+import { durationMs, epochMs } from '../../../../src/core/time.ts'
+import { trackMessage } from '../../../support/collector/track-message.ts'
 
 const at = epochMs(Date.UTC(2026, 2, 1))
 const record = { topic: 't', partition: 0, offset: 1, timestamp: at, key: null, value: null, headers: {} }

@@ -1,18 +1,11 @@
 import { describe, expect, it } from '@jest/globals'
 import { deadLetterRecord, truncatedDeadLetter } from '../../../../src/core/delivery/dead-letter-record.ts'
-import { parseDeadLetter } from '../../../../src/core/delivery/read-dead-letter.ts'
+import { parseDeadLetter } from '../../../../src/core/delivery/parse-dead-letter.ts'
 import { replayTargetOf } from '../../../../src/core/delivery/replay-decision.ts'
 import { createRouting } from '../../../../src/core/delivery/route.ts'
+import { epochMs } from '../../../../src/core/time.ts'
 import { topicNames } from '../../../../src/core/topics.ts'
-import { epochMs } from '../../../../src/core/units.ts'
-import {
-  carriedOf,
-  defaultPolicy,
-  destinationOf,
-  recordOf,
-  sourceOf,
-  start,
-} from '../../../support/dispatcher/deliveries.ts'
+import { carriedOf, defaultPolicy, destinationOf, recordOf, sourceOf, start } from '../../../support/builders.ts'
 
 describe('a truncated dead letter', () => {
   it('has a maximum size, for any record', () => {

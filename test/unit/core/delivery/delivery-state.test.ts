@@ -9,8 +9,8 @@ import {
 } from '../../../../src/core/delivery/delivery-state.ts'
 import { deadLetterReasons, refusedOutcomes } from '../../../../src/core/delivery/outcome.ts'
 import type { LogRecord } from '../../../../src/core/ports.ts'
-import { epochMs } from '../../../../src/core/units.ts'
-import { carriedOf, duration, later, recordOf, start } from '../../../support/dispatcher/deliveries.ts'
+import { epochMs } from '../../../../src/core/time.ts'
+import { carriedOf, duration, later, recordOf, start } from '../../../support/builders.ts'
 
 const origin = { topic: 'hookline.events', partition: 3, offset: 41, timestamp: start }
 const inThirdRound = carriedOf({
@@ -161,27 +161,15 @@ describe('a dead letter', () => {
     'origin-key': 'u1',
   }
   it.each([
-    ['undecodable', undefined, undefined, '-/hookline.events/3/41/1795248000000/0', {}],
-    ['invalid_message', undefined, 'too_deep', '-/hookline.events/3/41/1795248000000/0', { outcomes: 'too_deep' }],
-    [
-      'unknown_source',
-      { messageId: 'm1' },
-      undefined,
-      '-/hookline.events/3/41/1795248000000/0',
-      { 'message-id': 'm1' },
-    ],
-    [
-      'unknown_destination',
-      { destination: 'gone' },
-      undefined,
-      'gone/hookline.events/3/41/1795248000000/0',
-      { destination: 'gone' },
-    ],
-  ] as const)('of a record that never became a delivery: %s', (reason, known, code, key, more) => {
+    ['undecodable', undefined, undefined, '-', {}],
+    ['invalid_message', undefined, 'too_deep', '-', { outcomes: 'too_deep' }],
+    ['unknown_source', { messageId: 'm1' }, undefined, '-', { 'message-id': 'm1' }],
+    ['unknown_destination', { destination: 'gone' }, undefined, 'gone', { destination: 'gone' }],
+  ] as const)('of a record that never became a delivery: %s', (reason, known, code, first, more) => {
     // Headers of foreign producers are ignored on the events topic.
     const record = recordOf({ headers: { destination: 'forged', attempt: '9', 'origin-key': 'forged' } })
     expect(deadLetterRecord(record, known, reason, code)).toEqual({
-      key: Buffer.from(key),
+      key: Buffer.from(`${first}/hookline.events/3/41/1795248000000/0`),
       value: record.value,
       headers: { ...ofRecord, reason, ...more },
     })

@@ -1,12 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import {
-  classify,
-  isRefused,
-  isRetryable,
-  type Outcome,
-  refusedOutcomes,
-  retryableOutcomes,
-} from '../../../../src/core/delivery/outcome.ts'
+import { classify, type Outcome } from '../../../../src/core/delivery/outcome.ts'
 import type { CallPhase } from '../../../../src/core/ports.ts'
 
 describe('depends on the response status alone', () => {
@@ -60,17 +53,5 @@ describe('a failure is classified by its phase and its code', () => {
     ['exchange', '', 'internal'],
   ])('%s, %s: %s', (phase, code, outcome) => {
     expect(classify({ kind: 'failed', phase, code, detail: 'for the log' })).toBe(outcome)
-  })
-})
-
-describe('the two sets have no common outcome', () => {
-  it.each([...retryableOutcomes])('%s is retried', outcome => {
-    expect([isRetryable(outcome), isRefused(outcome)]).toEqual([true, false])
-  })
-  it.each([...refusedOutcomes])('%s is not retried', outcome => {
-    expect([isRetryable(outcome), isRefused(outcome)]).toEqual([false, true])
-  })
-  it('delivered is neither', () => {
-    expect([isRetryable('delivered'), isRefused('delivered')]).toEqual([false, false])
   })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { deadLetterRecord } from '../../../../src/core/delivery/dead-letter-record.ts'
-import { parseDeadLetter } from '../../../../src/core/delivery/read-dead-letter.ts'
+import { parseDeadLetter } from '../../../../src/core/delivery/parse-dead-letter.ts'
 import { replayTargetOf } from '../../../../src/core/delivery/replay-decision.ts'
 import { createRouting } from '../../../../src/core/delivery/route.ts'
 import type { Event, EventOrigin } from '../../../../src/core/message/event.ts'
@@ -13,7 +13,7 @@ import {
   later,
   recordOf,
   sourceOf,
-} from '../../../support/dispatcher/deliveries.ts'
+} from '../../../support/builders.ts'
 
 const topics = topicNames('hookline')
 const routing = createRouting({ sources: [sourceOf('web'), sourceOf('shop')], destinations: [destinationOf()] })

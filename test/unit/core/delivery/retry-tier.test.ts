@@ -2,32 +2,14 @@ import { describe, expect, it } from '@jest/globals'
 import { deferralTier, tierFor } from '../../../../src/core/delivery/retry-tier.ts'
 import { parseRetryAfter } from '../../../../src/core/network/retry-after.ts'
 import { refuseSchedule } from '../../../../src/core/settings/check-schedule-and-listeners.ts'
+import { epochMs, formatDuration } from '../../../../src/core/time.ts'
 import { tiersOf } from '../../../../src/core/topics.ts'
-import { durationMs, epochMs, formatDuration } from '../../../../src/core/units.ts'
-import { defaultSchedule, duration, durations } from '../../../support/dispatcher/deliveries.ts'
+import { defaultSchedule, duration, durations } from '../../../support/builders.ts'
 
 const tiers = tiersOf(defaultSchedule)
 
-describe('tierFor: the longest tier within the wait, or else the shortest', () => {
-  it.each([
-    ['1h', '1h'],
-    ['3h', '1h'],
-    ['3599999ms', '30m'],
-    ['10001ms', '10s'],
-    ['10s', '10s'],
-    ['9999ms', '10s'],
-    ['0s', '10s'],
-  ])('%s: %s', (wait, tier) => {
-    expect(formatDuration(tierFor(duration(wait), tiers))).toBe(tier)
-  })
-
-  it('a wait that has passed gets the shortest tier', () => {
-    expect(tierFor(durationMs(-5), tiers)).toBe(10_000)
-  })
-
-  it('throws without tiers', () => {
-    expect(() => tierFor(duration('1s'), [])).toThrow(RangeError)
-  })
+it('tierFor throws without tiers', () => {
+  expect(() => tierFor(duration('1s'), [])).toThrow(RangeError)
 })
 
 describe('deferralTier: uses longer tiers each time, and does not pass the deadline when a shorter tier exists', () => {
@@ -59,11 +41,6 @@ describe('Retry-After (RFC 9110 10.2.3)', () => {
     [' 7\t', 7_000],
     ['-5', 0],
     ['99999999999999999999', 2 ** 31 * 1_000],
-    ['Sun, 06 Nov 1994 08:49:37 GMT', 37_000],
-    ['Sunday, 06-Nov-94 08:49:37 GMT', 37_000],
-    ['Sun Nov  6 08:49:37 1994', 37_000],
-    ['Thu Nov 10 08:49:00 1994', 4 * 86_400_000],
-    ['Sun, 06 Nov 1994 08:48:59 GMT', 0],
     ['Sat, 31 Dec 1994 23:59:60 GMT', Date.parse('1995-01-01T00:00:00Z') - now],
     ['Thursday, 01-Jan-43 00:00:00 GMT', Date.parse('2043-01-01T00:00:00Z') - now],
     ['Monday, 01-Jan-46 00:00:00 GMT', 0],
@@ -124,7 +101,14 @@ describe('refuseSchedule', () => {
       '10s 10s',
       '5s',
       '34s',
-      'schedule does not fit into window: 20s of waits and 3 attempts of up to 5s take 35s, but window is 34s',
+      'schedule does not fit into the window of 34s: 20s of waits and 3 attempts of up to 5s each take 35s together; remove or shorten waits, or raise window',
+    ],
+    [
+      'a schedule longer than any window',
+      '2h 2h',
+      '5s',
+      '3h',
+      'schedule does not fit into the window of 3h: 4h of waits and 3 attempts of up to 5s each take 14415s together; remove or shorten waits',
     ],
   ])('refuses %s', (_, schedule, timeout, window, text) => {
     expect(refusal(schedule, timeout, window)).toBe(text)

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals'
 import { createRouting, reportedDestinations, route, routeRetry } from '../../../../src/core/delivery/route.ts'
 import type { Event } from '../../../../src/core/message/event.ts'
+import type { JsonText } from '../../../../src/core/message/json-text.ts'
 import { audiencesSource, canarySource } from '../../../../src/core/message/own-event.ts'
-import type { JsonText } from '../../../../src/core/units.ts'
-import { destinationOf, eventOf, messageOf, sourceOf } from '../../../support/dispatcher/deliveries.ts'
+import { destinationOf, eventOf, messageOf, sourceOf } from '../../../support/builders.ts'
 
 const crm = destinationOf({ id: 'crm', sources: ['web', 'ios'] })
 const lake = destinationOf({ id: 'lake', sources: ['web'] })

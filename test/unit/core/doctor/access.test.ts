@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
 import { type AccessNeeds, accessNeeded } from '../../../../src/core/doctor/access.ts'
-import type { ServiceName } from '../../../../src/core/settings/services.ts'
+import type { ServiceName } from '../../../../src/core/settings/service-names.ts'
+import { durationMs } from '../../../../src/core/time.ts'
 import { topicNames } from '../../../../src/core/topics.ts'
-import { durationMs } from '../../../../src/core/units.ts'
 
 const asked = (services: readonly ServiceName[], change: Partial<AccessNeeds> = {}): string[] =>
   accessNeeded({

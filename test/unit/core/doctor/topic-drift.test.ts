@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals'
 import { topicDrift } from '../../../../src/core/doctor/topic-drift.ts'
 import type { TopicDescription } from '../../../../src/core/ports.ts'
-import type { ServiceName } from '../../../../src/core/settings/services.ts'
+import type { ServiceName } from '../../../../src/core/settings/service-names.ts'
+import { durationMs } from '../../../../src/core/time.ts'
 import { maxDeliveryAge, topicConfig, topicNames, topicSpecs, topicToCreate } from '../../../../src/core/topics.ts'
-import { durationMs } from '../../../../src/core/units.ts'
 
 const window = durationMs(4 * 3_600_000)
 const specsFor = (replicationFactor: number) =>
@@ -26,16 +26,9 @@ const config = (over: Record<string, string>, of = 'acme.events') => ({
 describe('the required topics', () => {
   it('events, every retry tier, dead letters, rejected messages, audiences, deletions', () => {
     expect(specsFor(3).map(({ name, cleanup }) => `${name} ${cleanup}`)).toEqual([
-      'acme.events delete',
-      'acme.retry.10s delete',
-      'acme.retry.30s delete',
-      'acme.retry.1m delete',
-      'acme.retry.5m delete',
-      'acme.dead-letter compact,delete',
-      'acme.rejected delete',
-      'acme.audience-input delete',
-      'acme.audience-memberships compact',
-      'acme.suppressions compact',
+      ...['acme.events delete', 'acme.retry.10s delete', 'acme.retry.30s delete', 'acme.retry.1m delete'],
+      ...['acme.retry.5m delete', 'acme.dead-letter compact,delete', 'acme.rejected delete'],
+      ...['acme.audience-input delete', 'acme.audience-memberships compact', 'acme.suppressions compact'],
       'acme.deletions compact,delete',
     ])
   })
@@ -127,12 +120,14 @@ describe('drift', () => {
     [
       'kept shorter than specified, as long as the retry window',
       { 'acme.events': config({ 'retention.ms': '14400000' }) },
-      ['note acme.events retention: keeps records for 4h, not 168h'],
+      ['note acme.events retention: keeps records for 4h, less than the 168h of a new topic: raise retention.ms'],
     ],
     [
       'kept shorter than the retry window',
       { 'acme.retry.10s': config({ 'retention.ms': '14399000' }) },
-      ['error acme.retry.10s retention: keeps records for 14399s, shorter than the retry window of 4h'],
+      [
+        'error acme.retry.10s retention: keeps records for 14399s, less than the retry window of 4h: raise retention.ms',
+      ],
     ],
     [
       'too few replicas',
@@ -142,13 +137,13 @@ describe('drift', () => {
     [
       'acknowledged by one replica',
       { 'acme.events': config({ 'min.insync.replicas': '1' }) },
-      ['note acme.events in_sync: has min.insync.replicas 1: one replica alone may acknowledge a record'],
+      ['note acme.events in_sync: has min.insync.replicas 1, so one replica alone may acknowledge a record: set 2'],
     ],
     [
       "producers' clocks",
       { 'acme.events': config({ 'message.timestamp.type': 'CreateTime' }) },
       [
-        "note acme.events timestamps: has message.timestamp.type CreateTime: retention and delays use producers' clocks",
+        "note acme.events timestamps: has message.timestamp.type CreateTime, so retention and delays use producers' clocks: set LogAppendTime",
       ],
     ],
   ])('%s', (_name, changes, expected) => {
@@ -219,7 +214,7 @@ describe('compacted topics need a minimum compaction lag', () => {
   ])('reports that %s was created by an earlier version', (name, is, needed) => {
     const topic = `acme.${name}`
     expect(drifts({ [topic]: config({ 'min.compaction.lag.ms': is }, topic) })).toEqual([
-      `note ${topic} compaction_lag: has min.compaction.lag.ms ${is}, needs ${needed}: a delayed write may replace a newer record, which compaction then removes`,
+      `note ${topic} compaction_lag: has min.compaction.lag.ms ${is}, needs ${needed}: compaction may remove a valid record that a delayed write replaced, before Hookline writes it again: raise min.compaction.lag.ms`,
     ])
   })
 })

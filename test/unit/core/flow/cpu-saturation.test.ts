@@ -3,52 +3,20 @@ import { CpuSaturation } from '../../../../src/core/flow/cpu-saturation.ts'
 
 const never = Number.NEGATIVE_INFINITY
 
-it.each([
-  {
-    name: 'never, while its event loop is idle at times',
-    looks: [
-      [1_250, 0.5],
-      [1_500, 0.97],
-    ],
-    now: 1_600,
-    until: never,
-  },
-  {
-    name: 'when its event loop was hardly idle',
-    looks: [
-      [1_250, 0.98],
-      [1_500, 0.5],
-    ],
-    now: 1_600,
-    until: 1_250,
-  },
-  {
-    name: 'until the last sample without idle time',
-    looks: [
-      [1_250, 1],
-      [1_500, 1],
-      [1_750, 0.5],
-    ],
-    now: 1_800,
-    until: 1_500,
-  },
-  { name: 'never, while samples are almost on time', looks: [[1_500, 0.5]], now: 2_000, until: never },
-  {
-    name: 'when a sample was late, however idle it was',
-    looks: [
-      [1_501, 0.5],
-      [1_751, 0],
-    ],
-    now: 1_800,
-    until: 1_501,
-  },
-  { name: 'now, when the next sample is overdue', looks: [[1_250, 0.5]], now: 1_751, until: 1_751 },
-  { name: 'now, when the first sample is overdue', looks: [], now: 1_501, until: 1_501 },
-] as { name: string; looks: [number, number][]; now: number; until: number }[])(
-  'a process was out of CPU $name',
-  ({ looks, now, until }) => {
-    const cpu = new CpuSaturation(1_000)
-    for (const [at, busyShare] of looks) cpu.sample(at, busyShare)
-    expect(cpu.until(now)).toBe(until)
-  },
-)
+/** `98%@1250` is a sample at 1,250 ms of an event loop that was busy for 98 % of the time. */
+it.each<[string, string, number, number]>([
+  ['never, while its event loop is idle at times', '50%@1250 97%@1500', 1_600, never],
+  ['when its event loop was hardly idle', '98%@1250 50%@1500', 1_600, 1_250],
+  ['until the last sample without idle time', '100%@1250 100%@1500 50%@1750', 1_800, 1_500],
+  ['never, while samples are almost on time', '50%@1500', 2_000, never],
+  ['when a sample was late, however idle it was', '50%@1501 0%@1751', 1_800, 1_501],
+  ['now, when the next sample is overdue', '50%@1250', 1_751, 1_751],
+  ['now, when the first sample is overdue', '', 1_501, 1_501],
+])('a process was out of CPU %s', (_, looks, now, until) => {
+  const cpu = new CpuSaturation(1_000)
+  for (const look of looks.split(' ').filter(Boolean)) {
+    const [busyPercent = 0, at = 0] = look.split('%@').map(Number)
+    cpu.sample(at, busyPercent / 100)
+  }
+  expect(cpu.until(now)).toBe(until)
+})

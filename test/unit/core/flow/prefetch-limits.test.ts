@@ -16,10 +16,7 @@ describe('prefetchLimits', () => {
   ])(
     'of %i partitions with %i concurrent requests: %i records while nothing is stalled',
     (partitions, maxInFlight, records, limits) => {
-      expect(prefetchLimits(partitions, maxInFlight)).toEqual({
-        normal: { ...limits, records },
-        stalled: limits,
-      })
+      expect(prefetchLimits(partitions, maxInFlight)).toEqual({ normal: { ...limits, records }, stalled: limits })
     },
   )
 

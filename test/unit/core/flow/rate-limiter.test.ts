@@ -2,38 +2,25 @@ import { describe, expect, it } from '@jest/globals'
 import { RateLimiter } from '../../../../src/core/flow/rate-limiter.ts'
 
 describe('100 per second, with a burst of one second', () => {
-  it.each<[string, readonly [spent: number, at: number][], number, number]>([
-    ['fresh', [], 0, 0],
-    ['a part is spent', [[99, 0]], 0, 0],
-    ['all is spent', [[100, 0]], 0, 1],
-    ['one is free again', [[100, 0]], 10, 0],
-    ['a batch larger than the burst is accepted, and must be regained', [[1_000, 0]], 0, 10],
-    ['half of the batch is regained', [[1_000, 0]], 5_000, 5],
-    ['1 ms before it is regained', [[1_000, 0]], 8_999, 1],
-    ['all is regained, and none is free', [[1_000, 0]], 9_000, 1],
-    ['the first one is free again', [[1_000, 0]], 9_010, 0],
-    [
-      'a quiet source saves one second, not more',
-      [
-        [0, 60_000],
-        [200, 60_000],
-      ],
-      60_000,
-      2,
-    ],
-    [
-      'several batches add up',
-      [
-        [60, 0],
-        [60, 100],
-        [60, 200],
-      ],
-      200,
-      1,
-    ],
+  /** `60@100` is 60 permits that are spent at 100 ms. */
+  it.each<[string, string, number, number]>([
+    ['fresh', '', 0, 0],
+    ['a part is spent', '99@0', 0, 0],
+    ['all is spent', '100@0', 0, 1],
+    ['one is free again', '100@0', 10, 0],
+    ['a batch larger than the burst is accepted, and must be regained', '1000@0', 0, 10],
+    ['half of the batch is regained', '1000@0', 5_000, 5],
+    ['1 ms before it is regained', '1000@0', 8_999, 1],
+    ['all is regained, and none is free', '1000@0', 9_000, 1],
+    ['the first one is free again', '1000@0', 9_010, 0],
+    ['a quiet source saves one second, not more', '0@60000 200@60000', 60_000, 2],
+    ['several batches add up', '60@0 60@100 60@200', 200, 1],
   ])('%s', (_, spendings, now, expected) => {
     const limiter = new RateLimiter(1_000, -1_000)
-    for (const [count, at] of spendings) limiter.spend(count, 100, at)
+    for (const spending of spendings.split(' ').filter(Boolean)) {
+      const [count = 0, at = 0] = spending.split('@').map(Number)
+      limiter.spend(count, 100, at)
+    }
     expect(limiter.secondsToWait(now)).toBe(expected)
   })
 })

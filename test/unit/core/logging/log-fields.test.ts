@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
 import { parseSync } from '@swc/core'
 import { loggable, redacted, withoutPaths } from '../../../../src/core/logging/log-fields.ts'
-import { Secret } from '../../../../src/core/units.ts'
+import { Secret } from '../../../../src/core/secret.ts'
 
 describe('log fields', () => {
   it.each<[string, Record<string, unknown>, Record<string, unknown>]>([

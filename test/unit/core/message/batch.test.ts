@@ -74,22 +74,10 @@ describe('write key of the body', () => {
 describe('ids', () => {
   const big = '12345678901234567890'
   it.each([
-    ['in a batch', `{"batch":[{"type":"page","userId":${big}}]}`, undefined],
-    ['in a list', `[{"type":"page","userId":${big}}]`, undefined],
     ['in one message', `{"type":"page","userId":${big}}`, undefined],
     ['in one message of the type of the path', `{"userId":${big}}`, 'page' as const],
-    ['the last of two lists', `{"batch":[1,2],"batch":[{"type":"page","userId":${big}}]}`, undefined],
   ])('a number keeps its digits as written, %s', (_, body, type) => {
     expect(only(body, type).userId).toBe(big)
-  })
-
-  it('the number of another message of the batch is not used', () => {
-    const text = `{"batch":[{"type":"page","userId":"],[{"},{"type":"page","messageId":1.50,"userId":9007199254740993},{"type":"page","userId":"\\\\"}]}`
-    expect(taken(text).messages.map(({ userId, messageId }) => [userId, messageId])).toEqual([
-      ['],[{', 'new-1'],
-      ['9007199254740993', '1.50'],
-      ['\\', 'new-2'],
-    ])
   })
 
   it('keeps given fields, and assigns missing ones', () => {

@@ -1,14 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
-import {
-  type Event,
-  type EventOrigin,
-  headOf,
-  keyOf,
-  normaliseEvent,
-  partitionFor,
-} from '../../../../src/core/message/event.ts'
+import { type Event, type EventOrigin, headOf, keyOf, normaliseEvent } from '../../../../src/core/message/event.ts'
 import type { Message } from '../../../../src/core/message/message.ts'
-import { epochMs } from '../../../../src/core/units.ts'
+import { epochMs } from '../../../../src/core/time.ts'
 
 const blank = { type: 'page', messageId: 'm1', userId: undefined, anonymousId: undefined } as Message
 
@@ -39,18 +32,6 @@ describe('headOf', () => {
     const origin: EventOrigin = { kind: 'audience', id: 'a', version: 2 }
     const message = { type: 'page', userId: 'u', traits: '{"in":true}' }
     expect(headOf(eventOf(origin))).toStrictEqual({ ...known, origin, message })
-  })
-})
-
-describe('partitionFor', () => {
-  // murmur2('21') is -973932308. Java's toPositive keeps its lower 31 bits: 1173551340.
-  it.each([
-    ['21', 12, 0],
-    ['21', 7, 1_173_551_340 % 7],
-    ['abc', 12, 479_470_107 % 12],
-    ['abc', 1, 0],
-  ])('%s of %i', (key, partitions, partition) => {
-    expect(partitionFor(Buffer.from(key), partitions)).toBe(partition)
   })
 })
 

@@ -6,23 +6,11 @@ const canonicalOf = (text: string) => canonicalJson(JSON.parse(text))
 
 describe('parseJson', () => {
   it.each([
-    ['beyond 2^53', '{"userId":12345678901234567890}', { userId: '12345678901234567890' }],
-    ['beyond a double', '{"userId":1e400}', { userId: '1e400' }],
-    ['small', '{"anonymousId":42}', { anonymousId: '42' }],
-    ['with a fraction', '{"groupId":1.50}', { groupId: '1.50' }],
-    ['negative zero', '{"previousId":-0}', { previousId: '-0' }],
-    ['as message id', '{"messageId":9007199254740993}', { messageId: '9007199254740993' }],
-    ['twice: the last one', '{"userId":1,"userId":9007199254740993}', { userId: '9007199254740993' }],
-    ['number, then text', '{"userId":1,"userId":"a"}', { userId: 'a' }],
-    ['an id of another object stays', '{"userId":7,"traits":{"userId":1.0}}', { userId: '7', traits: { userId: 1 } }],
-    ['with an escape in its name', '{"us\\u0065rId":9007199254740993}', { userId: '9007199254740993' }],
-    ['with white space', '{ "userId" :\t1.0 }', { userId: '1.0' }],
     [
       'before a member of __proto__',
       '{"userId":1.0,"__proto__":{"userId":2.0}}',
       JSON.parse('{"userId":"1.0","__proto__":{"userId":2}}'),
     ],
-    ['only in another object', '{"properties":{"userId":1.0}}', { properties: { userId: 1 } }],
     ['its position is kept', '{"type":"track","userId":7,"event":"x"}', { type: 'track', userId: '7', event: 'x' }],
   ])('an id that is a number becomes its digits as written: %s', (_, text, value) => {
     const parsed = parseJson(text)
@@ -60,42 +48,7 @@ describe('parseJson', () => {
   })
 })
 
-describe('canonicalJson: changes nothing when applied twice', () => {
-  it.each([
-    ['white space', ' { "a" : [ 1 , 2 ] } ', '{"a":[1,2]}'],
-    ['duplicate keys: the last value, the first place', '{"a":1,"b":2,"a":3}', '{"a":3,"b":2}'],
-    ['integer-like keys first', '{"b":1,"10":2,"2":3}', '{"2":3,"10":2,"b":1}'],
-    ['negative zero', '[-0,-0.0]', '[0,0]'],
-    ['exponents', '[1E5,1e-7,1e21,0.000001,1.0]', '[100000,1e-7,1e+21,0.000001,1]'],
-    ['more digits than a double has', '12345678901234567890', '12345678901234567000'],
-    ['line separators', '"\\u2028\\u2029"', '"\u2028\u2029"'],
-    ['control characters and slashes', '"\\u0000\\u001F\\/\\u007f"', '"\\u0000\\u001f/\u007f"'],
-    ['escaped ASCII', '"\\u0041"', '"A"'],
-    ['empty containers', '{"a":{},"b":[],"":null}', '{"a":{},"b":[],"":null}'],
-    ['a pair of surrogates', '"\\ud83d\\ude00"', '"😀"'],
-    ['a lone surrogate in a value', '["a\\ud83d","\\ude00b"]', '["a\ufffd","\ufffdb"]'],
-    ['a lone surrogate in a key', '{"\\ud83d":{"x":1}}', '{"\ufffd":{"x":1}}'],
-    ['keys that become equal', '{"\\ud83d":1,"z":2,"\\udfff":3}', '{"\ufffd":3,"z":2}'],
-    [
-      'constructor stays',
-      '{"constructor":{"prototype":1},"toString":2}',
-      '{"constructor":{"prototype":1},"toString":2}',
-    ],
-  ])('%s', (_, text, expected) => {
-    expect(canonicalOf(text)).toEqual({ kind: 'canonical', text: expected, droppedKeys: 0 })
-    expect(JSON.stringify(JSON.parse(expected))).toBe(expected)
-  })
-
-  it.each([
-    ['at the top', '{"__proto__":{"admin":true},"a":1}', '{"a":1}', 1],
-    ['at every depth', '{"a":[{"__proto__":1,"b":{"__proto__":null}}],"__proto__":2}', '{"a":[{"b":{}}]}', 3],
-    ['with all of its members', '{"__proto__":{"__proto__":1,"x":1e400}}', '{}', 1],
-    ['spelled with an escape', '{"__pro\\u0074o__":1}', '{}', 1],
-    ['not as a value', '["__proto__"]', '["__proto__"]', 0],
-  ])('removes __proto__ and counts it: %s', (_, text, expected, droppedKeys) => {
-    expect(canonicalOf(text)).toEqual({ kind: 'canonical', text: expected, droppedKeys })
-  })
-
+describe('canonicalJson', () => {
   it.each([
     ['undefined', undefined, 'null'],
     ['undefined within', { a: undefined, b: [undefined] }, '{"b":[null]}'],

@@ -3,7 +3,7 @@ import { parseJson } from '../../../../src/core/message/json.ts'
 import type { Message } from '../../../../src/core/message/message.ts'
 import { normalise, type Reception } from '../../../../src/core/message/normalise.ts'
 import { toIsoTimestamp } from '../../../../src/core/message/timestamp.ts'
-import { epochMs } from '../../../../src/core/units.ts'
+import { epochMs } from '../../../../src/core/time.ts'
 
 const reception: Reception = {
   receivedAt: epochMs(Date.parse('2026-11-21T12:00:00.000Z')),

@@ -27,15 +27,12 @@ describe('names', () => {
     expect(buckets).toEqual([...buckets].sort((a, b) => a - b))
   })
 
-  // Only listed metrics may have exemplars, because each bucket of each series stores one.
+  // Only histograms without labels may have exemplars, because each bucket of each series stores
+  // one.
   it.each(own.filter(spec => 'exemplar' in spec).map(spec => [spec.name, spec] as const))(
     '%s, which leads to traces, is a histogram without labels',
     (_, { kind, labels }) => expect({ kind, labels }).toEqual({ kind: 'histogram', labels: {} }),
   )
-
-  it('are unique', () => {
-    expect(new Set(own.map(({ name }) => name)).size).toBe(own.length)
-  })
 
   it('a label has the same kind of values in all metrics', () => {
     const open = own.flatMap(({ labels }) =>

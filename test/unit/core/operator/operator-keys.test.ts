@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals'
 import { createFindOperatorKey } from '../../../../src/core/operator/operator-keys.ts'
-import { Secret } from '../../../../src/core/units.ts'
+import { Secret } from '../../../../src/core/secret.ts'
 
 const find = createFindOperatorKey([
   { name: 'ada', role: 'operate', secrets: [new Secret('new-key'), new Secret('old-key')] },

@@ -76,7 +76,7 @@ it.each<[string, object, string[]]>([
   [
     'every address allowed',
     { network: { allow: ['10.0.0.0/8', '0.0.0.0/0'] } },
-    ['network.allow: 0.0.0.0/0 allows every private address'],
+    ['network.allow: 0.0.0.0/0 allows every private address; list only the blocks that webhooks need'],
   ],
   [
     'a password in plain text',

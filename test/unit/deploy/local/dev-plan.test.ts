@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { callerDirectory, planDev } from '../../../../deploy/tools/local/dev-plan.ts'
+import { Secret } from '../../../../src/core/secret.ts'
 import type { Settings } from '../../../../src/core/settings/settings.ts'
-import { Secret } from '../../../../src/core/units.ts'
 
 type Planable = Parameters<typeof planDev>[0]
 
@@ -12,11 +12,7 @@ const local: Planable = { kafka, registry, topics }
 const changed = (parts: {
   kafka?: Partial<Settings['kafka']>
   registry?: Partial<Settings['registry']>
-}): Planable => ({
-  ...local,
-  kafka: { ...kafka, ...parts.kafka },
-  registry: { ...registry, ...parts.registry },
-})
+}): Planable => ({ ...local, kafka: { ...kafka, ...parts.kafka }, registry: { ...registry, ...parts.registry } })
 const credentials = { username: new Secret('u'), password: new Secret('p') }
 
 describe('planDev starts services at the addresses of the configuration', () => {

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from '@jest/globals'
-import { breachesIn } from '../../../support/prometheus/contract-breaches.ts'
+import { breachesIn } from '../../../support/prometheus/query-contract.ts'
 import { alerts, nameOf, recordings, testedAlerts } from '../../../support/prometheus/rules.ts'
 
 const root = join(import.meta.dirname, '../../../..')

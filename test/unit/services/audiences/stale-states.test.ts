@@ -1,13 +1,13 @@
 import { describe, expect, it } from '@jest/globals'
-import { membershipKey } from '../../../../src/core/audience/record.ts'
+import { membershipKey } from '../../../../src/core/audience/membership-record.ts'
 import { AudiencesHarness } from '../../../support/audience/harness.ts'
 import { audience, ended, observed } from '../../../support/audience/partition-harness.ts'
 
 const keyOf = (userId: string) => membershipKey({ audience, userId, destination: 'crm' })
 
 /**
- * Ann is a member and acknowledged. The stale record is the one of the change while it was in
- * progress.
+ * Ann is a member, and her membership is acknowledged. The stale record is her earlier one, which
+ * was written while the change was in flight.
  */
 async function acknowledged() {
   const harness = await AudiencesHarness.started()
@@ -18,7 +18,7 @@ async function acknowledged() {
   const [stale, newest] = [written.at(0), written.at(-1)]
   if (stale === undefined || newest === undefined) throw new Error('nothing was written')
   expect(inFlightIn(harness, stale.value)).not.toBeNull()
-  /** A late request of the process that lost the partition arrives now. */
+  /** A late write of the process that lost the partition arrives in the memberships topic now. */
   const arriveLate = () => harness.log.writeTo(0, harness.topics.memberships, stale.value, {}, keyOf('ann'))
   return { harness, newest, arriveLate }
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { createSourceKeys } from '../../../../src/core/collector/source-keys.ts'
 import type { TrackingRequest } from '../../../../src/core/collector/tracking-api.ts'
-import { Secret } from '../../../../src/core/units.ts'
+import { Secret } from '../../../../src/core/secret.ts'
 import { CollectorHarness } from '../../../support/collector/harness.ts'
 
 const page = (messageId: string, fields: object = {}): object => ({ type: 'page', userId: 'u', messageId, ...fields })
@@ -15,12 +15,7 @@ describe('an accepted message', () => {
       accepted,
     )
     expect(collector.events()).toMatchObject([
-      {
-        sourceId: 'web',
-        canonical: true,
-        receivedAt: collector.clock.now(),
-        message: { messageId: 'a', userId: 'u' },
-      },
+      { sourceId: 'web', canonical: true, receivedAt: collector.clock.now(), message: { messageId: 'a', userId: 'u' } },
       { sourceId: 'web', canonical: true, message: { messageId: 'b', anonymousId: 'n' } },
     ])
     const keys = collector.producer.records(collector.topics.events).map(({ key }) => key)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import type { Suppression } from '../../../../src/core/deletion/suppressions.ts'
-import { epochMs } from '../../../../src/core/units.ts'
+import { epochMs } from '../../../../src/core/time.ts'
 import { CollectorHarness } from '../../../support/collector/harness.ts'
 
 const page = (messageId: string, userId = 'ada'): object => ({ type: 'page', messageId, userId })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { createSuppressionCompaction } from '../../../../src/services/deletion/suppression-list.ts'
+import { createSuppressionCompaction } from '../../../../src/services/deletion/suppression-compaction.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
 import { RecordingLogger } from '../../../support/telemetry/recording-logger.ts'
 

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
 import { encodeSuppressions, mergeSuppressions, type Suppression } from '../../../../src/core/deletion/suppressions.ts'
-import { durationMs, type EpochMs, epochMs } from '../../../../src/core/units.ts'
+import { durationMs, type EpochMs, epochMs } from '../../../../src/core/time.ts'
 import { createSuppressionList, type SuppressionList } from '../../../../src/services/deletion/suppression-list.ts'
 import type { MemoryFollower } from '../../../support/kafka/memory-follower.ts'
 import { MemoryLog } from '../../../support/kafka/memory-log.ts'
@@ -15,7 +15,7 @@ let logger: RecordingLogger
 let follower: MemoryFollower
 let marks: SuppressionList
 
-/** Not the default of 51 days. */
+/** Time for which deletions are kept. It differs from the default of 51 days. */
 const lasts = durationMs(30 * 24 * 3_600_000)
 
 /** Starts another process that follows the same topic. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { decodeAttempt } from '../../../../src/core/delivery/attempt-facts.ts'
-import { trackMessage } from '../../../support/collector/messages.ts'
+import { trackMessage } from '../../../support/collector/track-message.ts'
 import { answered, DispatcherHarness, ok } from '../../../support/dispatcher/harness.ts'
 import { ScriptedProducer } from '../../../support/kafka/scripted-producer.ts'
 

@@ -1,8 +1,8 @@
 import { describe, expect, it, jest } from '@jest/globals'
 import { retryRecord } from '../../../../src/core/delivery/delivery-state.ts'
 import type { EventCodec } from '../../../../src/core/ports.ts'
-import { trackMessage } from '../../../support/collector/messages.ts'
-import { carriedOf, later, recordOf } from '../../../support/dispatcher/deliveries.ts'
+import { carriedOf, later, recordOf } from '../../../support/builders.ts'
+import { trackMessage } from '../../../support/collector/track-message.ts'
 import { answered, DispatcherHarness, defaultSchedule } from '../../../support/dispatcher/harness.ts'
 
 describe('bad input is dead-lettered with its reason and bytes, and does not block the partition', () => {
@@ -29,7 +29,7 @@ describe('bad input is dead-lettered with its reason and bytes, and does not blo
     const harness = await DispatcherHarness.started()
     harness.log.write(harness.topics.events, value, 'key')
     harness.write({ message })
-    // An unknown source may be configured soon: it is deferred for about two minutes.
+    // The source may be configured soon, so an event of an unknown source is deferred for 100 s.
     await harness.advance(reason === 'unknown_source' ? 110_000 : 10)
     const [deadLetter] = harness.log.records(harness.topics.deadLetter)
     expect(deadLetter?.headers).toMatchObject({ reason, outcomes: code })
@@ -76,6 +76,15 @@ describe('a replayed foreign event', () => {
     await harness.advance(15_000)
     expect(harness.calls.map(({ call }) => call.headers['X-Message-Id'])).toEqual(Array(4).fill('hookline.events/3/41'))
     expect(decode.mock.calls.map(([, receivedAt]) => receivedAt)).toEqual(Array(4).fill(1_795_248_000_000))
+  })
+
+  it('is not counted by the delay of first attempts, because it waited for an operator', async () => {
+    const harness = await DispatcherHarness.started()
+    harness.log.write(harness.topics.events, event, 'k', { 'replay-of': 'hookline.events/3/41/1795248000000' })
+    harness.log.write(harness.topics.events, event, 'k')
+    await harness.advance(10)
+    expect(harness.calls).toHaveLength(2)
+    expect(harness.count('firstAttemptDelay{}')).toBe(1)
   })
 
   it.each(['hookline.events/3/41', 'hookline.events/3/-1/0', 'x y/3/41/0', ''])(

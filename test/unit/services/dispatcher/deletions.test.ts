@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
 import { deleteMessagesOf } from '../../../../src/core/deletion/deletion-request.ts'
 import type { Event } from '../../../../src/core/message/event.ts'
-import { epochMs } from '../../../../src/core/units.ts'
-import { trackMessage } from '../../../support/collector/messages.ts'
+import { epochMs } from '../../../../src/core/time.ts'
+import { trackMessage } from '../../../support/collector/track-message.ts'
 import { answered, DispatcherHarness, destination, ok } from '../../../support/dispatcher/harness.ts'
 
 const minute = 60_000
@@ -90,7 +90,7 @@ describe('after a deletion', () => {
   })
 
   it('deliveries that wait in memory are checked when they are due', async () => {
-    // A wait of 15 s is a retry topic of 10 s and 5 s in memory.
+    // A wait of 15 s consists of 10 s in a retry topic and 5 s in memory.
     const harness = await DispatcherHarness.started({ answer: () => answered(503, '15') })
     harness.write(track('before'))
     await harness.advance(12_000)

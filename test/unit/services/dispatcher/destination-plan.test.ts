@@ -1,11 +1,12 @@
 import { describe, expect, it } from '@jest/globals'
 import { createRouting } from '../../../../src/core/delivery/route.ts'
 import { ConcurrencyLimiter } from '../../../../src/core/flow/concurrency-limiter.ts'
+import { Secret } from '../../../../src/core/secret.ts'
 import type { Destination } from '../../../../src/core/settings/settings.ts'
-import { epochMs, Secret } from '../../../../src/core/units.ts'
+import { epochMs } from '../../../../src/core/time.ts'
 import { type DeliverPlan, type DestinationPlan, planOf } from '../../../../src/services/dispatcher/destination-plan.ts'
 import { DestinationQueues } from '../../../../src/services/dispatcher/destination-queues.ts'
-import { defaultPayload, destinationOf, sourceOf, webhookOf } from '../../../support/dispatcher/deliveries.ts'
+import { defaultPayload, destinationOf, sourceOf, webhookOf } from '../../../support/builders.ts'
 
 const routingTo = (...destinations: Destination[]) => createRouting({ sources: [sourceOf('web')], destinations })
 const crm = destinationOf({ id: 'crm', secrets: [new Secret('s')], webhooks: [webhookOf(0, { 'X-Tenant': '0' })] })

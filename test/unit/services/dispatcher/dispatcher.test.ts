@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { trackMessage } from '../../../support/collector/messages.ts'
+import { trackMessage } from '../../../support/collector/track-message.ts'
 import { answered, DispatcherHarness, defaultSchedule, destination, ok } from '../../../support/dispatcher/harness.ts'
 
 const hour = 3_600_000
@@ -43,8 +43,8 @@ describe('offsets', () => {
     harness.live.rebalance()
     harness.log.unwritable.clear()
     await harness.advance(60_000)
-    // The new assignment has read the record again and its request is in progress; the copy of the
-    // old one was not written.
+    // The new assignment has read the record again, and its request is in progress. The old
+    // assignment has written no retry record.
     expect(harness.calls).toHaveLength(2)
     expect(harness.log.committed('live', harness.topics.events)).toBe(0)
     expect(harness.log.records(harness.topics.retry(defaultSchedule[0]!))).toEqual([])
@@ -137,15 +137,6 @@ describe('live configuration', () => {
     await harness.advance(hour)
     expect(harness.calls).toHaveLength(1)
     expect(harness.count('drops{disabled}')).toBe(1)
-  })
-
-  it('a removed destination dead-letters its waiting deliveries', async () => {
-    const harness = await DispatcherHarness.started({ answer: () => answered(500) })
-    harness.write({ message: trackMessage('m1') })
-    await harness.advance(1)
-    harness.destinations = []
-    await harness.advance(hour)
-    expect(harness.log.records(harness.topics.deadLetter)[0]?.headers['reason']).toBe('unknown_destination')
   })
 })
 

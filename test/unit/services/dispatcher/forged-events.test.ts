@@ -1,8 +1,9 @@
 import { describe, expect, it } from '@jest/globals'
 import { deleteMessagesOf } from '../../../../src/core/deletion/deletion-request.ts'
 import type { Event } from '../../../../src/core/message/event.ts'
-import { epochMs, type JsonText } from '../../../../src/core/units.ts'
-import { trackMessage } from '../../../support/collector/messages.ts'
+import type { JsonText } from '../../../../src/core/message/json-text.ts'
+import { epochMs } from '../../../../src/core/time.ts'
+import { trackMessage } from '../../../support/collector/track-message.ts'
 import { DispatcherHarness } from '../../../support/dispatcher/harness.ts'
 
 const types = ({ calls }: DispatcherHarness): string[] =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { trackMessage } from '../../../support/collector/messages.ts'
+import { trackMessage } from '../../../support/collector/track-message.ts'
 import { answered, DispatcherHarness } from '../../../support/dispatcher/harness.ts'
 
 const minute = 60_000

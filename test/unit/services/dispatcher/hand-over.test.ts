@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import type { CallResult, WebhookCall } from '../../../../src/core/ports.ts'
-import { durationMs } from '../../../../src/core/units.ts'
-import { trackMessage } from '../../../support/collector/messages.ts'
+import { durationMs } from '../../../../src/core/time.ts'
+import { trackMessage } from '../../../support/collector/track-message.ts'
 import { DispatcherHarness, destination, ok } from '../../../support/dispatcher/harness.ts'
 
 const idOf = (call: WebhookCall): string => call.headers['X-Message-Id'] as string

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { createOpsServer, type OpsServer } from '../../../../src/adapters/http/ops-server.ts'
 import type { WebhookCall } from '../../../../src/core/ports.ts'
-import { durationMs } from '../../../../src/core/units.ts'
-import { trackMessage } from '../../../support/collector/messages.ts'
+import { durationMs } from '../../../../src/core/time.ts'
+import { trackMessage } from '../../../support/collector/track-message.ts'
 import { answered, DispatcherHarness, defaultSchedule } from '../../../support/dispatcher/harness.ts'
 
 const minute = 60_000
@@ -60,7 +60,7 @@ describe('/livez fails', () => {
     await harness.advance(1)
     expect(await ask('/livez')).toEqual([
       503,
-      '- progress: oldest record in progress for 900 s, the last 900 s without a finished webhook request (limit: 900 s)\nfailed\n',
+      '- progress: oldest record in progress: 900 s; no webhook request ended for 900 s while a record was in progress (limit: 900 s)\nfailed\n',
     ])
     // Another process owns the partitions now.
     harness.live.handlers?.onRevoked([{ topic: harness.topics.events, partition: 0 }])
@@ -104,7 +104,7 @@ describe('/livez does not fail', () => {
     expect(await ask('/livez')).toEqual(well)
     expect(await ask('/readyz')).toEqual([
       503,
-      `- topics: writes fail: ${topic}; source offsets are not committed until the writes succeed\nfailed\n`,
+      `- topics: writes fail: ${topic}; offsets of records that need these writes are not committed until the writes succeed\nfailed\n`,
     ])
   })
 

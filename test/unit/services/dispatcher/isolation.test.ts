@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { flowLimits } from '../../../../src/core/flow/limits.ts'
 import type { WebhookCall } from '../../../../src/core/ports.ts'
-import { trackMessage } from '../../../support/collector/messages.ts'
+import { trackMessage } from '../../../support/collector/track-message.ts'
 import { answered, DispatcherHarness, destination, ok } from '../../../support/dispatcher/harness.ts'
 
 const { stallThresholdMs } = flowLimits.prefetch
@@ -17,8 +17,8 @@ function write(harness: DispatcherHarness, count: number, prefix = 'm'): void {
 const sum = (counts: readonly number[]): number => counts.reduce((all, count) => all + count, 0)
 
 /**
- * The number of copies in the first retry topic after each tick of the event loop, while the given
- * time passes.
+ * The number of copies that each tick of the event loop writes to the retry topic of 10 s, while
+ * the given time passes.
  */
 async function copiesPerTick(harness: DispatcherHarness, ms: number): Promise<readonly number[]> {
   const copies = (): number => harness.log.records(harness.topics.retry(10_000 as never)).length
@@ -173,11 +173,7 @@ describe('a destination that accepts and never answers', () => {
 
   it.each([
     { name: 'a second after the process has free CPU again', outOfCpuFor: 4_000, movedBy: 5_400 },
-    {
-      name: 'after ten seconds without free CPU',
-      outOfCpuFor: Number.POSITIVE_INFINITY,
-      movedBy: 10_600,
-    },
+    { name: 'after ten seconds without free CPU', outOfCpuFor: Number.POSITIVE_INFINITY, movedBy: 10_600 },
   ])('its backlog is deferred $name', async ({ outOfCpuFor, movedBy }) => {
     const harness: DispatcherHarness = await DispatcherHarness.started({
       destinations: [destination('slow'), destination('fast')],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { trackMessage } from '../../../support/collector/messages.ts'
+import { trackMessage } from '../../../support/collector/track-message.ts'
 import { answered, DispatcherHarness, defaultSchedule, ok } from '../../../support/dispatcher/harness.ts'
 
 const hour = 3_600_000
@@ -55,14 +55,6 @@ describe('retries', () => {
     // Retry-After is split: one minute and 30 s in retry topics, the last 10 s in memory. The
     // attempt number does not change.
     expect(harness.count('deferrals{not_before}')).toBe(1)
-  })
-
-  it('are dead-lettered when Retry-After is beyond the window', async () => {
-    const harness = await DispatcherHarness.started({ answer: () => answered(503, '14401') })
-    harness.write({ message: trackMessage('m1') })
-    await harness.advance(hour)
-    expect(harness.calls).toHaveLength(1)
-    expect(harness.log.records(harness.topics.deadLetter)[0]?.headers['reason']).toBe('retry_after_exceeds_window')
   })
 
   it('are never made after the window, also when the process was stopped for long', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { trackMessage } from '../../../support/collector/messages.ts'
+import { trackMessage } from '../../../support/collector/track-message.ts'
 import { DispatcherHarness, destination, ok } from '../../../support/dispatcher/harness.ts'
 
 const ids = (harness: DispatcherHarness): unknown[] => harness.calls.map(({ call }) => call.headers['X-Message-Id'])
@@ -32,7 +32,7 @@ describe('a partition that is being revoked', () => {
     harness.live.handlers?.onRevoked([partition])
     await harness.advance(1)
     expect(harness.service.health().live.find(({ name }) => name === 'progress')?.detail).toBe(
-      'oldest record in progress for 0 s, the last 0 s without a finished webhook request (limit: 900 s)',
+      'oldest record in progress: 0 s; no webhook request ended for 0 s while a record was in progress (limit: 900 s)',
     )
   })
 

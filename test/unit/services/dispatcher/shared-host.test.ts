@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import type { WebhookCall } from '../../../../src/core/ports.ts'
-import { trackMessage } from '../../../support/collector/messages.ts'
+import { trackMessage } from '../../../support/collector/track-message.ts'
 import { answered, DispatcherHarness, destination, ok } from '../../../support/dispatcher/harness.ts'
 
 const isFor = (id: string) => (call: WebhookCall) => call.url.includes(id)

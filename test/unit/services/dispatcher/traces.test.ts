@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import type { Destination } from '../../../../src/core/settings/settings.ts'
-import { durationMs } from '../../../../src/core/units.ts'
-import { trackMessage } from '../../../support/collector/messages.ts'
+import { durationMs } from '../../../../src/core/time.ts'
+import { trackMessage } from '../../../support/collector/track-message.ts'
 import { answered, DispatcherHarness, destination } from '../../../support/dispatcher/harness.ts'
 import { RecordedSpans } from '../../../support/telemetry/recorded-spans.ts'
 import { traceparent } from '../../../support/telemetry/traceparent.ts'
@@ -178,17 +178,6 @@ describe('exemplars', () => {
 })
 
 describe('trace headers of a request', () => {
-  it.each<[string, RecordedSpans | undefined]>([
-    ['with tracing', new RecordedSpans()],
-    ['without tracing', undefined],
-  ])('are absent by default, whatever headers the record has, %s', async (_, spans) => {
-    const harness = await started(spans, [503, 200])
-    harness.write({ message: trackMessage('m1') }, everything)
-    await harness.advance(minute)
-    expect(harness.calls).toHaveLength(2)
-    for (const { call } of harness.calls) expect(Object.keys(call.headers).sort()).toEqual(promised)
-  })
-
   it('are traceparent and tracestate of the request when the webhook asks for them, also on retries', async () => {
     const spans = new RecordedSpans()
     const harness = await started(spans, [503], [crm(true, false)])
@@ -211,13 +200,6 @@ describe('trace headers of a request', () => {
     harness.write({ message: trackMessage('m1') }, { traceparent: traceparent('c', '00') })
     await harness.advance(minute)
     expect(harness.calls[0]?.call.headers['traceparent']).toBe(traceparent('c', '00'))
-  })
-
-  it('are absent without tracing, also when the webhook asks for them', async () => {
-    const harness = await started(undefined, [200], [crm(true)])
-    harness.write({ message: trackMessage('m1') }, everything)
-    await harness.advance(minute)
-    expect(Object.keys(harness.calls[0]!.call.headers).sort()).toEqual(promised)
   })
 })
 

@@ -9,7 +9,7 @@ import {
   encodeDeletionOutcome,
 } from '../../../../src/core/deletion/deletion-status.ts'
 import type { LogRecord, Portion, TopicReader } from '../../../../src/core/ports.ts'
-import { epochMs } from '../../../../src/core/units.ts'
+import { epochMs } from '../../../../src/core/time.ts'
 import { createFindDeletion, readLimits } from '../../../../src/services/operator/find-deletion.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
 
@@ -83,12 +83,6 @@ describe('the status of one deletion, by the records of its topic', () => {
       [outcome('d-1', 'ada', 'delivered'), record('d-1')],
       { delivered: 1, waiting: 1 },
     ],
-    [
-      'a later outcome that replaces an earlier one',
-      [record('d-1'), outcome('d-1', 'ada', 'undelivered'), outcome('d-1', 'ada', 'delivered')],
-      { delivered: 1, undelivered: 0, waiting: 1 },
-    ],
-    ['outcomes of another deletion', [record('d-1'), outcome('d-2', 'ada', 'delivered')], { delivered: 0, waiting: 2 }],
     [
       'foreign records, which are ignored',
       [[null, 'x'], ['["d-1"]', null], ['nonsense', '{'], record('d-1')],

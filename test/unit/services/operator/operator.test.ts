@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
 import { audienceDirectory } from '../../../../src/core/audience/directory.ts'
-import { type SyncId, syncBegan } from '../../../../src/core/audience/sync-watermark.ts'
+import { type SyncId, syncBegan } from '../../../../src/core/audience/sync-id.ts'
 import { createRouting } from '../../../../src/core/delivery/route.ts'
 import { type SyncRequest, UploadCutShort } from '../../../../src/core/operator/operator-api.ts'
 import { createOperatorService, type OperatorService } from '../../../../src/services/operator/operator.ts'
-import { destinationOf, sourceOf } from '../../../support/dispatcher/deliveries.ts'
+import { destinationOf, sourceOf } from '../../../support/builders.ts'
 import { OperatorHarness, topics } from '../../../support/operator/harness.ts'
 import { RecordingLogger } from '../../../support/telemetry/recording-logger.ts'
 import { traceparent } from '../../../support/telemetry/traceparent.ts'
@@ -113,12 +113,12 @@ describe('a sync', () => {
   })
 
   it.each<[string, readonly string[], string, RegExp]>([
-    ['a wrong line', ['ada', '[1]'], 'invalid_body', /^Line 2: .*\. No member is removed: /],
+    ['a wrong line', ['ada', '[1]'], 'invalid_body', /^Line 2: .*\. The lines before it are applied, /],
     ['an empty list', [''], 'invalid_body', /^The list is empty, .* allowEmpty=true/],
   ])('with %s is refused', async (_name, lines, code, message) => {
     expect(await sync(listOf(lines))).toMatchObject({ kind: 'refused', code, message: expect.stringMatching(message) })
     expect(harness.inputsTold()).not.toContain('sync_ended')
-    expect(logger.lines).toMatchObject([{ level: 'warn', line: expect.stringMatching(/^audience sync incomplete; /) }])
+    expect(logger.lines).toMatchObject([{ level: 'warn', line: expect.stringMatching(/^audience sync incomplete: /) }])
   })
 
   it('is reported as incomplete when the upload ends early', async () => {

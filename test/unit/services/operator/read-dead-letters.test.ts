@@ -2,13 +2,13 @@ import { describe, expect, it } from '@jest/globals'
 import { deadLetterRecord } from '../../../../src/core/delivery/dead-letter-record.ts'
 import type { DeadLetterReason } from '../../../../src/core/delivery/outcome.ts'
 import type { Decoded, EventCodec, LogRecord, TopicReader } from '../../../../src/core/ports.ts'
-import { epochMs } from '../../../../src/core/units.ts'
+import { epochMs } from '../../../../src/core/time.ts'
 import {
   createReadEvent,
   listDeadLetters,
   visitDeadLetters,
 } from '../../../../src/services/operator/read-dead-letters.ts'
-import { carriedOf, eventOf, recordOf, start } from '../../../support/dispatcher/deliveries.ts'
+import { carriedOf, eventOf, recordOf, start } from '../../../support/builders.ts'
 
 const topic = 'hookline.dead-letter'
 
@@ -21,7 +21,7 @@ function deadLetter(n: number, minute = n, reason: DeadLetterReason = 'http_4xx'
 }
 const tombstone = (of: LogRecord, offset: number): LogRecord => ({ ...of, offset, value: null, headers: {} })
 
-/** A reader whose first, second, … read returns these records. */
+/** A reader whose first, second, … read returns these records. The last ones are repeated. */
 function readerOf(...readings: (readonly LogRecord[])[]): TopicReader & { readonly readingsLeft: () => number } {
   return {
     readingsLeft: () => readings.length,

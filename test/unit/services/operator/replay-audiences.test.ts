@@ -1,5 +1,11 @@
 import { describe, expect, it } from '@jest/globals'
-import { changeGivenUp, givenUp, ReplayHarness, refusedEvent, topics } from '../../../support/operator/replays.ts'
+import {
+  changeGivenUp,
+  givenUp,
+  ReplayHarness,
+  refusedEvent,
+  topics,
+} from '../../../support/operator/replay-harness.ts'
 
 describe('a replay of membership updates', () => {
   it('asks for the current value, and marks the dead letter as replayed', async () => {

@@ -2,9 +2,9 @@ import { describe, expect, it } from '@jest/globals'
 import { replayedTombstone } from '../../../../src/core/delivery/replay-decision.ts'
 import type { TopicReader } from '../../../../src/core/ports.ts'
 import type { ReplayProgress } from '../../../../src/services/operator/replay-dead-letters.ts'
-import { recordOf, start } from '../../../support/dispatcher/deliveries.ts'
+import { recordOf, start } from '../../../support/builders.ts'
 import { whileWriting } from '../../../support/kafka/memory-topics.ts'
-import { firstTier, givenUp, ReplayHarness, refusedEvent, topics } from '../../../support/operator/replays.ts'
+import { firstTier, givenUp, ReplayHarness, refusedEvent, topics } from '../../../support/operator/replay-harness.ts'
 
 const harnessOf = (...deadLetters: ConstructorParameters<typeof ReplayHarness>[0]) => new ReplayHarness(deadLetters)
 /** Dead letters of deliveries to `crm`. */
@@ -33,14 +33,6 @@ describe('a replay', () => {
     expect(harness.standing).toEqual([])
   })
 
-  it('replays nothing the second time', async () => {
-    const harness = harnessOf(givenUp(1), refusedEvent(2))
-    await harness.replay()
-    expect(await harness.replay()).toMatchObject({ total: 0, replayed: 0, rows: [] })
-    expect(harness.memoryTopics.records(firstTier)).toHaveLength(1)
-    expect(harness.memoryTopics.records(topics.events)).toHaveLength(1)
-  })
-
   it('replays a delivery that failed again, as a new dead letter', async () => {
     const harness = harnessOf(givenUp(1))
     await harness.replay()
@@ -58,14 +50,6 @@ describe('a replay', () => {
       ['crm/hookline.events/0/2/1795248000000/0', 1],
       ['crm/hookline.events/1/1/1795248000000/0', 0],
     ])
-  })
-
-  it('does not replay dead letters that the filter does not select', async () => {
-    const harness = harnessOf(givenUp(1), givenUp(1, 'shop'), givenUp(2), refusedEvent(3))
-    const report = await harness.replay({ filter: { messageId: 'm-1', destination: 'crm' } })
-    expect(report).toMatchObject({ total: 4, replayed: 1, rows: [{ destination: 'crm', count: 1 }] })
-    expect(harness.parked).toEqual(['crm m-1 1'])
-    expect(harness.standing).toHaveLength(3)
   })
 
   it('counts and does not replay dead letters that would fail again', async () => {

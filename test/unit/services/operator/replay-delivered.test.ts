@@ -2,8 +2,8 @@ import { describe, expect, it } from '@jest/globals'
 import { createRouting } from '../../../../src/core/delivery/route.ts'
 import type { CallResult, TopicReader } from '../../../../src/core/ports.ts'
 import { replayDeadLetters } from '../../../../src/services/operator/replay-dead-letters.ts'
-import { trackMessage } from '../../../support/collector/messages.ts'
-import { defaultPolicy, duration, sourceOf } from '../../../support/dispatcher/deliveries.ts'
+import { defaultPolicy, duration, sourceOf } from '../../../support/builders.ts'
+import { trackMessage } from '../../../support/collector/track-message.ts'
 import { answered, DispatcherHarness, destination, ok } from '../../../support/dispatcher/harness.ts'
 
 /**

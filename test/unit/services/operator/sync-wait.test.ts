@@ -1,7 +1,9 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
 import type { Membership } from '../../../../src/core/audience/membership.ts'
-import { type SyncMode, syncId } from '../../../../src/core/audience/sync-watermark.ts'
-import { durationMs, type JsonText } from '../../../../src/core/units.ts'
+import { syncId } from '../../../../src/core/audience/sync-id.ts'
+import type { SyncMode } from '../../../../src/core/audience/sync-watermark.ts'
+import type { JsonText } from '../../../../src/core/message/json-text.ts'
+import { durationMs } from '../../../../src/core/time.ts'
 import { type WaitProgress, type WaitReport, waitForSync } from '../../../../src/services/operator/sync-wait.ts'
 import { OperatorHarness, topics } from '../../../support/operator/harness.ts'
 

@@ -2,8 +2,9 @@ import { beforeEach, describe, expect, it } from '@jest/globals'
 import { type DeletionRequest, deletionOf } from '../../../../src/core/deletion/deletion-request.ts'
 import { createRouting } from '../../../../src/core/delivery/route.ts'
 import type { LogProducer } from '../../../../src/core/ports.ts'
-import { liftSuppression, writeDeletion } from '../../../../src/services/operator/write-deletion.ts'
-import { destinationOf, sourceOf } from '../../../support/dispatcher/deliveries.ts'
+import { liftSuppression } from '../../../../src/services/operator/lift-suppression.ts'
+import { writeDeletion } from '../../../../src/services/operator/write-deletion.ts'
+import { destinationOf, sourceOf } from '../../../support/builders.ts'
 import { OperatorHarness, topics } from '../../../support/operator/harness.ts'
 
 const routing = createRouting({
@@ -42,7 +43,7 @@ async function begin(given: DeletionRequest, at = harness.clock.now(), dieAfter?
   const access = harness.access()
   const producer = recorded(access.producer, dieAfter)
   const [suppressions, events, inputs] = await Promise.all([access.suppressions(), access.events(), access.inputs()])
-  // The suppression list writes through the producer of `access`; all others go through this one.
+  // The suppression list writes through the producer of `access`, everything else through this one.
   const deps = { producer, topics, suppressions, encodeEvent: events.encode, encodeInput: inputs.encode }
   const record = deletionOf(given, 'd-1', at, routing)
   return { producer, work: writeDeletion(deps, given, record) }

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
 import type { AudienceInput } from '../../../../src/core/audience/input.ts'
-import { syncId } from '../../../../src/core/audience/sync-watermark.ts'
+import { syncId } from '../../../../src/core/audience/sync-id.ts'
 import {
   type SyncOptions,
   type SyncReport,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import type { LogRecord, RecordBatch } from '../../../../src/core/ports.ts'
 import { FetchBuffer } from '../../../../src/services/partitions/fetch-buffer.ts'
-import { recordOf } from '../../../support/dispatcher/deliveries.ts'
+import { recordOf } from '../../../support/builders.ts'
 
 const batch = (offsets: readonly number[], nextOffset = (offsets.at(-1) ?? -1) + 1): RecordBatch => ({
   topic: 'hookline.events',
@@ -14,11 +14,6 @@ const take = (unread: FetchBuffer, count: number): (number | undefined)[] =>
   Array.from({ length: count }, () => unread.next()?.offset)
 
 describe('unread records', () => {
-  it('are none at first', () => {
-    const unread = new FetchBuffer()
-    expect([unread.isEmpty, unread.nextOffset, unread.next()]).toEqual([true, 0, undefined])
-  })
-
   it.each<[string, { first: RecordBatch; taken: number; second: RecordBatch; rest: number[]; nextOffset: number }]>([
     ['one batch', { first: batch([5, 6, 9]), taken: 0, second: batch([], 10), rest: [5, 6, 9], nextOffset: 10 }],
     ['the next batch after the first', { first: batch([5]), taken: 1, second: batch([6]), rest: [6], nextOffset: 7 }],

@@ -1,8 +1,8 @@
 import type { LogRecord } from '../../../../src/core/ports.ts'
-import { type EpochMs, epochMs } from '../../../../src/core/units.ts'
+import { type EpochMs, epochMs } from '../../../../src/core/time.ts'
 import type { PartitionProcessor } from '../../../../src/services/partitions/partition-processor.ts'
 import { createPartitions } from '../../../../src/services/partitions/partitions.ts'
-import { recordOf } from '../../../support/dispatcher/deliveries.ts'
+import { recordOf } from '../../../support/builders.ts'
 import { noAdmission, partition, ScriptedConsumer } from '../../../support/kafka/scripted-consumer.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
 
@@ -13,8 +13,8 @@ export interface Given {
   /** The offset after the last record. */
   readonly end?: number
   /**
-   * The value of each record. With one mebibyte each, five records in progress reach the
-   * partition's limit, and it resumes at two.
+   * The value of each record. With one mebibyte each, five records in progress exceed the
+   * partition's limit of four, and it resumes at two.
    */
   readonly value?: Buffer
   /**
@@ -54,11 +54,6 @@ export function setUp({ offsets, end = (offsets.at(-1) ?? -1) + 1, value, dueAft
   return {
     ...{ clock, consumer, taken, partitions },
     processor: (): PartitionProcessor | undefined => [...partitions.processors()][0],
-    /** Assigns further partitions to this process. */
-    others: (count: number): void =>
-      partitions.handlers.onAssigned(
-        Array.from({ length: count }, (_, each) => ({ topic: 'other', partition: each, offset: 0, metadata: '' })),
-      ),
     committable: (): number[] => partitions.handlers.positions().map(({ offset }) => offset),
     done(...which: readonly number[]): void {
       for (const offset of which) {

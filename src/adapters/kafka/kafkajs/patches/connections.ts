@@ -47,7 +47,10 @@ interface ConnectionPool {
 }
 
 const poolFile = 'network/connectionPool'
-/** Index in the pool, in which kafkajs has connections for fetches (1) and other requests (0). */
+/**
+ * Index of the added connection in the pool. kafkajs itself uses 1 for fetches and 0 for all other
+ * requests.
+ */
 const joinConnection = 2
 
 /**
@@ -104,7 +107,10 @@ const timeoutCheckEveryMs = 100
  */
 const maxTimeouts = 3
 
-/** The wall-clock time at which each queue's oldest request became the first at the broker. */
+/**
+ * When the broker began with the oldest request of each queue: the wall-clock time of the response
+ * before it.
+ */
 const startedAt = new WeakMap<RequestQueue, number>()
 
 /**

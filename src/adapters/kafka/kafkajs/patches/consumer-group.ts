@@ -1,5 +1,5 @@
 import type { TopicPartition } from '../../../../core/ports.ts'
-import type { DurationMs } from '../../../../core/units.ts'
+import type { DurationMs } from '../../../../core/time.ts'
 import { type Broker, type Cluster, type ConsumerGroup, type FetchedBatch, internal } from '../private-api.ts'
 
 /** The callbacks by which a Hookline consumer controls kafkajs's consumer group. */
@@ -10,8 +10,8 @@ export interface GroupHooks {
    */
   join(group: ConsumerGroup, join: () => Promise<void>): Promise<void>
   /**
-   * Replaces kafkajs's heartbeat. kafkajs calls it after every fetch and every batch, and joins
-   * again when the hook throws REBALANCE_IN_PROGRESS.
+   * Replaces kafkajs's heartbeat. kafkajs calls it after every batch, and after every fetch that
+   * returns no batch. It joins again when the hook throws REBALANCE_IN_PROGRESS.
    */
   heartbeat(group: ConsumerGroup): Promise<void>
   /** Returns Kafka's `fetch.max.wait.ms` for the next fetch. */
@@ -70,7 +70,7 @@ function patchGroupHooks(): void {
 
 let originalFetch: ConsumerGroup['fetch'] | undefined
 
-/** Fetches once from one broker without the `fetch` hook; for fetches during a rebalance. */
+/** Fetches once from one broker without the `fetch` hook, which waits until a rebalance ends. */
 export async function fetchWithoutHooks(group: ConsumerGroup, nodeId: string): Promise<readonly FetchedBatch[]> {
   const hooks = hooksOf.get(group.cluster)
   if (hooks !== undefined) group.maxWaitTime = hooks.maxWait()
@@ -96,8 +96,8 @@ function neverEmpty(batch: FetchedBatch): FetchedBatch {
 }
 
 /**
- * One function for all batches. With one function per batch, V8 would move the objects that each
- * function refers to into the old space (docs/decisions/0018).
+ * One function for all batches. With one function per batch, V8 would allocate each in the old
+ * generation, together with the objects that it refers to (docs/decisions/0043, rule 10).
  */
 const no = (): boolean => false
 

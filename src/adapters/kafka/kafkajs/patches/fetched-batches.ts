@@ -1,5 +1,5 @@
 import type { UnreadBatch } from '../../../../core/ports.ts'
-import { decompress, maxDecompressedBytes } from '../codecs.ts'
+import { decompress, maxDecompressedBytes } from '../compression-codecs.ts'
 import { type Broker, type FetchedMessage, type FetchedPartition, internal, replaceInternal } from '../private-api.ts'
 import type { BatchContext, DecodedRecord, DecodeRecord } from './record-decoder.ts'
 
@@ -100,7 +100,7 @@ async function readRecords(
   }
 }
 
-/** Reads the batch's header into all fields that kafkajs sets, because the records refer to it. */
+/** Reads the batch's header into all fields that kafkajs sets: they become `batchContext`. */
 function contextOf(batch: Buffer): Context {
   const attributes = batch.readInt16BE(at.attributes)
   return {
@@ -152,12 +152,15 @@ function unreadable(packed: Buffer, context: Context, { message }: Error): Decod
       length: packed.length,
       // A copy, because a view would keep the whole response in memory.
       bytes: Buffer.from(packed.subarray(0, keptBytes)),
-      why: `the batch cannot be read: ${message}`,
+      why: `the Kafka record batch of offsets ${firstOffset} to ${firstOffset + context.lastOffsetDelta} cannot be read: ${message}`,
     },
   }
 }
 
-/** A control record that ends no transaction: a commit marker outside of any transaction. */
+/**
+ * Fills the last offset of a batch, so that the consumer's position advances past the batch. It is
+ * a commit marker outside of any transaction: consumers skip it, and it ends no transaction.
+ */
 function controlRecord(context: Context, offset: string): DecodedRecord {
   return {
     magicByte: 2,

@@ -4,7 +4,7 @@ import { type Cluster, type ConsumerGroup, internal } from '../private-api.ts'
  * Defect: before each fetch and each produce request kafkajs looks up the leaders in quadratic time
  * (cluster/index.js:320, consumer/consumerGroup.js:690). For every partition it searches a list and
  * copies the result so far. With 240 partitions that takes 57,000 steps and makes 250 KB of
- * garbage. The benchmark with 240 partitions needs this patch (docs/decisions/0018).
+ * garbage. The benchmark with 240 partitions needs this patch.
  * Patch: looks up each partition in a map. It ignores read replicas, because Hookline sets no rack.
  * Remove when: kafkajs's look-up takes time linear in the number of partitions.
  */

@@ -41,9 +41,9 @@ let isTextRequested = false
 
 /**
  * Defects (protocol/recordBatch/record/v0/decoder.js:45):
- * - kafkajs decodes slowly: it converts every length to a BigInt, and copies all headers once per
- *   header. A retry record takes 6.8 µs, with this decoder 1.8 µs. The retry benchmarks need this
- *   patch (docs/decisions/0014).
+ * - kafkajs decodes slowly: it computes each timestamp and offset with BigInt, and copies all
+ *   headers once per header. A retry record takes 6.8 µs, with this decoder 1.8 µs. The retry
+ *   benchmarks need this patch (docs/decisions/0043, rule 12).
  * - The value of a header named `constructor` includes `Object`, because the prototype has a
  *   property of that name. Other names of `Object.prototype` have the same defect.
  * Patch: replaces the decoder. The results are the same except for these header names.
@@ -55,8 +55,8 @@ export function patchRecordDecoder(): void {
 
 /**
  * Makes all later decodes return header values as text instead of bytes. The Buffer objects take
- * half of the CPU time of decoding a retry record (docs/decisions/0025). Call it only in a process
- * in which all users of this kafkajs instance expect text.
+ * half of the CPU time of decoding a retry record (docs/decisions/0043, rule 13). Call it only in
+ * a process in which all users of this kafkajs instance expect text.
  */
 export function readHeadersAsText(): void {
   isTextRequested = true
@@ -165,8 +165,8 @@ class Cursor {
   }
 
   /**
-   * Reads a length and a text; null becomes ''. It slices the text from `rest`, which takes a fifth
-   * of the time of decoding bytes.
+   * Reads a length and a text; null becomes ''. If there is a `rest`, the text is sliced from it,
+   * which takes a fifth of the time of decoding bytes.
    */
   text(rest: PlainText | undefined): string {
     const length = Math.max(0, this.varint())

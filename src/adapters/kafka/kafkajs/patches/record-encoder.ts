@@ -34,7 +34,8 @@ const maxShortText = 63
  *   the content fits (protocol/encoder.js:82).
  * - It computes the checksum byte by byte (protocol/recordBatch/crc32C/crc32C.js:10).
  * Patch: replaces these three functions by faster ones with the same output. A retry record takes
- * 6.9 µs instead of 31.6 µs. The collector and retry benchmarks need this (docs/decisions/0014).
+ * 6.9 µs instead of 31.6 µs. The collector and retry benchmarks need this patch
+ * (docs/decisions/0043, rule 12).
  * Remove when: kafkajs encodes a retry record in about the same time.
  */
 export function patchRecordEncoder(): void {

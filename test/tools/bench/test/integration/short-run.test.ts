@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
 import { bounds, type Finding } from '../../bounds.ts'
+import { unpinned } from '../../cpu-pinning.ts'
 import { transports } from '../../forwarders/hookline.ts'
 import { peer } from '../../forwarders/peer.ts'
-import { quantile } from '../../live.ts'
-import { unpinned } from '../../pinning.ts'
+import { quantile } from '../../latency-under-load.ts'
 import { clientRow } from '../../rows/client.ts'
 import { collectorRow, small } from '../../rows/collector.ts'
 import { deliveryRow } from '../../rows/delivery.ts'
@@ -50,8 +50,8 @@ afterAll(() => stage.close())
 // CPU time is read from /proc.
 const onLinux = process.platform === 'linux' ? describe : describe.skip
 
-onLinux('the benchmark in small', () => {
-  it('delivery: nothing lost, whole requests, at a price in proportion to the bare loop', async () => {
+onLinux('a short run of make bench', () => {
+  it('delivery: nothing is lost, requests are complete, and the CPU cost is below three times its limit', async () => {
     const plan = { cases: [{ delayMs: 20, inFlight: 256 }], counts: { got: 3_000, others: 8_000 } }
     const { findings, figures } = await deliveryRow(bench, plan)
     const of = (what: string): readonly Finding[] => findings.filter(finding => finding.what === what)
@@ -64,13 +64,14 @@ onLinux('the benchmark in small', () => {
     }
     for (const what of ['lost', 'requests of no event'])
       expect(of(what).map(({ measured }) => measured)).toEqual(bench.transports.map(() => 0))
-    // If the machine stops a process for five seconds, requests with a response count as timed out.
+    // If the machine stops a process for five seconds, requests that got a response count as timed
+    // out and are repeated.
     for (const { measured } of of('delivered twice')) expect(measured).toBeLessThan(plan.counts.got / 100)
     expect(of('runs with whole requests').map(({ measured }) => measured)).toEqual(bench.transports.map(() => 1))
     expect(figures.map(({ lost }) => lost)).toEqual(figures.map(() => 0))
   })
 
-  it('peers: any program by its command, beside Hookline and the bare loop', async () => {
+  it('peers: runs any program by its command, beside Hookline and the reference loop', async () => {
     // CPU time has steps of 10 ms, so the steady part must take many of them.
     const plan = { cases: [{ delayMs: 20, inFlight: 256 }], counts: { got: 0, others: 10_000 } }
     const { findings } = await peersRow({ ...bench, peers: [peer({ name: 'another', command: anotherLoop })] }, plan)
@@ -98,7 +99,7 @@ onLinux('the benchmark in small', () => {
     expect(quantile(withDead, 0.75)).toBeLessThan(Math.max(20 * quantile(without, 0.75), 1_500))
   })
 
-  it('client: everything arrives, with less CPU than with the other library', async () => {
+  it('client: every message arrives, with less CPU than with the library of Segment', async () => {
     const plan = {
       loads: [{ name: 'full speed', calls: 5_000, perSecond: undefined }],
       outage: { calls: 10_000, perSecond: 10_000 },
@@ -111,7 +112,7 @@ onLinux('the benchmark in small', () => {
     expect(of('peak memory')).toBeLessThan(bounds.outageMemory.must.atMost)
   })
 
-  it('collector: what is answered 200 is stored, at a price in proportion to a bare server', async () => {
+  it('collector: messages with a 200 are stored once, and the CPU cost is below three times its limit', async () => {
     const { findings } = await collectorRow(bench, small)
     const of = (what: string): number | undefined => findings.find(finding => finding.what === what)?.measured
     expect(of('requests not answered 200')).toBe(0)

@@ -3,7 +3,6 @@ import {
   assignmentChange,
   isContinuous,
   type MemberGeneration,
-  nearestOffset,
 } from '../../../../../src/adapters/kafka/group/assignment-change.ts'
 import type { OwnedPartition } from '../../../../../src/adapters/kafka/group/owned-partitions.ts'
 import type { ConsumerGroup } from '../../../../../src/adapters/kafka/kafkajs/private-api.ts'
@@ -52,9 +51,7 @@ function group(generationId: number, committed = '-1') {
         })),
       }),
     },
-    cluster: {
-      fetchTopicsOffset: async () => [{ topic: 'topic', partitions: [{ partition: 2, offset: '9' }] }],
-    },
+    cluster: { fetchTopicsOffset: async () => [{ topic: 'topic', partitions: [{ partition: 2, offset: '9' }] }] },
   } as unknown as ConsumerGroup
 }
 
@@ -96,14 +93,4 @@ describe('assignmentChange', () => {
     const leaderless = { ...group(1), cluster: { fetchTopicsOffset: async () => [] } } as unknown as ConsumerGroup
     await expect(assignmentChange(leaderless, [], undefined)).rejects.toThrow('the leader of topic/2 is unknown')
   })
-})
-
-it.each([
-  { position: 3, expected: 5 },
-  { position: 5, expected: 5 },
-  { position: 7, expected: 7 },
-  { position: 9, expected: 9 },
-  { position: 12, expected: 9 },
-])('nearest to $position in a log from 5 to 9 is $expected', ({ position, expected }) => {
-  expect(nearestOffset(position, 5, 9)).toBe(expected)
 })

@@ -80,7 +80,8 @@ describe('owned partitions in a subscription', () => {
     const joins = [1, 2].map(() => assigner.protocol({ topics: ['t', 'u'] }))
     expect(joins.map(({ name }) => name)).toEqual(['hookline-cooperative', 'hookline-cooperative'])
     const [first, second] = joins.map(join => join.metadata) as [Buffer, Buffer]
-    // Because `y` owns nothing, the result shows which owned partitions of `x` count.
+    // A member keeps the partitions that its metadata lists as owned. `y` lists none, so the result
+    // shows which ones were decoded from the metadata of `x`.
     expect(await assignmentsOf({ x: first, y: metadata(null) })).toEqual(['x: u0 t2 t3', 'y: t0 t1'])
     expect(await assignmentsOf({ x: second, y: metadata(null) })).toEqual(['x: u0 t1 t3', 'y: t0 t2'])
   })

@@ -10,8 +10,8 @@ const error = (name: string, more: object = {}): Error => Object.assign(new Erro
 const refused = error('KafkaJSConnectionError', { code: 'ECONNREFUSED' })
 
 /**
- * A group. `coordinators` gives the response of each to a heartbeat; a look-up finds the one named
- * `found`.
+ * A group with its coordinator. `answers` has the error with which a coordinator responds to
+ * heartbeats. A look-up finds the coordinator that `state.found` names.
  */
 function setUp() {
   const clock = new ManualClock()
@@ -84,7 +84,7 @@ describe('a heartbeat', () => {
     }
     const sent = beats.length
     expect(state.asked).toBeLessThanOrEqual(45)
-    // At most one heartbeat precedes each look-up.
+    // The heartbeat before the fault, and at most one before each look-up.
     expect(sent).toBeLessThanOrEqual(46)
     expect(lease.isHeld).toBe(false)
     state.found = 'two'

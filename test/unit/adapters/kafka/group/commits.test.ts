@@ -3,7 +3,7 @@ import { createCommits, dueCommits } from '../../../../../src/adapters/kafka/gro
 import { type Committed, OwnedPartitions } from '../../../../../src/adapters/kafka/group/owned-partitions.ts'
 import type { ConsumerGroup } from '../../../../../src/adapters/kafka/kafkajs/private-api.ts'
 import type { Position } from '../../../../../src/core/ports.ts'
-import { durationMs } from '../../../../../src/core/units.ts'
+import { durationMs } from '../../../../../src/core/time.ts'
 import { ManualClock } from '../../../../support/manual-clock.ts'
 import { silent } from '../../../../support/telemetry/silent-logger.ts'
 

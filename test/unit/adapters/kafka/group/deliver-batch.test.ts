@@ -6,7 +6,7 @@ import type { RecordBatch } from '../../../../../src/core/ports.ts'
 
 /**
  * A batch fetched from offset `fetched`, with records at `offsets`. `last` is its last offset,
- * which may be a marker.
+ * which may be that of a marker.
  */
 function batch(
   fetched: number,

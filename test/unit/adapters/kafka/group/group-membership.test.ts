@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { durationMs } from '../../../../../src/core/units.ts'
+import { durationMs } from '../../../../../src/core/time.ts'
 import { settle, setUp } from './single-member-group.ts'
 
 const needsRejoin = expect.objectContaining({ type: 'REBALANCE_IN_PROGRESS', retriable: true })

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { type OwnedPartition, OwnedPartitions } from '../../../../../src/adapters/kafka/group/owned-partitions.ts'
 import { RebalanceFetcher } from '../../../../../src/adapters/kafka/group/rebalance-fetcher.ts'
 import type { ConsumerGroup, FetchedBatch } from '../../../../../src/adapters/kafka/kafkajs/private-api.ts'
-import { durationMs } from '../../../../../src/core/units.ts'
+import { durationMs } from '../../../../../src/core/time.ts'
 import { ManualClock } from '../../../../support/manual-clock.ts'
 import { settle } from './single-member-group.ts'
 

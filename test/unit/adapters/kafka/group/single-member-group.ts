@@ -1,9 +1,9 @@
-import type { LostPosition } from '../../../../../src/adapters/kafka/group/assignment-change.ts'
 import { GroupMembership } from '../../../../../src/adapters/kafka/group/group-membership.ts'
+import type { LostPosition } from '../../../../../src/adapters/kafka/group/lost-position.ts'
 import { OwnedPartitions } from '../../../../../src/adapters/kafka/group/owned-partitions.ts'
 import type { ConsumerGroup } from '../../../../../src/adapters/kafka/kafkajs/private-api.ts'
 import type { RecordBatch } from '../../../../../src/core/ports.ts'
-import { durationMs } from '../../../../../src/core/units.ts'
+import { durationMs } from '../../../../../src/core/time.ts'
 import { ManualClock } from '../../../../support/manual-clock.ts'
 import { silent } from '../../../../support/telemetry/silent-logger.ts'
 

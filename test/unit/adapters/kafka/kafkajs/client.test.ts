@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import type { LogEntry } from 'kafkajs'
 import { connectionOf, kafkajsLogCreator } from '../../../../../src/adapters/kafka/kafkajs/client.ts'
-import { Secret } from '../../../../../src/core/units.ts'
+import { Secret } from '../../../../../src/core/secret.ts'
 
 const plain = { brokers: ['a:1', 'b:2'], clientId: 'hookline', tls: undefined, sasl: undefined }
 

@@ -9,43 +9,30 @@ const protocol = (type: string, retriable: boolean): Error =>
   make('KafkaJSProtocolError', { message: type, type, code: 3, retriable })
 
 describe('toKafkaError converts', () => {
-  it.each([
-    {
-      name: 'an error response of a broker',
-      thrown: protocol('MESSAGE_TOO_LARGE', false),
-      code: 'MESSAGE_TOO_LARGE',
-      retriable: false,
-    },
-    {
-      name: 'an error after all retries to its cause',
-      thrown: make('KafkaJSNumberOfRetriesExceeded', protocol('LEADER_NOT_AVAILABLE', true), {
-        retryCount: 5,
-        retryTime: 1,
-      }),
-      code: 'LEADER_NOT_AVAILABLE',
-      retriable: true,
-    },
-    {
-      name: 'a list of errors to the first one',
-      thrown: make('KafkaJSAggregateError', 'several', [protocol('INVALID_CONFIG', false)]),
-      code: 'INVALID_CONFIG',
-      retriable: false,
-    },
-    {
-      name: 'a refused connection',
-      thrown: make('KafkaJSConnectionError', 'connect ECONNREFUSED', { broker: 'b:1', code: 'ECONNREFUSED' }),
-      code: 'ECONNREFUSED',
-      retriable: true,
-    },
-    {
-      name: 'a request timeout',
-      thrown: make('KafkaJSRequestTimeoutError', 'slow'),
-      code: 'REQUEST_TIMEOUT',
-      retriable: true,
-    },
-    { name: 'an error of JavaScript', thrown: new TypeError('x is undefined'), code: 'TYPE', retriable: false },
-    { name: 'a thrown text', thrown: 'text', code: 'ERROR', retriable: false },
-  ])('$name', ({ thrown, code, retriable }) => {
+  it.each<[string, thrown: unknown, code: string, retriable: boolean]>([
+    ['an error response of a broker', protocol('MESSAGE_TOO_LARGE', false), 'MESSAGE_TOO_LARGE', false],
+    [
+      'an error after all retries to its cause',
+      make('KafkaJSNumberOfRetriesExceeded', protocol('LEADER_NOT_AVAILABLE', true), { retryCount: 5, retryTime: 1 }),
+      'LEADER_NOT_AVAILABLE',
+      true,
+    ],
+    [
+      'a list of errors to the first one',
+      make('KafkaJSAggregateError', 'several', [protocol('INVALID_CONFIG', false)]),
+      'INVALID_CONFIG',
+      false,
+    ],
+    [
+      'a refused connection',
+      make('KafkaJSConnectionError', 'connect ECONNREFUSED', { broker: 'b:1', code: 'ECONNREFUSED' }),
+      'ECONNREFUSED',
+      true,
+    ],
+    ['a request timeout', make('KafkaJSRequestTimeoutError', 'slow'), 'REQUEST_TIMEOUT', true],
+    ['an error of JavaScript', new TypeError('x is undefined'), 'TYPE', false],
+    ['a thrown text', 'text', 'ERROR', false],
+  ])('%s', (_, thrown, code, retriable) => {
     const error = toKafkaError('cannot read topic x', thrown)
     expect(error).toMatchObject({ name: 'KafkaError', code, retriable, cause: thrown })
     expect(error.message).toMatch(/^cannot read topic x: ./)

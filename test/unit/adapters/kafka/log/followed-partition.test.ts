@@ -1,61 +1,25 @@
 import { describe, expect, it } from '@jest/globals'
 import { FollowedPartition } from '../../../../../src/adapters/kafka/log/follower.ts'
 
-/** Fetches as `[position after it, end of the log, time at which it was sent]`. */
-type Fetches = readonly (readonly [next: number, end: number, at: number])[]
-
 describe('the time up to which a partition is read', () => {
   const never = Number.NEGATIVE_INFINITY
-  it.each<[reason: string, fetches: Fetches, asOf: number]>([
-    ['is unknown before the first fetch', [], never],
-    ['is that of the fetch for an empty log', [[0, 0, 10]], 10],
-    ['is that of the fetch that reached the end', [[5, 5, 10]], 10],
-    ['is unknown while records are left', [[3, 5, 10]], never],
-    [
-      'is that of the second fetch when that reached the end',
-      [
-        [3, 5, 10],
-        [5, 5, 20],
-      ],
-      20,
-    ],
-    [
-      'is that of the first fetch when its end is reached, although more was appended since',
-      [
-        [3, 5, 10],
-        [6, 9, 20],
-      ],
-      10,
-    ],
-    [
-      'then advances to the fetch in which that end was reached',
-      [
-        [3, 5, 10],
-        [6, 9, 20],
-        [10, 14, 30],
-      ],
-      20,
-    ],
-    [
-      'advances with each fetch at the end of the log',
-      [
-        [5, 5, 10],
-        [5, 5, 20],
-        [5, 5, 30],
-      ],
-      30,
-    ],
-    [
-      'stays when the follower falls behind',
-      [
-        [5, 5, 10],
-        [7, 9, 20],
-      ],
-      10,
-    ],
+  /** `3/5@10` is a fetch sent at 10, with position 3 after it and 5 as the end of the log. */
+  it.each<[reason: string, fetches: string, asOf: number]>([
+    ['is unknown before the first fetch', '', never],
+    ['is that of the fetch for an empty log', '0/0@10', 10],
+    ['is that of the fetch that reached the end', '5/5@10', 10],
+    ['is unknown while records are left', '3/5@10', never],
+    ['is that of the second fetch when that reached the end', '3/5@10 5/5@20', 20],
+    ['is that of the first fetch when its end is reached, although more was appended since', '3/5@10 6/9@20', 10],
+    ['then advances to the fetch in which that end was reached', '3/5@10 6/9@20 10/14@30', 20],
+    ['advances with each fetch at the end of the log', '5/5@10 5/5@20 5/5@30', 30],
+    ['stays when the follower falls behind', '5/5@10 7/9@20', 10],
   ])('%s', (_, fetches, asOf) => {
     const followed = new FollowedPartition(0, 0)
-    for (const [next, end, at] of fetches) followed.fetchedTo(next, end, at)
+    for (const fetch of fetches.split(' ').filter(Boolean)) {
+      const [next = 0, end = 0, at = 0] = fetch.split(/[/@]/).map(Number)
+      followed.fetchedTo(next, end, at)
+    }
     expect(followed.asOf).toBe(asOf)
   })
 

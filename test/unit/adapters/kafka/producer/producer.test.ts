@@ -118,7 +118,10 @@ it('records of a topic with large batches linger longer and delay no other topic
 })
 
 describe('records of a topic with large batches', () => {
-  /** Keys that select different partitions in other topics. */
+  /**
+   * Appends a record of a user to a topic with large batches. In other topics, the keys of these
+   * users select different partitions.
+   */
   const park = (to: LogProducer, user: string): void =>
     to.append('patient', { key: Buffer.from(user), value: Buffer.from(user), headers: {} }, () => {})
   const placeOf = ({ messages }: ProducerRecord) => messages[0]?.partition

@@ -4,14 +4,14 @@ import { doctorCommand } from '../../../../../src/app/commands/doctor/doctor.ts'
 import { examine, type Instruments } from '../../../../../src/app/commands/doctor/examine.ts'
 import { loadSettings } from '../../../../../src/app/load-settings.ts'
 import type { Finding } from '../../../../../src/core/doctor/finding.ts'
-import type { ServiceName } from '../../../../../src/core/settings/services.ts'
+import type { ServiceName } from '../../../../../src/core/settings/service-names.ts'
+import { durationMs } from '../../../../../src/core/time.ts'
 import { topicConfig, topicSpecs } from '../../../../../src/core/topics.ts'
-import { durationMs } from '../../../../../src/core/units.ts'
 import { configFolder } from '../../../../support/config/folder.ts'
 import { smallConfiguration } from '../../../../support/config/small-configuration.ts'
 import { destination } from '../../../../support/dispatcher/harness.ts'
 import { ManualClock } from '../../../../support/manual-clock.ts'
-import { createTestIo, runCommand } from '../../../../support/process/command-io.ts'
+import { createTestIo, runCommand } from '../../../../support/process/in-process-command.ts'
 
 const never = new Promise<never>(() => {})
 const file = `${await configFolder({ 'hookline.yaml': smallConfiguration() })}/hookline.yaml`
@@ -68,8 +68,8 @@ describe('hookline doctor', () => {
       'ok    access: may read 8 topics, write 11 and join 3 groups',
       'ok    topics: 11 topics ready',
       'ok    registry: 3 schemas registered',
-      "ok    clock: equal to the broker's",
-      'ok    endpoint crm/0 https://crm.example.com: 203.0.113.4 connects in 5 ms, without TLS',
+      "ok    clock: equal to the broker's clock",
+      'ok    endpoint crm/0 https://crm.example.com: connected to 203.0.113.4 in 5 ms, without TLS',
       expect.stringMatching(/^ok {4}transport: got takes /),
     ])
   })

@@ -6,17 +6,15 @@ import { callTypes } from '../../../../../src/core/message/message.ts'
 import type { LogProducer, OutgoingRecord } from '../../../../../src/core/ports.ts'
 import { configFolder } from '../../../../support/config/folder.ts'
 import { smallConfiguration } from '../../../../support/config/small-configuration.ts'
-import { eventsTopic, MemoryRegistry } from '../../../../support/kafka/memory-registry.ts'
+import { eventsTopic, MemoryRegistry } from '../../../../support/kafka/memory-schema-registry.ts'
 import { ManualClock } from '../../../../support/manual-clock.ts'
-import { runCommand } from '../../../../support/process/command-io.ts'
+import { runCommand } from '../../../../support/process/in-process-command.ts'
 
-const folder = await configFolder({
-  'hookline.yaml': smallConfiguration({ prefix: 'hookline' }),
-})
+const folder = await configFolder({ 'hookline.yaml': smallConfiguration({ prefix: 'hookline' }) })
 const clock = new ManualClock()
 const codec = await createEventCodec({ registry: new MemoryRegistry(), eventsTopic, clock })
 
-/** Acknowledges all records. From `failsAt` on, it reports errors. */
+/** Acknowledges each record; from the `failsAt`th append on, reports an error instead. */
 class MemoryProducer implements LogProducer {
   readonly records: [topic: string, record: OutgoingRecord][] = []
   readonly #pending: (() => void)[] = []
@@ -92,17 +90,7 @@ describe('sample messages', () => {
 
   it('follow the options', async () => {
     const argv = [
-      '--count',
-      '7',
-      '--type',
-      'page, group',
-      '--source',
-      'server',
-      '--seed',
-      '3',
-      '--users',
-      '1',
-      '--json',
+      ...['--count', '7', '--type', 'page, group', '--source', 'server', '--seed', '3', '--users', '1', '--json'],
     ]
     const { code, out, producer } = await run(argv)
     expect(code).toBe(0)
@@ -138,7 +126,7 @@ describe('sample messages', () => {
     expect(code).toBe(1)
     expect(out).toMatch(/^produced 2 messages/)
     expect(err).toBe(
-      'hookline: Kafka rejected 4998 messages: topic hookline.events does not exist; create it with: hookline topics apply\n',
+      'hookline: Kafka did not acknowledge 4998 messages: topic hookline.events does not exist; create it with: hookline topics apply\n',
     )
     expect(producer.stops).toBe(1)
   })

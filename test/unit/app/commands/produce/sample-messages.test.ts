@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { createSampleMessages, type SampleOptions } from '../../../../../src/app/commands/produce/sample-messages.ts'
 import { callTypes } from '../../../../../src/core/message/message.ts'
 import { normalise } from '../../../../../src/core/message/normalise.ts'
-import { epochMs } from '../../../../../src/core/units.ts'
+import { epochMs } from '../../../../../src/core/time.ts'
 
 function samples(count: number, options: Partial<SampleOptions> = {}) {
   const next = createSampleMessages({ seed: 7, types: callTypes, users: 100, ...options })

@@ -7,7 +7,7 @@ import {
 } from '../../../../../../src/adapters/kafka/kafkajs/patches/record-decoder.ts'
 import { encodeRecord } from '../../../../../../src/adapters/kafka/kafkajs/patches/record-encoder.ts'
 import { internal } from '../../../../../../src/adapters/kafka/kafkajs/private-api.ts'
-import { toHeaderTexts } from '../../../../../../src/adapters/kafka/log/fetch.ts'
+import { toHeaderTexts } from '../../../../../../src/adapters/kafka/log/to-log-record.ts'
 import { bodyOf, Decoder, message } from './any-record.ts'
 
 const theirDecode = internal<DecodeRecord>('protocol/recordBatch/record/v0/decoder')
@@ -27,7 +27,8 @@ it('headers as text equal the headers that kafkajs has as bytes', () => {
       expect(read).toStrictEqual(theirs)
       const given = headers as Parameters<typeof toHeaderTexts>[0]
       expect(toHeaderTexts(given)).toEqual(toHeaderTexts(bytes as Record<string, Buffer | Buffer[]>))
-      // Headers of more than 64 KiB are bytes until their record is taken.
+      // Headers of more than 64 KiB stay bytes until the record is used; `toHeaderTexts` then
+      // converts them.
       const isText = Object.values(headers).every(value => typeof value === 'string')
       expect(toHeaderTexts(given) === given).toBe(isText)
     }),

@@ -13,7 +13,7 @@ import {
   type FetchedBatch,
   internal,
 } from '../../../../../../src/adapters/kafka/kafkajs/private-api.ts'
-import { type DurationMs, durationMs } from '../../../../../../src/core/units.ts'
+import { type DurationMs, durationMs } from '../../../../../../src/core/time.ts'
 
 const steps = ['joinAndSync', 'heartbeat', 'fetch', 'recoverFromOffsetOutOfRange'] as const
 type Step = (typeof steps)[number]

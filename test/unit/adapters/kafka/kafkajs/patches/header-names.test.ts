@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals'
 import { knownName, slotOf } from '../../../../../../src/adapters/kafka/kafkajs/patches/record-decoder.ts'
 import { initialState, toHeaders } from '../../../../../../src/core/delivery/delivery-state.ts'
-import { durationMs, epochMs } from '../../../../../../src/core/units.ts'
+import { durationMs, epochMs } from '../../../../../../src/core/time.ts'
 
 const origin = { topic: 't', partition: 0, offset: 0, timestamp: epochMs(0) }
 const carried = { ...initialState(origin, 'crm', 'm', epochMs(0), durationMs(1)), firstTrace: '' }

@@ -1,11 +1,11 @@
 import { promisify } from 'node:util'
 import { zstdCompress } from 'node:zlib'
 import { beforeAll, describe, expect, it } from '@jest/globals'
-import { maxDecompressedBytes } from '../../../../../../src/adapters/kafka/kafkajs/codecs.ts'
+import { maxDecompressedBytes } from '../../../../../../src/adapters/kafka/kafkajs/compression-codecs.ts'
 import { loadKafkajs } from '../../../../../../src/adapters/kafka/kafkajs/kafkajs.ts'
 import { decodeRecord, readHeadersAsText } from '../../../../../../src/adapters/kafka/kafkajs/patches/record-decoder.ts'
 import { type FetchedMessage, internal } from '../../../../../../src/adapters/kafka/kafkajs/private-api.ts'
-import { toHeaderTexts } from '../../../../../../src/adapters/kafka/log/fetch.ts'
+import { toHeaderTexts } from '../../../../../../src/adapters/kafka/log/to-log-record.ts'
 import { decodeRecordSet, rawBatch } from './record-batches.ts'
 
 const zstd = 4
@@ -43,7 +43,7 @@ describe('a compressed batch', () => {
       ...{ timestamp: '7', key: null, value: null, headers: {}, isControlRecord: false },
       unreadBatch: {
         ...{ firstOffset: 13, length: bomb.length - headBytes, bytes: bomb.subarray(headBytes) },
-        why: 'the batch cannot be read: it decompresses to more than 67108864 bytes',
+        why: 'the Kafka record batch of offsets 13 to 19 cannot be read: it decompresses to more than 67108864 bytes',
       },
     })
   })

@@ -65,79 +65,56 @@ describe('the check for overdue requests', () => {
       jest.useRealTimers()
     })
 
-    interface Given {
-      /**
-       * The times in milliseconds at which requests are sent and responses arrive, in their order.
-       */
-      readonly steps: readonly (readonly [atMs: number, what: 'send' | 'answer', correlationId: number])[]
-      readonly timedOut: readonly (readonly [atMs: number, correlationId: number])[]
-    }
-    const threeSent = [1, 2, 3].map(id => [0, 'send', id] as const)
-    const fiveSent = [1, 2, 3, 4, 5].map(id => [0, 'send', id] as const)
+    const sent = (...ids: number[]): string => ids.map(id => `0 send ${id}`).join(', ')
 
-    it.each<[string, Given]>([
+    /**
+     * Each case: its name, the steps as `<ms> <send or answer> <request>`, and the requests that
+     * must time out as `<ms> <request>`.
+     */
+    it.each([
       [
         'restarts with each response to an earlier request',
-        { steps: [...threeSent, [900, 'answer', 1], [1_800, 'answer', 2], [2_700, 'answer', 3]], timedOut: [] },
+        `${sent(1, 2, 3)}, 900 answer 1, 1800 answer 2, 2700 answer 3`,
+        '',
       ],
-      [
-        'ends for all requests one timeout after the last response',
-        {
-          steps: [...threeSent, [900, 'answer', 1]],
-          timedOut: [
-            [2_000, 2],
-            [2_000, 3],
-          ],
-        },
-      ],
+      ['ends for all requests one timeout after the last response', `${sent(1, 2, 3)}, 900 answer 1`, '2000 2, 2000 3'],
       [
         'ends for a request whose response is lost, although later ones get responses',
-        { steps: [...threeSent, [600, 'answer', 2], [900, 'answer', 3]], timedOut: [[1_100, 1]] },
+        `${sent(1, 2, 3)}, 600 answer 2, 900 answer 3`,
+        '1100 1',
       ],
       [
         'restarts with a late response to a request that has timed out',
-        {
-          steps: [
-            [0, 'send', 1],
-            [500, 'send', 2],
-            [1_400, 'answer', 1],
-          ],
-          timedOut: [
-            [1_100, 1],
-            [2_500, 2],
-          ],
-        },
+        '0 send 1, 500 send 2, 1400 answer 1',
+        '1100 1, 2500 2',
       ],
       [
         'ends after three times its length in any case',
-        {
-          steps: [...fiveSent, [900, 'answer', 1], [1_800, 'answer', 2], [2_700, 'answer', 3]],
-          timedOut: [
-            [3_100, 4],
-            [3_100, 5],
-          ],
-        },
+        `${sent(1, 2, 3, 4, 5)}, 900 answer 1, 1800 answer 2, 2700 answer 3`,
+        '3100 4, 3100 5',
       ],
-    ])('%s', (_name, { steps, timedOut }) => {
+    ])('%s', (_name, steps, timedOut) => {
       jest.useFakeTimers()
       const start = Date.now()
       const queue = newQueue()
       queue.scheduleRequestTimeoutCheck()
-      const rejected: [atMs: number, correlationId: number][] = []
+      const rejected: string[] = []
       const waitUntil = (atMs: number): void => jest.advanceTimersByTime(start + atMs - Date.now())
-      for (const [atMs, what, correlationId] of steps) {
-        waitUntil(atMs)
+      for (const step of steps.split(', ')) {
+        const [atMs, what, id] = step.split(' ')
+        const correlationId = Number(id)
+        waitUntil(Number(atMs))
         if (what === 'answer') {
           queue.fulfillRequest({ correlationId })
           continue
         }
-        const reject = (): unknown => rejected.push([Date.now() - start, correlationId])
+        const reject = (): unknown => rejected.push(`${Date.now() - start} ${id}`)
         const entry = { apiKey: 0, apiName: 'Produce', apiVersion: 7, correlationId, resolve() {}, reject }
         queue.push({ entry, expectResponse: true, requestTimeout: null, sendRequest() {} })
       }
       waitUntil(10_000)
       queue.destroy()
-      expect(rejected).toEqual(timedOut)
+      expect(rejected.join(', ')).toBe(timedOut)
     })
   })
 })

@@ -1,0 +1,71 @@
+import type { Cancel } from './clock.ts'
+
+interface Flush {
+  upTo: number
+  /** Whether the flush still has to include the messages queued since the call. */
+  mayExtend: boolean
+  readonly resolve: () => void
+}
+
+/**
+ * The callers that wait for a flush or for room in the queue. While a caller waits, the process
+ * stays alive, even during the delay before a retry.
+ */
+export class WaitingCallers {
+  readonly #hold: () => Cancel
+  #flushes: Flush[] = []
+  #forRoom: (() => void)[] = []
+  #release: Cancel | undefined
+
+  constructor(hold: () => Cancel) {
+    this.#hold = hold
+  }
+
+  /**
+   * Resolves when all messages up to the place `upTo`, and the messages queued while these were
+   * sent, are sent or failed.
+   */
+  flush(upTo: number): Promise<void> {
+    return this.#wait(resolve => this.#flushes.push({ upTo, mayExtend: true, resolve }))
+  }
+
+  /** Resolves when the queue has room again. */
+  room(): Promise<void> {
+    return this.#wait(resolve => this.#forRoom.push(resolve))
+  }
+
+  #wait(enlist: (resolve: () => void) => void): Promise<void> {
+    this.#release ??= this.#hold()
+    return new Promise(enlist)
+  }
+
+  /**
+   * Resolves the promises of the callers whose condition is met. `oldest` is the place of the first
+   * message that is neither sent nor failed. Returns the place up to which messages must be sent
+   * now, or 0 if no flush waits.
+   */
+  progress(oldest: number, lastPlace: number, hasRoom: boolean): number {
+    if (hasRoom) for (const resolve of this.#forRoom.splice(0)) resolve()
+    this.#flushes = this.#flushes.filter(flush => !isOver(flush, oldest, lastPlace))
+    if (this.#flushes.length === 0 && this.#forRoom.length === 0) {
+      this.#release?.()
+      this.#release = undefined
+    }
+    return this.#flushes.reduce((furthest, flush) => Math.max(furthest, flush.upTo), 0)
+  }
+}
+
+/**
+ * Whether a flush is done. A flush is extended once, to the messages queued since the call. A
+ * second extension could keep it waiting forever in a client that is never idle.
+ */
+function isOver(flush: Flush, oldest: number, lastPlace: number): boolean {
+  if (flush.upTo >= oldest) return false
+  if (flush.mayExtend && lastPlace >= oldest) {
+    flush.upTo = lastPlace
+    flush.mayExtend = false
+    return false
+  }
+  flush.resolve()
+  return true
+}

@@ -1,0 +1,129 @@
+import { join } from 'node:path'
+import { type Path, type SettingsProblem, valueAt } from '../../core/settings/problem.ts'
+
+/** One entry of `destinationsFrom`. */
+export interface Directory {
+  /** The configuration key that names the directory. */
+  readonly path: Path
+  readonly name: string
+  /** Ids of the sources that its destinations may use; `undefined` means all. */
+  readonly sources: readonly unknown[] | undefined
+}
+
+/** The directories of `destinationsFrom`. Invalid entries are skipped; the schema reports them. */
+export function directoriesOf(root: unknown): readonly Directory[] {
+  const from = valueAt(root, ['destinationsFrom'])
+  if (typeof from === 'string')
+    return from === '' ? [] : [{ path: ['destinationsFrom'], name: from, sources: undefined }]
+  if (!Array.isArray(from)) return []
+  return from.flatMap((entry: unknown, index): readonly Directory[] => {
+    const name = valueAt(entry, ['directory'])
+    const sources = valueAt(entry, ['sources'])
+    if (typeof name !== 'string' || name === '') return []
+    return [
+      { path: ['destinationsFrom', index, 'directory'], name, sources: Array.isArray(sources) ? sources : undefined },
+    ]
+  })
+}
+
+/**
+ * Marks a file name with the index of its directory. No other file name in the configuration
+ * contains a NUL.
+ */
+const bounded = (directory: number, name: string): string => `${directory}\0${name}`
+
+/**
+ * The path of a file that the configuration names. For a name that `bounded` has marked, also the
+ * directory that the file must be below. `besides` resolves a name that is not marked.
+ */
+export function placeOfFile(
+  name: string,
+  directories: readonly string[],
+  besides: (name: string) => string,
+): readonly [path: string, within?: string] {
+  const [, index, inside] = /^(\d+)\0(.*)$/s.exec(name) ?? []
+  const directory = directories[Number(index)]
+  return directory === undefined || inside === undefined ? [besides(name)] : [join(directory, inside), directory]
+}
+
+/** Returns the destination with its file names marked as relative to the directory. */
+export function withBoundedFiles(destination: unknown, directory: number): unknown {
+  const named = (name: unknown): unknown => (typeof name === 'string' && name !== '' ? bounded(directory, name) : name)
+  return changed(destination, {
+    sharedSecretFile: names => (Array.isArray(names) ? names.map(named) : named(names)),
+    webhooks: webhooks =>
+      Array.isArray(webhooks)
+        ? webhooks.map(webhook =>
+            changed(webhook, {
+              urlFile: named,
+              headers: headers => changed(headers, undefined, value => changed(value, { file: named })),
+            }),
+          )
+        : webhooks,
+  })
+}
+
+type Change = (value: unknown) => unknown
+
+/**
+ * Returns a mapping with some or all of its values changed. Any other value is returned unchanged.
+ */
+function changed(value: unknown, by: Readonly<Record<string, Change>> | undefined, each?: Change): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  const entries = Object.entries(value).map(([key, inner]: [string, unknown]) => {
+    const change = each ?? (by !== undefined && Object.hasOwn(by, key) ? by[key] : undefined)
+    return [key, change === undefined ? inner : change(inner)] as const
+  })
+  return Object.fromEntries(entries)
+}
+
+/** The parts of a `destinationsFrom` file that the rules between files need. */
+interface Filed {
+  readonly prefix: Path
+  readonly directory: number
+  readonly value: unknown
+  readonly document: { readonly outline?: unknown }
+}
+
+export const foreignIdMessage = 'is also the id of a destination in another directory'
+const idOf = ({ value, document }: Filed): unknown => valueAt(value ?? document.outline, ['id'])
+
+/**
+ * Checks the limits between directories: a destination must not use a source that its directory may
+ * not use, nor the id of a destination in another directory.
+ */
+export function boundaryProblems(
+  files: readonly Filed[],
+  directories: readonly Directory[],
+): readonly SettingsProblem[] {
+  const byId = Map.groupBy(files, idOf)
+  return files.flatMap((file): readonly SettingsProblem[] => {
+    const { prefix, directory, value } = file
+    const allowed = directories[directory]?.sources
+    const sources = valueAt(value, ['sources'])
+    const foreign = (allowed !== undefined && Array.isArray(sources) ? sources : []).flatMap(
+      (source: unknown, index) =>
+        allowed?.includes(source) === true
+          ? []
+          : [
+              {
+                path: [...prefix, 'sources', index],
+                message: 'is not a source that this directory may use',
+                hint: 'remove it, or allow it under destinationsFrom in the configuration file',
+              },
+            ],
+    )
+    const id = idOf(file)
+    const other = typeof id === 'string' && byId.get(id)?.find(each => each.directory !== directory)
+    const twin = other
+      ? [
+          {
+            path: [...prefix, 'id'],
+            message: foreignIdMessage,
+            first: [...other.prefix, 'id'],
+          },
+        ]
+      : []
+    return [...foreign, ...twin]
+  })
+}

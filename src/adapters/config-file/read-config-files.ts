@@ -1,0 +1,198 @@
+import { dirname, isAbsolute, join } from 'node:path'
+import { type Path, type SettingsProblem, valueAt } from '../../core/settings/problem.ts'
+import { boundaryProblems, directoriesOf, withBoundedFiles } from './destination-directories.ts'
+import type { Environment } from './environment.ts'
+import { type ConfigDocument, type Place, readYaml } from './read-yaml.ts'
+import { type ConfigSnapshot, missingFileHint, missingNestedFileHint } from './snapshot.ts'
+
+export type { Environment } from './environment.ts'
+
+/**
+ * A file of the configuration, and the path of its content in the whole configuration:
+ * `destinations[n]` for a `destinationsFrom` file.
+ */
+interface Part {
+  readonly file: string
+  readonly prefix: Path
+  readonly document: ConfigDocument
+}
+
+/** A `destinationsFrom` file. */
+export interface DestinationFile {
+  readonly file: string
+  /** `undefined` when the file cannot be parsed; `outline` then has the part that could be read. */
+  readonly value: unknown
+  readonly outline: unknown
+  /** The sources that the destination may use. `undefined` means all sources. */
+  readonly allowedSources: readonly unknown[] | undefined
+}
+
+interface UnlistedDirectory extends Pick<DestinationFile, 'allowedSources'> {
+  readonly directory: string
+}
+
+interface FilePart extends Part, Omit<DestinationFile, 'outline'> {
+  /** Index of the file's directory in `directories`. */
+  readonly directory: number
+}
+
+/** The content of all configuration files as one, before validation. */
+export interface ConfigFiles {
+  /** All files. The configuration file is the first. */
+  readonly files: readonly string[]
+  /**
+   * The `destinationsFrom` files. Their destinations are the last ones of `destinations` in
+   * `input`, in this order.
+   */
+  readonly parts: readonly DestinationFile[]
+  readonly directories: readonly string[]
+  /** The directories that could be listed at the previous load, but not now. */
+  readonly unlisted: readonly UnlistedDirectory[]
+  readonly input: unknown
+  readonly substituted: readonly { readonly path: Path; readonly variables: readonly string[] }[]
+  /** Syntax problems of the files, and violations of the limits between directories. */
+  readonly problems: readonly LocatedProblem[]
+  locate(problem: SettingsProblem): LocatedProblem
+}
+
+export interface LocatedProblem extends Place {
+  readonly file: string
+  /**
+   * The path in the whole configuration. When nothing could be read at this path, no further
+   * problem is reported at it or below it.
+   */
+  readonly at: Path
+  /** The path within the file. */
+  readonly path: Path
+  readonly message: string
+  readonly hint: string
+  readonly isExcluded?: boolean | undefined
+}
+
+/**
+ * Resolves a file name that the configuration contains: it is relative to the configuration file.
+ */
+export function resolveFileName(config: string, name: string): string {
+  return isAbsolute(name) ? name : join(dirname(config), name)
+}
+
+/**
+ * Reads the configuration file and the `destinationsFrom` files, which have one destination each.
+ * `known` is the list of paths that the previous load read.
+ */
+export async function readConfigFiles(
+  snapshot: ConfigSnapshot,
+  path: string,
+  env: Environment,
+  known: readonly string[] = [],
+): Promise<ConfigFiles> {
+  const main: Part = { file: path, prefix: [], document: await readDocument(snapshot, path, { env }) }
+  const root = main.document.value
+  const own = valueAt(root, ['destinations']) ?? []
+  const directories = directoriesOf(root)
+  // A value of the wrong type is reported by the schema.
+  if (directories.length === 0 || !Array.isArray(own)) return configFilesFrom([main], root, [])
+
+  const problems: SettingsProblem[] = []
+  const files: FilePart[] = []
+  const unlisted: UnlistedDirectory[] = []
+  for (const [index, { name: given, path: at, sources }] of directories.entries()) {
+    const directory = resolveFileName(path, given)
+    const listed = await snapshot.names(directory)
+    if (listed.kind === 'unreadable') {
+      const isExcluded = known.includes(directory)
+      problems.push({ path: at, message: `names a path that ${listed.message}`, hint: listed.hint, isExcluded })
+      if (isExcluded) unlisted.push({ directory, allowedSources: sources })
+      continue
+    }
+    // Hidden names are skipped: `..data` of a mounted ConfigMap, swap files of editors.
+    for (const name of listed.names.filter(candidate => /^[^.].*\.(yaml|yml|json)$/.test(candidate))) {
+      const file = join(directory, name)
+      const prefix = ['destinations', own.length + files.length]
+      const document = await readDocument(snapshot, file, { within: directory })
+      const value = withBoundedFiles(document.value, index)
+      files.push({ file, prefix, document, value, directory: index, allowedSources: sources })
+    }
+  }
+  problems.push(...boundaryProblems(files, directories))
+  const destinations = [...own, ...files.map(({ value }) => value)]
+  const input = { ...(root as object), destinations }
+  return configFilesFrom([main, ...files], input, problems, {
+    files,
+    directories: directories.map(({ name }) => resolveFileName(path, name)),
+    unlisted,
+  })
+}
+
+/**
+ * Reads one file. Only the configuration file may use environment variables, not a
+ * `destinationsFrom` file.
+ */
+async function readDocument(
+  snapshot: ConfigSnapshot,
+  path: string,
+  from: { readonly env: Environment } | { readonly within: string },
+): Promise<ConfigDocument> {
+  const content = await ('env' in from ? snapshot.text(path) : snapshot.text(path, from.within))
+  if (content.kind === 'read') return readYaml(content.text, 'env' in from ? from.env : undefined)
+  const place = { line: 1, column: 1 }
+  const { message } = content
+  // The hint for a missing file says what a name in the configuration is relative to. It does not
+  // apply to the file that is read here.
+  const hint = [missingFileHint, missingNestedFileHint].includes(content.hint)
+    ? 'create it, or correct its name'
+    : content.hint
+  return { value: undefined, problems: [{ ...place, path: [], message, hint }], substituted: [], placeOf: () => place }
+}
+
+function configFilesFrom(
+  parts: readonly Part[],
+  input: unknown,
+  problems: readonly SettingsProblem[],
+  from: Pick<ConfigFiles, 'directories' | 'unlisted'> & { readonly files: readonly FilePart[] } = {
+    files: [],
+    directories: [],
+    unlisted: [],
+  },
+): ConfigFiles {
+  const [main, ...others] = parts as [Part, ...Part[]]
+  const byPlace = new Map(others.map(part => [part.prefix[1], part]))
+  const partOf = ([list, place]: Path): Part => (list === 'destinations' && byPlace.get(place)) || main
+
+  function locate({ path, message, hint, first, at, isExcluded }: SettingsProblem): LocatedProblem {
+    const { file, prefix, document } = partOf(path)
+    const within = path.slice(prefix.length)
+    const fullHint = [hint, first && `first at ${position(first, at)}`].filter(Boolean).join('; ')
+    return { file, ...document.placeOf(within, at), at: path, path: within, message, hint: fullHint, isExcluded }
+  }
+
+  function position(path: Path, at: SettingsProblem['at']): string {
+    const { file, prefix, document } = partOf(path)
+    const { line, column } = document.placeOf(path.slice(prefix.length), at)
+    return `${file}:${line}:${column}`
+  }
+
+  const ofForm = parts.flatMap(({ file, prefix, document }) =>
+    document.problems.map(problem => ({
+      ...problem,
+      file,
+      at: document.value === undefined ? prefix : [...prefix, ...problem.path],
+    })),
+  )
+  return {
+    files: parts.map(({ file }) => file),
+    parts: from.files.map(({ document, ...part }) => ({ ...part, outline: document.outline })),
+    directories: from.directories,
+    unlisted: from.unlisted,
+    input,
+    substituted: parts.flatMap(({ prefix, document }) =>
+      document.substituted.map(({ path, variables }) => ({ path: [...prefix, ...path], variables })),
+    ),
+    problems: [...ofForm, ...problems.map(locate)],
+    locate,
+  }
+}
+
+export function startsWith(path: Path, prefix: Path): boolean {
+  return prefix.every((part, index) => path[index] === part)
+}

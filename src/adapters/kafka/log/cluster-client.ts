@@ -1,0 +1,61 @@
+import { pause } from '../../../core/pause.ts'
+import type { Clock } from '../../../core/ports.ts'
+import type { DurationMs } from '../../../core/time.ts'
+import type { KafkaClient } from '../kafkajs/client.ts'
+import { errorCodeOf, toKafkaError, topicMissing } from '../kafkajs/errors.ts'
+import { loadKafkajs } from '../kafkajs/kafkajs.ts'
+import type { Cluster } from '../kafkajs/private-api.ts'
+
+/**
+ * Creates kafkajs's cluster client, for fetches without a consumer group. kafkajs does not export
+ * it, so this function takes it from a consumer that never runs.
+ */
+export function createClusterClient(kafka: KafkaClient): Cluster {
+  const { roundRobin } = loadKafkajs().PartitionAssigners
+  let cluster: unknown
+  kafka.consumer({
+    groupId: 'none',
+    allowAutoTopicCreation: false,
+    partitionAssigners: [
+      config => {
+        cluster = config.cluster
+        return roundRobin(config)
+      },
+    ],
+  })
+  return cluster as Cluster
+}
+
+/**
+ * Connects to the cluster and lists the partitions of a topic.
+ * @throws KafkaError, for example `TOPIC_MISSING`
+ */
+export async function connectAndListPartitions(cluster: Cluster, topic: string): Promise<readonly number[]> {
+  try {
+    await cluster.connect()
+    await cluster.addTargetTopic(topic)
+    return cluster.findTopicPartitionMetadata(topic).map(({ partitionId }) => partitionId)
+  } catch (error) {
+    if (errorCodeOf(error) === 'UNKNOWN_TOPIC_OR_PARTITION') throw topicMissing(topic, error)
+    throw toKafkaError(`cannot read topic ${topic}`, error)
+  }
+}
+
+/** The node id of a partition's leader, from the cached metadata; -1 when it is unknown. */
+export const leaderOf = (cluster: Cluster, topic: string, partition: number): number =>
+  cluster.findTopicPartitionMetadata(topic).find(({ partitionId }) => partitionId === partition)?.leader ?? -1
+
+/** Waits and then refreshes the metadata. Call it before the retry of a failed request. */
+export async function refreshMetadataAfter(clock: Clock, cluster: Cluster, delay: DurationMs): Promise<void> {
+  await pause(clock, delay)
+  await cluster.refreshMetadata().catch(() => undefined)
+}
+
+/**
+ * As `Promise.all`, but it rejects only after all promises have settled. A request that is still in
+ * progress when the caller disconnects the cluster would connect it again.
+ */
+export async function rejectAfterAllSettled<T>(asked: readonly Promise<T>[]): Promise<readonly T[]> {
+  await Promise.allSettled(asked)
+  return Promise.all(asked)
+}

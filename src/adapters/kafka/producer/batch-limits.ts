@@ -1,0 +1,56 @@
+import type { OutgoingRecord } from '../../../core/ports.ts'
+
+/**
+ * Limits of the batch in one produce request. The time that kafkajs needs is quadratic in the
+ * number of records. The bytes stay below one mebibyte, the default of `max.message.bytes`.
+ */
+export const batchLimits = { records: 1_000, bytes: 900 * 1024 }
+
+/**
+ * The maximum size of a record, in bytes. The producer rejects a larger one without a request:
+ * hardly any topic accepts it. A request larger than `socket.request.max.bytes` would make the
+ * broker close the connection, so the records of other requests would fail, too. The services do
+ * not retry a rejected record (`append-until-stored.ts`); a dead letter is then truncated.
+ */
+export const maxRecordBytes = 8 * 1024 * 1024
+
+/** The maximum bytes that a record adds to a batch besides its key, value and headers. */
+const recordOverheadBytes = 32
+const headerOverheadBytes = 10
+/**
+ * The maximum bytes in UTF-8 of a UTF-16 code unit. The size of a header is estimated with it,
+ * because an exact count would take as long as encoding the header.
+ */
+const characterBytes = 3
+
+/** An upper bound for the size of a record in a batch, in bytes. */
+export function recordBytes({ key, value, headers }: OutgoingRecord): number {
+  let bytes = recordOverheadBytes + (key?.length ?? 0) + (value?.length ?? 0)
+  for (const name in headers)
+    bytes += headerOverheadBytes + characterBytes * (name.length + (headers[name]?.length ?? 0))
+  return bytes
+}
+
+/** The number of queued records to put into the next batch: as many as fit, but at least one. */
+export function nextBatchLength(queue: readonly { readonly bytes: number }[]): number {
+  let bytes = 0
+  for (const [index, record] of queue.entries()) {
+    bytes += record.bytes
+    if (index === batchLimits.records || (index > 0 && bytes > batchLimits.bytes)) return index
+  }
+  return queue.length
+}
+
+/** The error codes that one invalid record causes for its whole batch. */
+const recordErrors: ReadonlySet<string> = new Set([
+  'MESSAGE_TOO_LARGE',
+  'RECORD_LIST_TOO_LARGE',
+  'INVALID_RECORD',
+  'INVALID_TIMESTAMP',
+])
+
+/**
+ * Whether to send a rejected batch again as two halves. Repeated halving isolates the invalid
+ * record, so that all others are stored.
+ */
+export const shouldSplitBatch = (code: string, records: number): boolean => records > 1 && recordErrors.has(code)

@@ -1,0 +1,35 @@
+interface Exemplar {
+  readonly traceId: string
+  readonly value: number
+  /** When the value was observed, in milliseconds since 1970. */
+  readonly at: number
+}
+
+/** The exemplars of a histogram: the latest observation of a sampled trace in each bucket. */
+export class Exemplars {
+  /** Returns the wall clock time in milliseconds since 1970. */
+  readonly #wall: () => number
+  /** The exemplar of each bucket, by the index of the bucket. */
+  readonly #latest: (Exemplar | undefined)[] = []
+
+  constructor(wall: () => number) {
+    this.#wall = wall
+  }
+
+  note(bucket: number, value: number, traceId: string): void {
+    this.#latest[bucket] = { traceId, value, at: this.#wall() }
+  }
+
+  /**
+   * The OpenMetrics exemplar to append to the line of a bucket. `undefined` when the bucket has
+   * none.
+   */
+  of(bucket: number): string | undefined {
+    const exemplar = this.#latest[bucket]
+    return exemplar && written(exemplar)
+  }
+}
+
+/** Formats an exemplar. Name and value of its label have 40 characters; OpenMetrics allows 128. */
+const written = ({ traceId, value, at }: Exemplar): string =>
+  ` # {trace_id="${traceId}"} ${value} ${(at / 1_000).toFixed(3)}`

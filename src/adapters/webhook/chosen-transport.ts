@@ -1,0 +1,22 @@
+import { assertNever } from '../../core/assert-never.ts'
+import type { WebhookTransport } from '../../core/ports.ts'
+import type { DeliverySettings } from '../../core/settings/settings.ts'
+import type { TransportDeps } from './transport.ts'
+
+/**
+ * Creates the transport that `delivery.transport` names. Only the selected HTTP client is loaded,
+ * because loading one takes about 90 ms.
+ */
+export async function createChosenTransport(
+  name: DeliverySettings['transport'],
+  deps: TransportDeps,
+): Promise<WebhookTransport> {
+  switch (name) {
+    case 'got':
+      return (await import('./got.ts')).createGotTransport(deps)
+    case 'undici':
+      return (await import('./undici.ts')).createUndiciTransport(deps)
+    default:
+      return assertNever(name)
+  }
+}

@@ -1,0 +1,85 @@
+import { createAudienceInputCodec, createMembershipCodec } from '../adapters/avro/audience-codecs.ts'
+import { createEventCodec } from '../adapters/avro/event-codec.ts'
+import { createRegistry } from '../adapters/avro/schema-registry.ts'
+import { systemClock as clock, systemTime } from '../adapters/clock/clock.ts'
+import { createKafka } from '../adapters/kafka/kafkajs/client.ts'
+import { createLogPositions } from '../adapters/kafka/log/admin.ts'
+import { createFollower } from '../adapters/kafka/log/follower.ts'
+import { createReader } from '../adapters/kafka/log/reader.ts'
+import { createProducer } from '../adapters/kafka/producer/producer.ts'
+import type { AudienceInput } from '../core/audience/input.ts'
+import type { MembershipRecord } from '../core/audience/membership-record.ts'
+import { defaultSuppressionRetention } from '../core/deletion/suppressions.ts'
+import type { Clock, EventCodec, LogPositions, LogProducer, TopicReader, ValueCodec } from '../core/ports.ts'
+import type { Settings } from '../core/settings/settings.ts'
+import type { EpochMs } from '../core/time.ts'
+import { topicNames } from '../core/topics.ts'
+import { createBrokerTime } from '../services/broker-time.ts'
+import { createSuppressionList, type SuppressionList } from '../services/deletion/suppression-list.ts'
+import { type CommandIo, commandLogger } from './command.ts'
+
+/**
+ * Kafka clients and codecs for the commands that operate on topics. Each connects at its first use.
+ */
+export interface CommandClients {
+  readonly clock: Clock
+  readonly reader: TopicReader
+  readonly producer: LogProducer
+  readonly positions: LogPositions
+  /**
+   * A Kafka broker's time, or this process's time when no broker answers within 5 s. `clock.now()`
+   * follows the broker's time from then on.
+   */
+  brokerTime(): Promise<EpochMs>
+  /** @throws SchemaNotRegistered, RegistryUnavailable */
+  events(): Promise<EventCodec>
+  /** @throws the same errors as `events` */
+  inputs(): Promise<ValueCodec<AudienceInput>>
+  /** @throws the same errors as `events` */
+  memberships(): Promise<ValueCodec<MembershipRecord>>
+  /**
+   * Reads the whole suppression list and then follows its topic. Rejects while the topic cannot be
+   * read.
+   */
+  suppressions(): Promise<SuppressionList>
+  /**
+   * Waits for Kafka to acknowledge all appended records, then closes the clients that were used.
+   */
+  close(): Promise<void>
+}
+
+export type OpenCommandClients = (settings: Settings, io: CommandIo) => CommandClients
+
+export const openCommandClients: OpenCommandClients = (settings, io) => {
+  const logger = commandLogger(io)
+  const deps = { kafka: createKafka(settings.kafka, logger), clock, logger }
+  const topics = topicNames(settings.topics.prefix)
+  const registry = createRegistry(settings.registry)
+  const producer = createProducer({ ...deps, onAppended: systemTime.learn })
+  const { learnedAt } = systemTime
+  const time = createBrokerTime({ ...deps, producer, topic: topics.deletions, learnedAt })
+  const follower = createFollower({ ...deps, topic: topics.suppressions })
+  // Commands never remove expired suppressions, so they need not read the retention of the topics.
+  const lasts = defaultSuppressionRetention
+  const suppressions = createSuppressionList({ ...deps, follower, producer, topic: topics.suppressions, lasts })
+  let isFollowing = false
+  return {
+    clock,
+    producer,
+    reader: createReader(deps),
+    positions: createLogPositions(deps.kafka),
+    brokerTime: time.now,
+    events: () => createEventCodec({ registry, eventsTopic: topics.events, clock }),
+    inputs: () => createAudienceInputCodec({ registry, topic: topics.audienceInput, clock }),
+    memberships: () => createMembershipCodec({ registry, topic: topics.memberships, clock }),
+    async suppressions() {
+      isFollowing = true
+      await suppressions.start()
+      return suppressions
+    },
+    async close() {
+      await producer.stop()
+      if (isFollowing) await suppressions.stop()
+    },
+  }
+}

@@ -1,0 +1,126 @@
+import type { Audience } from '../../../core/audience/directory.ts'
+import type { Membership } from '../../../core/audience/membership.ts'
+import { type MembershipStatus, syncStatuses } from '../../../core/audience/membership-status.ts'
+import { type SyncId, syncBegan } from '../../../core/audience/sync-id.ts'
+import type { EpochMs } from '../../../core/time.ts'
+import type { AudienceFigures, DestinationFigures } from '../../../services/operator/audience-figures.ts'
+import { tableOf } from '../../terminal.ts'
+
+/** An audience from the configuration, from the memberships topic, or from both. */
+export interface AudienceView {
+  readonly name: string
+  readonly configured: Audience | undefined
+  readonly figures: AudienceFigures | undefined
+}
+
+const none: DestinationFigures = {
+  destination: '',
+  members: 0,
+  syncStatuses: { acknowledged: 0, in_flight: 0, unknown: 0, different: 0 },
+}
+
+/** The destinations connected to the audience, followed by others that have memberships of it. */
+function destinationsOf({ configured, figures }: AudienceView): readonly DestinationFigures[] {
+  const known = figures?.destinations ?? []
+  const connected = [...(configured?.destinations ?? [])].map(
+    id => known.find(({ destination }) => destination === id) ?? { ...none, destination: id },
+  )
+  return [...connected, ...known.filter(({ destination }) => configured?.destinations.has(destination) !== true)]
+}
+
+/** The JSON document of an audience. Times are in ISO 8601; unknown values are null. */
+export function audienceDocument(view: AudienceView): object {
+  const { name, configured, figures } = view
+  return {
+    name,
+    kind: configured?.kind ?? null,
+    property: configured?.property ?? null,
+    configured: configured !== undefined,
+    lastSync: figures?.newest === undefined ? null : syncDocument(figures.newest),
+    destinations: destinationsOf(view).map(({ destination, members, syncStatuses: counts }) => ({
+      id: destination,
+      connected: configured?.destinations.has(destination) === true,
+      members,
+      ...Object.fromEntries(syncStatuses.map(standing => [camelOf(standing), counts[standing]])),
+    })),
+  }
+}
+
+const syncDocument = (id: SyncId): object => ({ syncId: id, beganAt: isoOf(syncBegan(id)) })
+const camelOf = (standing: MembershipStatus): string => (standing === 'in_flight' ? 'inFlight' : standing)
+const isoOf = (time: EpochMs): string => new Date(time).toISOString()
+
+const listTitles = ['NAME', 'KIND', 'PROPERTY', 'LAST SYNC', 'DESTINATION', 'MEMBERS', ...syncStatuses.map(titleOf)]
+
+function titleOf(standing: MembershipStatus): string {
+  return standing.replace('_', ' ').toUpperCase()
+}
+
+/** A table with a row for each audience and destination. */
+export function audienceLines(views: readonly AudienceView[]): readonly string[] {
+  if (views.length === 0) return ['no audiences: audiences.list in the configuration is empty']
+  return tableOf(listTitles, views.flatMap(rowsOf))
+}
+
+function rowsOf(view: AudienceView): readonly (readonly string[])[] {
+  const { name, configured, figures } = view
+  const about = [
+    name,
+    configured?.kind ?? '-',
+    configured?.property ?? 'not configured',
+    figures?.newest === undefined ? 'never' : isoOf(syncBegan(figures.newest)),
+  ]
+  const rows = destinationsOf(view).map(({ destination, members, syncStatuses: counts }) => [
+    ...about,
+    configured?.destinations.has(destination) === true ? destination : `${destination} (not connected)`,
+    ...[members, ...syncStatuses.map(standing => counts[standing])].map(String),
+  ])
+  return rows.length === 0 ? [[...about, 'none', ...Array<string>(1 + syncStatuses.length).fill('-')]] : rows
+}
+
+/** The JSON document of one membership. */
+export function membershipDocument(
+  about: { readonly userId: string; readonly destination: string; readonly standing: MembershipStatus },
+  { desired, acknowledged, inFlight, version, syncId }: Membership,
+): object {
+  return {
+    userId: about.userId,
+    destination: about.destination,
+    standing: about.standing,
+    desired: JSON.parse(desired),
+    acknowledged: acknowledged === undefined ? null : { value: JSON.parse(acknowledged) },
+    inFlight: inFlight === undefined ? null : { value: JSON.parse(inFlight.value), since: isoOf(inFlight.since) },
+    version,
+    lastSync: syncId === 0 ? null : syncDocument(syncId),
+  }
+}
+
+const memberTitles = ['DESTINATION', 'STATUS', 'DESIRED', 'ACKNOWLEDGED', 'IN FLIGHT', 'SINCE', 'LAST SYNC']
+
+/** A table with a row for each destination. */
+export const memberLines = (
+  rows: readonly { readonly destination: string; readonly standing: MembershipStatus; readonly state: Membership }[],
+): readonly string[] =>
+  tableOf(
+    memberTitles,
+    rows.map(({ destination, standing, state: { desired, acknowledged, inFlight, syncId } }) => [
+      destination,
+      standing.replace('_', ' '),
+      desired,
+      acknowledged ?? 'unknown',
+      inFlight?.value ?? '-',
+      inFlight === undefined ? '-' : isoOf(inFlight.since),
+      syncId === 0 ? '-' : isoOf(syncBegan(syncId)),
+    ]),
+  )
+
+/** One line for each destination: `crm: 3 in flight, 1 unknown` */
+export const driftLines = (
+  counts: ReadonlyMap<string, Readonly<Record<MembershipStatus, number>>>,
+): readonly string[] =>
+  [...counts].map(([destination, count]) => {
+    const parts = syncStatuses.flatMap(standing =>
+      standing === 'acknowledged' || count[standing] === 0 ? [] : [`${count[standing]} ${standing.replace('_', ' ')}`],
+    )
+    return `${destination}: ${parts.join(', ')}`
+  })

@@ -1,0 +1,23 @@
+import { toEveryPartition } from '../../../services/operator/write-sync.ts'
+import { printData } from '../../command.ts'
+import { choice } from '../../options.ts'
+import { type AudienceOptions, type AudienceTask, audienceNamed, inputsOf } from './task.ts'
+
+interface Options extends AudienceOptions {
+  readonly name: string
+  readonly destination?: string
+}
+
+/** `hookline audience reset` */
+export async function resetAudience(task: AudienceTask, options: Options): Promise<void> {
+  const { io } = task
+  const audience = audienceNamed(task, options.name)
+  const destination = options.destination && choice('--destination', options.destination, [...audience.destinations])
+  await toEveryPartition(await inputsOf(task), { kind: 'reset', audience: audience.name, destination })
+  const reset = destination === undefined ? [...audience.destinations] : [destination]
+  printData(io, options, { audience: audience.name, destinations: reset }, [
+    reset.length === 0
+      ? `nothing to reset: ${audience.name} has no enabled destination`
+      : `the next sync of ${audience.name} sends all members to ${reset.join(', ')}`,
+  ])
+}

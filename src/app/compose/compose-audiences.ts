@@ -1,0 +1,42 @@
+import { createMembershipCodec } from '../../adapters/avro/audience-codecs.ts'
+import { createReader } from '../../adapters/kafka/log/reader.ts'
+import { durationMs } from '../../core/time.ts'
+import { createAudiencesService } from '../../services/audiences/audiences.ts'
+import { createGroupConsumer, type SharedDependencies, type StartedService } from './shared-dependencies.ts'
+
+/** The maximum wait of a fetch. A sync does not need a latency of milliseconds. */
+const maxWait = durationMs(500)
+
+/**
+ * Starts the audiences service, which turns audience inputs into identify events. Resolves when the
+ * consumer has joined its group.
+ */
+export async function startAudiences(shared: SharedDependencies): Promise<StartedService> {
+  const { settings, live, lifecycle, metrics, logger, clock, topics, kafka, registry } = shared
+  const consumer = createGroupConsumer(shared, {
+    group: 'audiences',
+    groupId: topics.audiencesGroup,
+    topics: [topics.audienceInput],
+    maxWait,
+    onLoss:
+      'audience syncs, resets, deletions or delivery results were deleted from the topic before they were read; repeat the syncs, resets and deletions that were sent since hookline last read this partition',
+  })
+  // Create every series with 0. Prometheus sees no increase in a series that begins above 0.
+  for (const topic of [topics.events, topics.memberships, topics.deadLetter]) metrics.produceFailures.inc({ topic }, 0)
+  const audiences = createAudiencesService({
+    ...shared,
+    consumer,
+    reader: createReader({ kafka, clock, logger }),
+    codecs: {
+      events: shared.codec,
+      inputs: shared.inputCodec,
+      memberships: await createMembershipCodec({ registry, topic: topics.memberships, clock }),
+    },
+    window: settings.delivery.window,
+    directory: () => live().audiences,
+    emitPerSecond: () => live().emitPerSecond,
+    stops: shared.suppressions.stops,
+  })
+  await lifecycle.start({ name: 'audiences', start: audiences.start, stop: audiences.stop })
+  return audiences
+}

@@ -1,0 +1,31 @@
+import { type AudienceDirectory, audienceDirectory } from '../../core/audience/directory.ts'
+import { createSourceKeys, type SourceKeys } from '../../core/collector/source-keys.ts'
+import { createRouting, type Routing } from '../../core/delivery/route.ts'
+import { createFindOperatorKey, type FindOperatorKey } from '../../core/operator/operator-keys.ts'
+import type { CanarySettings, NetworkSettings, PayloadSettings, Settings } from '../../core/settings/settings.ts'
+
+/** The settings that can change without a restart. A reload replaces the whole object. */
+export interface LiveSettings {
+  readonly routing: Routing
+  readonly sourceKeys: SourceKeys
+  /** Finds a key of the operator API on its own listener. */
+  readonly findOperatorKey: FindOperatorKey
+  readonly payload: PayloadSettings
+  readonly network: NetworkSettings
+  readonly audiences: AudienceDirectory
+  /** The maximum number of identify events per second that syncs may write in this process. */
+  readonly emitPerSecond: number
+  /** `undefined` when no canary messages are sent. */
+  readonly canary: CanarySettings | undefined
+}
+
+export const liveSettingsOf = (settings: Settings): LiveSettings => ({
+  routing: createRouting(settings),
+  sourceKeys: createSourceKeys(settings.sources),
+  findOperatorKey: createFindOperatorKey(settings.operator.keys),
+  payload: settings.payload,
+  network: settings.network,
+  audiences: audienceDirectory(settings),
+  emitPerSecond: settings.audiences.emitPerSecond,
+  canary: settings.canary,
+})

@@ -1,0 +1,52 @@
+import type { Command } from 'commander'
+import {
+  type DeadLetterFilter,
+  type DeadLetterOutcome,
+  deadLetterOutcomes,
+} from '../core/delivery/dead-letter-filter.ts'
+import { type DeadLetterReason, deadLetterReasons } from '../core/delivery/outcome.ts'
+import { noDestination } from '../core/delivery/parse-dead-letter.ts'
+import type { EpochMs } from '../core/time.ts'
+import { UsageError } from './command.ts'
+import { closedOption, timeOf } from './options.ts'
+
+/** The filter options, parsed by commander. */
+export interface FilterOptions {
+  readonly destination?: string
+  readonly reason?: DeadLetterReason
+  readonly outcome?: DeadLetterOutcome
+  readonly since?: EpochMs
+  readonly until?: EpochMs
+  readonly messageId?: string
+}
+
+/** Adds the options that select dead letters. `filterOf` reads them. */
+export function withFilterOptions(command: Command, now: EpochMs): Command {
+  return command
+    .option(
+      '--destination <id>',
+      `only dead letters of this destination; '${noDestination}' selects events without a destination`,
+    )
+    .addOption(closedOption('--reason', 'only dead letters with this reason', deadLetterReasons))
+    .addOption(
+      closedOption('--outcome', 'only dead letters with this webhook outcome or rejection code', deadLetterOutcomes),
+    )
+    .option(
+      '--since <time>',
+      'only events dead-lettered at or after this time: ISO 8601, or a duration before now (2h)',
+      timeOf('--since', now),
+    )
+    .option(
+      '--until <time>',
+      'only events dead-lettered before this time: ISO 8601, or a duration before now (2h)',
+      timeOf('--until', now),
+    )
+    .option('--message-id <id>', 'only dead letters of this message; without --destination, of every destination')
+}
+
+/** Converts the options to a filter. @throws UsageError when --since is not before --until */
+export function filterOf({ destination, reason, outcome, since, until, messageId }: FilterOptions): DeadLetterFilter {
+  if (since !== undefined && until !== undefined && since >= until)
+    throw new UsageError('--since must be before --until')
+  return { destination, reason, outcome, since, until, messageId }
+}

@@ -1,0 +1,92 @@
+import { countWithNoun } from '../core/count-with-noun.ts'
+import { noDestination } from '../core/delivery/parse-dead-letter.ts'
+import type { Event } from '../core/message/event.ts'
+import type { EpochMs } from '../core/time.ts'
+import type { DeadLetterList, ListedDeadLetter } from '../services/operator/read-dead-letters.ts'
+import { printable } from './terminal.ts'
+
+/** The column titles for the cells of `rowOf`. */
+export const deadLetterTitles = [
+  'TIME',
+  'DESTINATION',
+  'REASON',
+  'OUTCOMES',
+  'MESSAGE',
+  'TYPE',
+  'ATTEMPTS',
+  'ORIGIN',
+  'KEY',
+]
+
+export function rowOf(deadLetter: ListedDeadLetter): readonly string[] {
+  const { at, destination, reason, outcomes, messageId, event, attempts, origin, key } = deadLetter
+  return [
+    isoOf(at),
+    destination ?? noDestination,
+    reason || '-',
+    outcomes.join(',') || '-',
+    messageId ?? '-',
+    event?.message.type ?? '-',
+    String(attempts ?? '-'),
+    origin === undefined ? '-' : `${origin.topic}/${origin.partition}/${origin.offset}`,
+    key,
+  ]
+}
+
+/** The JSON document of a dead letter. Times are in ISO 8601; unknown values are null. */
+export function documentOf({ event, ...deadLetter }: ListedDeadLetter): object {
+  const { at, startedAt, deadline, origin } = deadLetter
+  return withNulls({
+    ...deadLetter,
+    at: isoOf(at),
+    startedAt: startedAt && isoOf(startedAt),
+    deadline: deadline && isoOf(deadline),
+    origin: origin && { ...origin, timestamp: isoOf(origin.timestamp) },
+    event: event && eventDocument(event),
+  })
+}
+
+function eventDocument(event: Event): object {
+  const { message, receivedAt } = event
+  const parts = (['properties', 'traits', 'context', 'integrations'] as const).map(name => [
+    name,
+    parsed(message[name]),
+  ])
+  return {
+    ...event,
+    receivedAt: isoOf(receivedAt),
+    message: { ...message, timestamp: isoOf(message.timestamp), ...Object.fromEntries(parts) },
+  }
+}
+
+/** Parses JSON. Invalid JSON, which another producer may write, is returned as text. */
+function parsed(text: string | undefined): unknown {
+  try {
+    return text === undefined ? undefined : JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+const withNulls = (object: Record<string, unknown>): object =>
+  Object.fromEntries(Object.entries(object).map(([name, value]) => [name, value ?? null]))
+
+/** A time in ISO 8601, or the number itself when another producer wrote an invalid timestamp. */
+function isoOf(time: EpochMs): string {
+  const date = new Date(time)
+  return Number.isNaN(date.getTime()) ? String(time) : date.toISOString()
+}
+
+/** The totals: `12 dead letters, 3 selected, newest 2 shown: http_4xx 2, undecodable 1` */
+export function countsOf({ total, selected, deadLetters, byReason }: DeadLetterList): string {
+  const shown = deadLetters.length
+  const parts = [
+    total === 0 ? 'no dead letters' : countWithNoun(total, 'dead letter'),
+    ...(selected < total ? [`${selected} selected`] : []),
+    ...(shown < selected ? [`newest ${shown} shown`] : []),
+  ].join(', ')
+  const reasons = [...byReason]
+    .sort(([a, countOfA], [b, countOfB]) => countOfB - countOfA || (a < b ? -1 : 1))
+    .map(([reason, count]) => `${reason || '-'} ${count}`)
+  return printable(reasons.length === 0 ? parts : `${parts}: ${reasons.join(', ')}`)
+}

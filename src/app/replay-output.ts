@@ -1,0 +1,92 @@
+import { countWithNoun } from '../core/count-with-noun.ts'
+import { noDestination } from '../core/delivery/parse-dead-letter.ts'
+import { type ReplayRefusal, replayRefusals } from '../core/delivery/replay-decision.ts'
+import type { ReplayReport, ReplayRow } from '../services/operator/replay-dead-letters.ts'
+import { printable, tableOf } from './terminal.ts'
+
+type Report = ReplayReport & { readonly total: number }
+
+const titles = ['COUNT', 'DESTINATION', 'REASON', 'TARGET']
+
+/** A table with a row for each kind of dead letter and its replay target, and the totals. */
+export function linesOf(report: Report, dryRun: boolean): readonly string[] {
+  const rows = report.rows.toSorted((a, b) => b.count - a.count || (textOf(a) < textOf(b) ? -1 : 1)).map(rowOf)
+  return [...(rows.length === 0 ? [] : tableOf(titles, rows)), sumsOf(report, dryRun)]
+}
+
+const rowOf = ({ count, destination, reason, way }: ReplayRow): readonly string[] => [
+  String(count),
+  destination ?? noDestination,
+  reason || '-',
+  'topic' in way ? way.topic : `not replayed: ${way.refusal}`,
+]
+
+/** Breaks ties between equal counts, so that two runs print the same order. */
+const textOf = (row: ReplayRow): string => rowOf(row).join(' ')
+
+/** The totals: `12 dead letters, 10 selected, 9 replayed` */
+function sumsOf(report: Report, dryRun: boolean): string {
+  const { total, replayed, end } = report
+  const { selected, refused } = countsOf(report)
+  if (total === 0) return 'no dead letters'
+  return [
+    countWithNoun(total, 'dead letter'),
+    end.kind === 'done' ? `${selected} selected` : `${selected} selected so far`,
+    dryRun ? `${selected - refused} would be replayed` : `${replayed} replayed`,
+  ].join(', ')
+}
+
+/**
+ * How many of the dead letters read so far are selected, and how many of these cannot be replayed.
+ */
+export function countsOf({ rows }: ReplayReport): { readonly selected: number; readonly refused: number } {
+  return { selected: sum(rows), refused: sum(rows.filter(({ way }) => 'refusal' in way)) }
+}
+
+/**
+ * The JSON document of a replay. `byReason` and `byDestination` count the selected dead letters.
+ * `byTopic` counts them by target topic; `refused` counts those that cannot be replayed, by reason.
+ */
+export function documentOf(report: Report, dryRun: boolean): object {
+  const { total, rows, replayed, end } = report
+  return {
+    dryRun,
+    end: end.kind,
+    total,
+    selected: sum(rows),
+    replayed,
+    byReason: sums(rows, ({ reason }) => reason),
+    byDestination: sums(rows, ({ destination }) => destination ?? noDestination),
+    byTopic: sums(rows, ({ way }) => ('topic' in way ? way.topic : undefined)),
+    refused: sums(rows, ({ way }) => ('refusal' in way ? way.refusal : undefined)),
+  }
+}
+
+const sum = (rows: readonly ReplayRow[]): number => rows.reduce((all, { count }) => all + count, 0)
+
+/** Adds up the counts of the rows by name. Rows without a name are skipped. */
+function sums(rows: readonly ReplayRow[], nameOf: (row: ReplayRow) => string | undefined): Record<string, number> {
+  const names = Map.groupBy(rows, nameOf)
+  return Object.fromEntries([...names].flatMap(([name, of]) => (name === undefined ? [] : [[name, sum(of)]])))
+}
+
+/** One line for each reason why dead letters were not replayed, and what to do about it. */
+export function hintsOf({ rows }: ReplayReport): readonly string[] {
+  return replayRefusals.flatMap(refusal => {
+    const refused = rows.filter(({ way }) => 'refusal' in way && way.refusal === refusal)
+    if (refused.length === 0) return []
+    const destinations = new Set(refused.map(({ destination }) => destination ?? noDestination))
+    return printable(`${sum(refused)} not replayed: ${hints[refusal]([...destinations].sort().join(', '))}`)
+  })
+}
+
+const hints: Readonly<Record<ReplayRefusal, (destinations: string) => string>> = {
+  unknown_destination: destinations =>
+    `destination not in the configuration: ${destinations}; add it again to replay them`,
+  disabled: destinations => `destination disabled: ${destinations}; set enabled: true to replay them`,
+  not_connected: destinations =>
+    `source no longer connected to the destination: ${destinations}; use --even-disconnected to replay them anyway`,
+  truncated: () =>
+    'the dead-letter topic keeps only the first 64 KiB of these records; hookline dead-letters shows the position of the original under ORIGIN',
+  unreadable: () => 'invalid record headers; see: hookline dead-letters --json',
+}

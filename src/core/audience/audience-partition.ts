@@ -1,0 +1,232 @@
+import { assertNever } from '../assert-never.ts'
+import type { SuppressibleRecord } from '../deletion/suppressions.ts'
+import { audiencesSource } from '../message/own-event.ts'
+import { type DurationMs, type EpochMs, epochMs } from '../time.ts'
+import type { Change, IgnoredReason, InputContext } from './change.ts'
+import { type AudienceDirectory, absentValue } from './directory.ts'
+import { identifyOf } from './identify-message.ts'
+import type { AudienceInput } from './input.ts'
+import { type MembershipInput, step } from './membership.ts'
+import type { MemberKey } from './membership-record.ts'
+import type { Memberships } from './memberships.ts'
+import { PartitionRecords } from './restored-records.ts'
+import { syncBegan } from './sync-id.ts'
+import {
+  type AudienceWatermark,
+  afterLostInput,
+  afterSyncEnd,
+  afterSyncStart,
+  beginsSync,
+  isLostInputFatal,
+  resetWatermark,
+  staleReason,
+  withRaisedFloor,
+} from './sync-watermark.ts'
+
+interface Deps {
+  readonly directory: () => AudienceDirectory
+  /** Returns why a deletion of the user stops this record; `undefined` when none does. */
+  readonly stops: (about: SuppressibleRecord) => 'user_deleted' | 'suppressed' | undefined
+  /**
+   * A change without a result counts as undelivered after this time: the retry window plus one
+   * hour.
+   */
+  readonly expiry: DurationMs
+  /** End offset of the input partition when the restore begins (`PartitionRecords`). */
+  readonly inputEnd: number
+}
+
+type Input<Kind extends AudienceInput['kind']> = Extract<AudienceInput, { kind: Kind }>
+
+/** The memberships of one partition, and the changes that each input makes to them. */
+export class AudiencePartition {
+  readonly records: PartitionRecords
+  readonly #deps: Deps
+  readonly #members: Memberships
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+    this.records = new PartitionRecords(deps.inputEnd)
+    this.#members = this.records.members
+  }
+
+  /**
+   * Whether the input must run alone: after all earlier inputs are done, and before any later one
+   * starts.
+   */
+  isFence(input: AudienceInput, at: EpochMs): boolean {
+    switch (input.kind) {
+      case 'observed':
+        return (this.#isKnown(input) ? beginsSync : isLostInputFatal)(this.#markOf(input.audience), input)
+      case 'sync_ended':
+        return afterSyncEnd(this.#markOf(input.audience), input, 0, at) !== undefined
+      case 'reset':
+      case 'forgotten':
+        return true
+      case 'outcome':
+      case 'resend':
+        return false
+      default:
+        return assertNever(input)
+    }
+  }
+
+  /**
+   * Yields the changes of an input in the order in which they have to be written. The generator is
+   * lazy because the end of a sync may change millions of memberships. A change takes effect in
+   * memory when it is yielded; only removals by `#applyToAll` take effect later. Inputs of one user
+   * must be processed one after the other.
+   */
+  take(input: AudienceInput, on: InputContext): Iterable<Change> {
+    switch (input.kind) {
+      case 'observed':
+        return this.#observed(input, on)
+      case 'sync_ended':
+        return this.#syncEnded(input, on)
+      case 'outcome':
+        return this.#outcome(input, on)
+      case 'resend':
+        return this.#change(input, input, on)
+      case 'reset':
+        return this.#reset(input, on)
+      case 'forgotten':
+        return this.#forgotten(input.userId, on)
+      default:
+        return assertNever(input)
+    }
+  }
+
+  size(): ReturnType<Memberships['size']> {
+    return this.#members.size()
+  }
+
+  *#observed(input: Input<'observed'>, on: InputContext): Iterable<Change> {
+    const { audience, userId } = input
+    const configured = this.#deps.directory().get(audience)
+    const mark = this.#markOf(audience)
+    if (configured === undefined) {
+      yield ignored('unknown_audience')
+      if (isLostInputFatal(mark, input)) yield this.#mark(audience, afterLostInput(mark, input, on.position))
+      return
+    }
+    const stale = staleReason(mark, input)
+    if (stale !== undefined) return yield ignored(stale)
+    if (beginsSync(mark, input)) yield this.#mark(audience, afterSyncStart(mark, input, on.position))
+    // A sync that began before the user was deleted must not add the user again, however late its
+    // inputs are read.
+    const stopped = this.#stopped(userId, Math.min(on.at, syncBegan(input.syncId)))
+    if (stopped !== undefined) return yield ignored(stopped)
+    for (const destination of configured.destinations) yield* this.#change({ audience, userId, destination }, input, on)
+  }
+
+  *#syncEnded(input: Input<'sync_ended'>, on: InputContext): Iterable<Change> {
+    const { audience } = input
+    if (!this.#isKnown(input)) return yield ignored('unknown_audience')
+    const mark = this.#markOf(audience)
+    const stale = staleReason(mark, input)
+    if (stale !== undefined) return yield ignored(stale)
+    const after = afterSyncEnd(mark, input, on.position, on.at)
+    if (after === undefined) return
+    if (input.mode === 'full') yield* this.#applyToAll(audience, undefined, input, on)
+    yield this.#mark(audience, after)
+    // The new watermark has to be written before the memberships that it replaces are removed.
+    yield* this.#applyToAll(audience, undefined, { kind: 'swept' }, on)
+  }
+
+  *#reset(input: Input<'reset'>, on: InputContext): Iterable<Change> {
+    const { audience, destination } = input
+    const mark = destination === undefined ? resetWatermark(this.#markOf(audience), on.position, on.at) : undefined
+    if (mark !== undefined) yield this.#mark(audience, mark)
+    yield* this.#applyToAll(audience, destination, input, on)
+  }
+
+  *#outcome(input: Input<'outcome'>, on: InputContext): Iterable<Change> {
+    // A late result must not create a membership again for a deleted user.
+    const stopped = this.#members.get(input) === undefined ? this.#stopped(input.userId, 0) : undefined
+    if (stopped !== undefined) return yield ignored(stopped)
+    yield* this.#change(input, input, on)
+  }
+
+  *#forgotten(userId: string, on: InputContext): Iterable<Change> {
+    for (const [audience, byDestination] of this.#members.all()) {
+      const states = [...byDestination.values()].flatMap(table => table.get(userId) ?? [])
+      // When this input is read again after a crash, memberships of a user who returned since then
+      // are kept.
+      const versions = states.filter(({ position }) => position < on.position).map(({ version }) => version)
+      const mark = withRaisedFloor(this.#markOf(audience), Math.max(0, ...versions), on.position)
+      // The watermark is written first: it keeps the highest version of the removed memberships. A
+      // crash between the two writes would otherwise lose that version.
+      if (mark !== undefined) yield this.#mark(audience, mark)
+      for (const destination of byDestination.keys())
+        yield* this.#change({ audience, userId, destination }, { kind: 'forgotten' }, on)
+    }
+  }
+
+  *#change(key: MemberKey, input: MembershipInput, on: InputContext): Iterable<Change> {
+    const change = this.#changeOf(key, input, on)
+    if (change === undefined) return
+    this.#members.put(key, change.state)
+    yield change
+  }
+
+  /**
+   * Applies one input to all members of an audience, or only to those at the destination `only`. A
+   * table permits no removal during the iteration, so its removals follow at the end.
+   */
+  *#applyToAll(audience: string, only: string | undefined, input: MembershipInput, on: InputContext): Iterable<Change> {
+    for (const [destination, table] of this.#members.of(audience)) {
+      if (only !== undefined && only !== destination) continue
+      const gone: string[] = []
+      for (const userId of table.users()) {
+        const change = this.#changeOf({ audience, userId, destination }, input, on)
+        if (change === undefined) continue
+        if (change.state === undefined) gone.push(userId)
+        else table.set(userId, change.state)
+        yield change
+      }
+      for (const userId of gone) table.delete(userId)
+    }
+  }
+
+  #changeOf(key: MemberKey, input: MembershipInput, { position, at, now }: InputContext) {
+    const { audience: name, userId, destination } = key
+    const audience = this.#deps.directory().get(name)
+    const stepped = step(this.#members.get(key), input, {
+      position,
+      at,
+      now: now(),
+      absent: audience?.absent ?? absentValue('audience'),
+      mark: this.#markOf(name),
+      isConnected: audience?.destinations.has(destination) ?? false,
+      isRemoved: audience?.configured?.has(destination) === false,
+      expiry: this.#deps.expiry,
+    })
+    if (stepped.kind === 'unchanged') return undefined
+    const own = { audience: name, userId, destination }
+    if (stepped.kind === 'removed')
+      return { kind: 'membership', key: own, identify: undefined, state: undefined, position } as const
+    const { state, update } = stepped
+    const identify = update && audience && identifyOf(own, audience.property, update, at)
+    return { kind: 'membership', key: own, identify, state, position } as const
+  }
+
+  /** Whether the current configuration has the audience. */
+  #isKnown({ audience }: { readonly audience: string }): boolean {
+    return this.#deps.directory().has(audience)
+  }
+
+  #stopped(userId: string, time: number): IgnoredReason | undefined {
+    return this.#deps.stops({ userId, sourceId: audiencesSource, receivedAt: epochMs(time) })
+  }
+
+  #markOf(audience: string): AudienceWatermark {
+    return this.records.markOf(audience)
+  }
+
+  #mark(audience: string, mark: AudienceWatermark): Change {
+    this.records.setMark(audience, mark)
+    return { kind: 'mark', audience, mark }
+  }
+}
+
+const ignored = (reason: IgnoredReason): Change => ({ kind: 'ignored', reason })

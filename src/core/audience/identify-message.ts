@@ -1,0 +1,38 @@
+import { hash } from 'node:crypto'
+import type { Event } from '../message/event.ts'
+import type { JsonText } from '../message/json-text.ts'
+import { audiencesSource, ownEvent } from '../message/own-event.ts'
+import type { EpochMs } from '../time.ts'
+import type { MembershipUpdate } from './membership.ts'
+import type { MemberKey } from './membership-record.ts'
+
+/**
+ * The message id of a change. Every process computes the same id for the same change, and different
+ * changes have different ids.
+ */
+export const changeId = ({ audience, userId, destination }: MemberKey, { version, value }: MembershipUpdate): string =>
+  `audience-${hash('sha256', JSON.stringify([audience, userId, destination, version, value])).slice(0, 40)}`
+
+/**
+ * Builds the identify message that sends one user's change to one destination.
+ * @param at when the input was appended. A repeated message thus has the same bytes, and a deletion
+ *   after the input suppresses the message.
+ */
+export function identifyOf(key: MemberKey, property: string, change: MembershipUpdate, at: EpochMs): Event {
+  return ownEvent({
+    type: 'identify',
+    messageId: changeId(key, change),
+    userId: key.userId,
+    sourceId: audiencesSource,
+    destinationId: key.destination,
+    origin: { kind: 'audience', id: key.audience, version: change.version },
+    at,
+    traits: `{${JSON.stringify(property)}:${change.value}}` as JsonText,
+  })
+}
+
+/** Reads the value from the traits of a message of `identifyOf`. */
+export function valueIn(traits: JsonText | undefined): JsonText {
+  const [value = null] = Object.values(JSON.parse(traits ?? '{}') as Record<string, unknown>)
+  return JSON.stringify(value) as JsonText
+}

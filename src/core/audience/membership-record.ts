@@ -1,0 +1,122 @@
+import { parseField } from '../message/json.ts'
+import type { JsonText } from '../message/json-text.ts'
+import type { LogRecord } from '../ports.ts'
+import { epochMs } from '../time.ts'
+import type { Membership } from './membership.ts'
+import { syncId } from './sync-id.ts'
+import type { AudienceWatermark } from './sync-watermark.ts'
+
+/** The key of a membership in the memberships topic. */
+export interface MemberKey {
+  readonly audience: string
+  readonly userId: string
+  readonly destination: string
+}
+
+/**
+ * Record key `["<audience>","<user>","<destination>"]`. The record is in the partition of its user.
+ */
+export const membershipKey = ({ audience, userId, destination }: MemberKey): string =>
+  JSON.stringify([audience, userId, destination])
+
+/** Record key `["<audience>"]` of an audience's watermark, which every partition has once. */
+export const watermarkKey = (audience: string): string => JSON.stringify([audience])
+
+/** Parses the key of a membership or a watermark. `undefined` for any other text. */
+export function parseMembershipKey(key: string): MemberKey | { readonly audience: string } | undefined {
+  const read = parseField(key, 'key')
+  if (read.kind === 'rejected' || !Array.isArray(read.value)) return undefined
+  const names = read.value as readonly unknown[]
+  const [audience, userId, destination] = names
+  if (typeof audience !== 'string' || names.length > 3) return undefined
+  if (userId === undefined && destination === undefined) return { audience }
+  return typeof userId === 'string' && typeof destination === 'string' ? { audience, userId, destination } : undefined
+}
+
+/**
+ * A value of the memberships topic in the form of its Avro schema,
+ * `schemas/hookline.audience-memberships-value.avsc`.
+ */
+export interface MembershipRecord {
+  readonly position: number
+  readonly membership: {
+    readonly desired: string
+    readonly acknowledged: string | null
+    readonly version: number
+    readonly syncId: number
+    readonly inFlight: { readonly value: string; readonly since: number; readonly overtaken: boolean } | null
+    readonly doubt: { readonly versions: number; readonly until: number } | null
+  } | null
+  readonly mark: { readonly begun: number; readonly closed: number; readonly floor: number } | null
+}
+
+export function toMembershipRecord(state: Membership): MembershipRecord {
+  const { desired, acknowledged = null, version, syncId: named, inFlight, unconfirmed = null, position } = state
+  const inFlightRecord = inFlight && { value: inFlight.value, since: inFlight.since, overtaken: inFlight.isOvertaken }
+  const membership = {
+    desired,
+    acknowledged,
+    version,
+    syncId: named,
+    inFlight: inFlightRecord ?? null,
+    doubt: unconfirmed,
+  }
+  return { position, membership, mark: null }
+}
+
+export function toWatermarkRecord({ position, begun, closed, floor }: AudienceWatermark): MembershipRecord {
+  return { position, membership: null, mark: { begun, closed, floor } }
+}
+
+/**
+ * Header of a tombstone: the offset of the input that caused it. Other records have this offset in
+ * their value.
+ */
+export const positionHeader = 'position'
+
+/** A record that was read from the memberships topic. */
+export interface ReadRecord {
+  readonly key: string
+  /** `undefined` for a tombstone. */
+  readonly value: MembershipRecord | undefined
+  /**
+   * Offset of the input that caused the record. `undefined` for a tombstone of an older version of
+   * Hookline, which did not write the header.
+   */
+  readonly position: number | undefined
+}
+
+export function readRecord(
+  { key, headers }: Pick<LogRecord, 'key' | 'headers'>,
+  value: MembershipRecord | undefined,
+): ReadRecord {
+  const header = headers[positionHeader]
+  const position = value?.position ?? (header === undefined ? undefined : Number(header))
+  return { key: key?.toString() ?? '', value, position }
+}
+
+export function fromMembershipRecord({ position, membership }: MembershipRecord): Membership | undefined {
+  if (membership === null) return undefined
+  const { desired, acknowledged, version, syncId: named, inFlight, doubt } = membership
+  return {
+    desired: desired as JsonText,
+    acknowledged: (acknowledged ?? undefined) as JsonText | undefined,
+    inFlight:
+      inFlight === null
+        ? undefined
+        : {
+            value: inFlight.value as JsonText,
+            since: epochMs(inFlight.since),
+            isOvertaken: inFlight.overtaken,
+          },
+    version,
+    syncId: syncId(named),
+    unconfirmed: doubt === null ? undefined : { versions: doubt.versions, until: epochMs(doubt.until) },
+    position,
+  }
+}
+
+export function fromWatermarkRecord({ position, mark }: MembershipRecord): AudienceWatermark | undefined {
+  if (mark === null) return undefined
+  return { begun: syncId(mark.begun), closed: syncId(mark.closed), floor: mark.floor, position }
+}

@@ -1,0 +1,49 @@
+import { murmur2 } from '../message/murmur2.ts'
+import { type EpochMs, epochMs } from '../time.ts'
+
+/**
+ * Id of one sync of one audience. Later syncs have larger ids. Ids stay below 2^52 until the year
+ * 2100. The Avro library rejects integers above 2^53, because they may have lost digits.
+ */
+export type SyncId = number & { readonly __brand: 'SyncId' }
+
+export const syncId = (value: number): SyncId => value as SyncId
+
+/** Number of different ids per millisecond. */
+export const idsPerMs = 1024
+
+/**
+ * Creates the id of a sync that starts now by the brokers' clock. A sync that another machine
+ * starts later has a larger id. `unique` is any unique text; it separates syncs that start in the
+ * same millisecond.
+ */
+export function newSyncId(now: EpochMs, unique: string): SyncId {
+  const chance = murmur2(Buffer.from(unique)) & (idsPerMs - 1)
+  return syncId(now * idsPerMs + chance)
+}
+
+/**
+ * The first version of a membership whose input was appended at this time. Versions have the scale
+ * of sync ids and grow with the time, so that a user who returns gets higher ones than before, even
+ * when the earlier state is gone.
+ */
+export const versionAt = (at: EpochMs): number => at * idsPerMs
+
+/** The time at which a sync began, by the brokers' clock. */
+export const syncBegan = (id: SyncId): EpochMs => epochMs(Math.floor(id / idsPerMs))
+
+/** Maximum difference between the clocks of the brokers, including the error of reading them. */
+const aheadMs = 60_000
+
+/**
+ * Whether the id of a sync lies in the future, because its machine's clock was ahead of the
+ * brokers' clock. Until the time of the id, no other sync counts as newer.
+ */
+export const isAhead = (id: SyncId, at: EpochMs): boolean => id > versionAt(epochMs(at + aheadMs))
+
+/** Returns the id of a sync, lowered to the time `at` when it lies in the future. */
+export const clampedToNow = (id: SyncId, at: EpochMs): SyncId => (isAhead(id, at) ? syncId(versionAt(at)) : id)
+
+const dayMs = 24 * 3_600_000
+
+export const isDayBefore = (id: SyncId, later: SyncId): boolean => id + dayMs * idsPerMs <= later

@@ -1,0 +1,35 @@
+import { rejectionCodes } from '../message/message.ts'
+import type { EpochMs } from '../time.ts'
+import { type DeadLetterReason, refusedOutcomes, retryableOutcomes } from './outcome.ts'
+import { type DeadLetter, noDestination } from './parse-dead-letter.ts'
+
+/** The values that the `outcomes` of a dead letter can have. */
+export const deadLetterOutcomes = [...retryableOutcomes, ...refusedOutcomes, ...rejectionCodes] as const
+export type DeadLetterOutcome = (typeof deadLetterOutcomes)[number]
+
+/** Selects dead letters. A dead letter matches when it meets every condition that is given. */
+export interface DeadLetterFilter {
+  /** The id of a destination, or `noDestination`. */
+  readonly destination?: string | undefined
+  readonly reason?: DeadLetterReason | undefined
+  /** The outcome of one of the webhooks, or a rejection code. */
+  readonly outcome?: DeadLetterOutcome | undefined
+  /** Dead-lettered at this time or later. */
+  readonly since?: EpochMs | undefined
+  /** Dead-lettered before this time. */
+  readonly until?: EpochMs | undefined
+  /** Without `destination`, it selects the message for every destination. */
+  readonly messageId?: string | undefined
+}
+
+export function matches(deadLetter: DeadLetter, filter: DeadLetterFilter): boolean {
+  const { destination, reason, outcome, since, until, messageId } = filter
+  return (
+    (destination === undefined || destination === (deadLetter.destination ?? noDestination)) &&
+    (reason === undefined || reason === deadLetter.reason) &&
+    (outcome === undefined || deadLetter.outcomes.includes(outcome)) &&
+    (since === undefined || deadLetter.at >= since) &&
+    (until === undefined || deadLetter.at < until) &&
+    (messageId === undefined || messageId === deadLetter.messageId)
+  )
+}

@@ -1,0 +1,70 @@
+import { flowLimits } from './limits.ts'
+
+const { neverSlowMs, quickPart, callTimeWindowMs, lastCallWeight } = flowLimits.concurrency
+
+/** Sums over the requests that ended in one window. */
+interface Sums {
+  /** The sum of the durations of the requests, in milliseconds: for this time they held permits. */
+  held: number
+  /** The sum of the squares of these durations. */
+  squares: number
+  /** Whether a request has ended whose destination is not slow (`CallTime.isSlow`). */
+  hasQuick: boolean
+}
+
+const noSums = (): Sums => ({ held: 0, squares: 0, hasQuick: false })
+
+/** How long one destination's requests hold permits of a limit. */
+export interface CallTime {
+  /**
+   * Moving mean of the request times in milliseconds; `undefined` until the first request has
+   * ended.
+   */
+  meanMs: number | undefined
+  /**
+   * Whether the destination's requests take long compared with those of other destinations. Slow
+   * destinations leave the last permit to quick ones.
+   */
+  isSlow: boolean
+}
+
+/**
+ * Measures how long requests hold the permits of a shared limit. Each request is weighted with its
+ * duration: one of 5 s counts as much as a thousand of 5 ms. Times are monotonic milliseconds.
+ */
+export class CallTimes {
+  #window = 0
+  #now = noSums()
+  #before = noSums()
+
+  /** Notes that a request has ended. `time` is that of its destination. */
+  ended(time: CallTime, tookMs: number, now: number): void {
+    this.#moveTo(Math.floor(now / callTimeWindowMs))
+    this.#now.held += tookMs
+    this.#now.squares += tookMs * tookMs
+    time.meanMs = time.meanMs === undefined ? tookMs : time.meanMs + (tookMs - time.meanMs) * lastCallWeight
+    time.isSlow = time.meanMs > Math.max(neverSlowMs, quickPart * this.typicalMs)
+    if (!time.isSlow) this.#now.hasQuick = true
+  }
+
+  /** Whether a request of a quick destination has ended in the current or the previous window. */
+  get hasQuick(): boolean {
+    return this.#now.hasQuick || this.#before.hasQuick
+  }
+
+  /**
+   * The mean duration of the requests in the current and the previous window, each weighted with
+   * its duration.
+   */
+  get typicalMs(): number {
+    const held = this.#now.held + this.#before.held
+    return held === 0 ? 0 : (this.#now.squares + this.#before.squares) / held
+  }
+
+  #moveTo(window: number): void {
+    if (window === this.#window) return
+    this.#before = window === this.#window + 1 ? this.#now : noSums()
+    this.#now = noSums()
+    this.#window = window
+  }
+}

@@ -1,0 +1,115 @@
+import type { Event } from './event.ts'
+import { isMessageId } from './identifiers.ts'
+import { isObject } from './json.ts'
+import { type Message, messageTypes } from './message.ts'
+import { audiencesSource, canarySource, isOwnSource } from './own-event.ts'
+import { isTimestamp } from './timestamp.ts'
+
+/**
+ * Maximum length of all texts of an event together, in UTF-16 units. A message has at most 32 KiB,
+ * and its batch adds at most 32 KiB. The rest is for Hookline's own ids and the lists of
+ * destinations.
+ */
+const maxTextLength = 256 * 1024
+const maxDestinations = 10_000
+
+const knownTypes: ReadonlySet<string> = new Set(messageTypes)
+
+/**
+ * Why an event that is marked canonical cannot have been written by Hookline; `undefined` when it
+ * can. The mark is only a field of the record, and every client with write access to the topic can
+ * set it. A full check would cost as much as the delivery. So this function checks the lengths and
+ * first characters of the texts, and parses only those that later steps parse. After this check
+ * none of the later steps can throw.
+ */
+export function forgedCanonicalFault(event: Event): string | undefined {
+  const { message, receivedAt, sourceId } = event
+  if (!knownTypes.has(message.type)) return `'${message.type.slice(0, 40)}' is not a type of message`
+  if (!isMessageId(message.messageId))
+    return 'its message id is missing, is too long or has a character outside 0x21-0x7e'
+  if (!isTimestamp(message.timestamp)) return 'its timestamp is out of range'
+  if (!isTimestamp(receivedAt)) return 'its receivedAt is out of range'
+  if (textLength(event) > maxTextLength) return `its text fields have more than ${maxTextLength} characters together`
+  if (sourceId === '') return 'it has no source id'
+  return originFault(event) ?? partFault(event)
+}
+
+/**
+ * Returns what is wrong with the origin, or with its absence. Events of deletions and audiences
+ * must have an origin; all other events must have none.
+ */
+function originFault({ sourceId, destinationId, origin, message }: Event): string | undefined {
+  const { type, userId } = message
+  if (origin === undefined) {
+    if (type === 'delete') return 'it is a delete message without an origin'
+    if (sourceId === audiencesSource) return `its source is ${sourceId}, but it has no origin`
+    const isCanaryMessage = type === 'track' && destinationId !== undefined
+    return sourceId === canarySource && !isCanaryMessage
+      ? `its source is ${sourceId}, but it is not a canary message`
+      : undefined
+  }
+  if (userId === undefined) return 'it has an origin, but no user id'
+  if (origin.kind === 'deletion') {
+    if (type !== 'delete') return `its origin is a deletion, but its type is ${type}`
+    if (isOwnSource(sourceId)) return `its origin is a deletion, but its source is ${sourceId}`
+    return (origin.destinations?.length ?? 0) > maxDestinations ? 'it has too many destinations' : undefined
+  }
+  if (origin.kind !== 'audience') return `'${String(origin.kind).slice(0, 40)}' is not a known origin`
+  const isOfAudience = type === 'identify' && sourceId === audiencesSource && destinationId !== undefined
+  return isOfAudience
+    ? undefined
+    : `its origin is an audience, but it is not an identify from ${audiencesSource} for one destination`
+}
+
+function partFault({ message, origin }: Event): string | undefined {
+  for (const name of ['properties', 'traits', 'context', 'integrations'] as const) {
+    const text = message[name]
+    if (text === undefined) continue
+    if (!hasBraces(text) || (isParsedLater(name, text, message, origin) && !isJsonObject(text)))
+      return `its ${name} are not a JSON object`
+  }
+  return undefined
+}
+
+const hasBraces = (text: string): boolean => text.charCodeAt(0) === 0x7b && text.charCodeAt(text.length - 1) === 0x7d
+
+/**
+ * Whether a later step parses this text: `route` parses integrations, `bodyOf` properties,
+ * `reportOf` traits.
+ */
+function isParsedLater(
+  name: 'properties' | 'traits' | 'context' | 'integrations',
+  text: string,
+  message: Message,
+  origin: Event['origin'],
+): boolean {
+  if (name === 'integrations') return text.includes('false')
+  if (name === 'traits') return origin !== undefined
+  if (name !== 'properties' || message.type === 'track') return false
+  return text.includes('"name":') || text.includes('"category":')
+}
+
+/**
+ * Whether a text is a JSON object that can be serialised again. A value that is nested too deeply
+ * for `JSON.stringify` fails here and not in a later step.
+ */
+function isJsonObject(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isObject(value) && JSON.stringify(value) !== undefined
+  } catch {
+    return false
+  }
+}
+
+function textLength({ sourceId, destinationId, origin, message }: Event): number {
+  let length = sourceId.length + lengthOf(destinationId)
+  for (const name in message) {
+    const value = message[name as keyof Message]
+    if (typeof value === 'string') length += value.length
+  }
+  if (origin === undefined) return length
+  return (origin.destinations ?? []).reduce((sum, id) => sum + id.length, length + origin.id.length)
+}
+
+const lengthOf = (text: string | undefined): number => text?.length ?? 0

@@ -1,0 +1,27 @@
+/** A value that must never be printed: `String`, JSON and `util.inspect` all show `***`. */
+export class Secret {
+  readonly #value: string
+
+  constructor(value: string) {
+    this.#value = value
+  }
+
+  reveal(): string {
+    return this.#value
+  }
+
+  toString(): string {
+    return '***'
+  }
+
+  toJSON(): string {
+    return '***'
+  }
+
+  [Symbol.for('nodejs.util.inspect.custom')](): string {
+    return '***'
+  }
+}
+
+/** Returns the text of a configuration value that may or may not be a `Secret`. */
+export const revealed = (value: string | Secret): string => (value instanceof Secret ? value.reveal() : value)

@@ -1,0 +1,175 @@
+import type { z } from 'zod'
+import { adviceAt, adviceOnName } from './advice.ts'
+import { keysAt, meaningAt } from './json-schema.ts'
+import { formatPath, maxProblems, type Path, type SettingsProblem, valueAt } from './problem.ts'
+import { type Configuration, type ConfigurationInput, configuration } from './schema.ts'
+
+/** Texts that were replaced from the environment: formatted path → names of the variables. */
+export type Substituted = ReadonlyMap<string, readonly string[]>
+
+/** A configuration without its values of a wrong type. Indexes of lists stay the same. */
+export type Pruned<T> = T extends readonly (infer Element)[]
+  ? readonly (Pruned<Element> | undefined)[]
+  : T extends object
+    ? { readonly [K in keyof T]?: Pruned<T[K]> | undefined }
+    : T
+
+export interface SchemaCheck {
+  readonly problems: readonly SettingsProblem[]
+  /** The part of the input that has the right types, for the rules. */
+  readonly wellFormed: Pruned<ConfigurationInput>
+  /** Set when there is no problem. */
+  readonly configuration: Configuration | undefined
+}
+
+type Issue = z.core.$ZodIssue
+
+/**
+ * Checks the input against the schema: unknown and missing keys, types and formats of single
+ * values.
+ */
+export function checkAgainstSchema(input: unknown, substituted: Substituted): SchemaCheck {
+  const typed = structuredClone(input)
+  const excess: SettingsProblem[] = []
+  for (;;) {
+    const result = configuration.safeParse(typed, { error: issue => issueText(issue, substituted) })
+    const issues = result.error?.issues ?? []
+    // zod does not check the entries of a list that is too long, so the excess entries are removed
+    // first.
+    const fixed = issues.filter(issue => truncateList(typed, issue, excess) || retype(typed, issue, substituted))
+    if (fixed.length > 0) continue
+    const problems = [...excess]
+    for (const issue of issues) for (const problem of problemsOf(issue, typed, problems.length)) problems.push(problem)
+    const pruned = { root: typed }
+    for (const issue of issues) prune(pruned, issue)
+    const wellFormed = (pruned.root ?? {}) as Pruned<ConfigurationInput>
+    return { problems, wellFormed, configuration: problems.length === 0 ? result.data : undefined }
+  }
+}
+
+/**
+ * Truncates a list that is too long; returns false for any other issue. The problem is reported for
+ * the first excess entry, not for the list.
+ */
+function truncateList(root: unknown, issue: Issue, excess: SettingsProblem[]): boolean {
+  if (issue.code !== 'too_big' || issue.origin !== 'array') return false
+  const most = Number(issue.maximum)
+  const path = [...(issue.path as Path), most]
+  excess.push({ path, message: issue.message, hint: meaningAt(path) })
+  ;(valueAt(root, issue.path as Path) as unknown[]).length = most
+  return true
+}
+
+/** Converts a text from the environment to the expected type. Returns whether that was possible. */
+function retype(root: unknown, issue: Issue, substituted: Substituted): boolean {
+  if (issue.code !== 'invalid_type' || !substituted.has(formatPath(issue.path as Path))) return false
+  const path = issue.path as Path
+  const text = valueAt(root, path)
+  const typed = typeof text === 'string' ? typedAs(issue.expected, text) : undefined
+  if (typed !== undefined) place(root, path, typed)
+  return typed !== undefined
+}
+
+function typedAs(expected: string, text: string): unknown {
+  if (expected === 'number' && /^-?\d{1,15}(\.\d{1,9})?$/.test(text)) return Number(text)
+  if (expected === 'boolean' && /^(true|false)$/.test(text)) return text === 'true'
+  // For example `brokers: ${KAFKA_BROKERS}`, where the variable is `a:9092,b:9092`.
+  if (expected === 'array' && text.trim() !== '') return text.split(',').map(part => part.trim())
+  return undefined
+}
+
+function place(root: unknown, path: Path, value: unknown): void {
+  const parent = valueAt(root, path.slice(0, -1)) as Record<string | number, unknown>
+  parent[path.at(-1)!] = value
+}
+
+/** Removes the value that an issue refers to. */
+function prune(document: { root: unknown }, issue: Issue): void {
+  if (issue.code === 'unrecognized_keys') return
+  const path = ['root', ...(issue.path as Path)]
+  const value = valueAt(document, path)
+  if (value === undefined) return
+  place(document, path, undefined)
+}
+
+/**
+ * Converts an issue of zod to problems. `before` is the number of earlier problems. After
+ * `maxProblems`, it computes no suggestions, because they are expensive and not shown.
+ */
+function problemsOf(issue: Issue, input: unknown, before: number): readonly SettingsProblem[] {
+  const path = issue.path as Path
+  switch (issue.code) {
+    case 'unrecognized_keys':
+      return issue.keys.map((key, index) => ({
+        path: [...path, key],
+        at: 'key',
+        message: 'unknown key',
+        hint: before + index < maxProblems ? adviceOnName(key, keysAt(path)) : 'leave it out',
+      }))
+    case 'invalid_value': {
+      const hint = adviceOnName(valueAt(input, path), issue.values.map(String), adviceAt(path))
+      return [{ path, message: issue.message, hint }]
+    }
+    default:
+      return [{ path, message: issue.message, hint: adviceOnValue(issue, valueAt(input, path)) }]
+  }
+}
+
+function adviceOnValue({ message, path }: Issue, value: unknown): string {
+  if (value === null) return 'set a value or remove the key'
+  const isBare = typeof value === 'number' || typeof value === 'boolean'
+  return isBare && message.startsWith('must be text') ? 'put it in quotes' : adviceAt(path as Path)
+}
+
+const nouns: Readonly<Record<string, string>> = {
+  string: 'text',
+  number: 'a number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'a mapping',
+  record: 'a mapping',
+}
+
+/**
+ * The nouns for expected types. Every number of the schema that has no message of its own must be a
+ * whole number.
+ */
+const wanted: Readonly<Record<string, string>> = { ...nouns, number: 'a whole number', int: 'a whole number' }
+
+/**
+ * The message for a value when the schema has no message of its own. It never contains the value.
+ */
+export function issueText(issue: z.core.$ZodRawIssue, substituted: Substituted = new Map()): string {
+  if (issue.input === undefined) return 'is missing'
+  if (issue.input === null) return 'has no value'
+  switch (issue.code) {
+    case 'invalid_type': {
+      const variables = substituted.get(formatPath((issue.path ?? []) as Path))
+      const must = `must be ${wanted[issue.expected] ?? issue.expected}`
+      if (variables === undefined) return `${must}, not ${nounOf(issue.input)}`
+      return `${must}, but the value of ${variables.map(name => `\${${name}}`).join(' and ')} is not`
+    }
+    case 'invalid_union':
+      if (issue.input === '') return 'must not be empty'
+      return Array.isArray(issue.input) && issue.input.length > 2
+        ? 'must have one or two entries'
+        : 'must be text, or a list of one or two texts'
+    case 'invalid_value':
+      return `must be one of: ${issue.values.join(', ')}`
+    case 'too_small':
+      if (issue.origin === 'number') return `must be at least ${issue.minimum}`
+      return issue.origin === 'array' ? 'must have at least one entry' : 'must not be empty'
+    case 'too_big':
+      return issue.origin === 'array'
+        ? `exceeds the maximum of ${issue.maximum} entries`
+        : `must be at most ${issue.maximum}`
+    default:
+      return issue.message ?? 'is not valid'
+  }
+}
+
+function nounOf(value: unknown): string {
+  if (Array.isArray(value)) return 'a list'
+  if (typeof value === 'number' && !Number.isInteger(value)) return 'a fraction'
+  return nouns[typeof value] ?? typeof value
+}

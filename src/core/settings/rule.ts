@@ -1,0 +1,29 @@
+import type { Pruned } from './check-against-schema.ts'
+import type { FileContents } from './named-files.ts'
+import type { Path, SettingsProblem } from './problem.ts'
+import type { ConfigurationInput } from './schema.ts'
+
+export type WellFormed = Pruned<ConfigurationInput>
+
+/**
+ * A check that the schema cannot do, for example of two values together or of a file's content. It
+ * gets only the values of the right type, so that no problem is reported twice.
+ */
+export type Rule = (config: WellFormed, files: FileContents) => readonly SettingsProblem[]
+
+interface Named {
+  readonly path: Path
+  readonly name: string | undefined
+}
+
+/** Returns one problem for each entry that has the name of an earlier entry. */
+export function repeated(entries: readonly Named[], message: string): readonly SettingsProblem[] {
+  const seen = new Map<string, Path>()
+  return entries.flatMap(({ path, name }) => {
+    if (name === undefined) return []
+    const first = seen.get(name)
+    if (first !== undefined) return [{ path, message, first }]
+    seen.set(name, path)
+    return []
+  })
+}

@@ -1,0 +1,28 @@
+import type { Brand } from './brand.ts'
+
+/** Milliseconds since 1970-01-01T00:00:00Z, wall clock. */
+export type EpochMs = Brand<number, 'EpochMs'>
+/** A duration in milliseconds. */
+export type DurationMs = Brand<number, 'DurationMs'>
+
+export const epochMs = (value: number): EpochMs => value as EpochMs
+export const durationMs = (value: number): DurationMs => value as DurationMs
+
+const unitMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 } as const
+const durationPattern = /^(\d{1,9})(ms|s|m|h)$/
+
+/** Parses `500ms`, `5s`, `1m` or `4h`; `undefined` for any other text. */
+export function parseDuration(text: string): DurationMs | undefined {
+  const [, digits, unit] = durationPattern.exec(text) ?? []
+  return digits === undefined ? undefined : durationMs(Number(digits) * unitMs[unit as keyof typeof unitMs])
+}
+
+/**
+ * Formats a duration in its largest whole unit: 60,000 → `1m`, 90,000 → `90s`. The names of retry
+ * topics contain this text, so the result for a duration must never change.
+ */
+export function formatDuration(duration: DurationMs): string {
+  const units = ['h', 'm', 's'] as const
+  const unit = units.find(candidate => duration > 0 && duration % unitMs[candidate] === 0) ?? 'ms'
+  return `${duration / unitMs[unit]}${unit}`
+}

@@ -1,0 +1,39 @@
+import type { Clock, Logger } from '../core/ports.ts'
+import { type DurationMs, durationMs } from '../core/time.ts'
+import { createPeriodicTask, type PeriodicTask } from './periodic-task.ts'
+
+const checkEvery = durationMs(10_000)
+/** The warning is repeated when the difference has changed by more than this number of seconds. */
+const repeatAfterSeconds = 10
+
+interface Deps {
+  readonly clock: Clock
+  /** Milliseconds by which the machine's clock is ahead of `clock`; 0 when `clock` follows it. */
+  readonly offset: () => number
+  readonly logger: Logger
+}
+
+/**
+ * Logs a warning when the machine's clock differs from the brokers' clock, which the process uses,
+ * and an info line when both agree again.
+ */
+export function createClockWatch({ clock, offset, logger }: Deps): PeriodicTask {
+  let loggedSeconds = 0
+
+  function turn(): DurationMs {
+    const seconds = Math.round(offset() / 1_000)
+    if (seconds === 0 && loggedSeconds !== 0) {
+      logger.info({}, "the machine's clock agrees with the brokers' clock again")
+      loggedSeconds = 0
+    } else if (seconds !== 0 && (loggedSeconds === 0 || Math.abs(seconds - loggedSeconds) > repeatAfterSeconds)) {
+      logger.warn(
+        { seconds },
+        "the machine's clock differs from the brokers' clock, which the process uses; check the machine's time service",
+      )
+      loggedSeconds = seconds
+    }
+    return checkEvery
+  }
+
+  return createPeriodicTask({ clock, firstAfter: checkEvery, turn })
+}

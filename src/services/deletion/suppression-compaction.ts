@@ -1,0 +1,39 @@
+import type { Clock, Logger } from '../../core/ports.ts'
+import { type DurationMs, durationMs } from '../../core/time.ts'
+import { createPeriodicTask, type PeriodicTask } from '../periodic-task.ts'
+import type { SuppressionList } from './suppression-list.ts'
+
+/** Time between compactions. Deletions are kept for weeks, so their removal may be late. */
+const compactEvery = durationMs(10 * 60_000)
+
+/** Maximum users per run, so that a run is short. */
+const maxUsersPerRun = 500
+/** Time until the next run while more can be removed, or while the list is not current. */
+const continueAfter = durationMs(1_000)
+
+interface Deps {
+  readonly suppressions: Pick<SuppressionList, 'compact' | 'isCurrent'>
+  /** Whether this process compacts the topic. One process is enough, and two do no harm. */
+  readonly isOurs: () => boolean
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/** Removes expired deletions from the suppressions topic, a few users at a time. */
+export function createSuppressionCompaction({ suppressions, isOurs, clock, logger }: Deps): PeriodicTask {
+  const turn = async (): Promise<DurationMs> => (isOurs() && !(await isCompacted()) ? continueAfter : compactEvery)
+
+  /** Resolves with whether the topic needs no further run for now. */
+  async function isCompacted(): Promise<boolean> {
+    if (!suppressions.isCurrent()) return false
+    try {
+      return (await suppressions.compact(maxUsersPerRun)) < maxUsersPerRun
+    } catch (error) {
+      const fields = { error: (error as Error).message }
+      logger.warn(fields, 'removing expired entries from the suppressions topic failed; hookline tries again later')
+      return true
+    }
+  }
+
+  return createPeriodicTask({ clock, firstAfter: compactEvery, turn })
+}

@@ -1,0 +1,287 @@
+import {
+  type Attempt,
+  type Decision,
+  decide,
+  decideBeforeAttempt,
+  defer,
+  mustBeAttempted,
+  unconfigured,
+  webhooksToCall,
+} from '../../core/delivery/decide.ts'
+import type { DeferralCause } from '../../core/delivery/outcome.ts'
+import type { RetryPolicy } from '../../core/delivery/retry-tier.ts'
+import type { Routing } from '../../core/delivery/route.ts'
+import type { ConcurrencyLimiter } from '../../core/flow/concurrency-limiter.ts'
+import type { Metrics } from '../../core/metrics/metrics.ts'
+import type { Clock, Logger } from '../../core/ports.ts'
+import type { PayloadSettings } from '../../core/settings/settings.ts'
+import { durationMs, type EpochMs } from '../../core/time.ts'
+import { sampledTraceIdOf } from '../../core/trace/context.ts'
+import type { Tracer } from '../../core/trace/tracer.ts'
+import type { SuppressionList } from '../deletion/suppression-list.ts'
+import type { PartitionProcessor } from '../partitions/partition-processor.ts'
+import { observeDelay } from './attempt-delay-metrics.ts'
+import { createAttemptLog, type LogAttempt } from './attempt-log.ts'
+import { traceAttempt } from './attempt-trace.ts'
+import type { RecordAttempt } from './attempts-topic.ts'
+import { createBoundedLoop, type Step } from './bounded-loop.ts'
+import { updateCircuitBreaker } from './circuit-breaker-update.ts'
+import { coalesce } from './coalesce.ts'
+import { type Delivery, type DestinationState, receivedAtOf } from './delivery.ts'
+import { type DeliverPlan, isHeldUpByOthers, planOf } from './destination-plan.ts'
+import { DestinationQueues } from './destination-queues.ts'
+import type { MakeAttempt, OnAttemptEnd, StartedAttempt } from './make-attempt.ts'
+import type { Settle } from './settle.ts'
+import { SpilloverController } from './spillover-controller.ts'
+
+interface Deps {
+  readonly routing: () => Routing
+  readonly payload: () => PayloadSettings
+  readonly policy: RetryPolicy
+  readonly limiter: ConcurrencyLimiter
+  readonly makeAttempt: MakeAttempt
+  readonly settle: Settle
+  readonly suppressions: Pick<SuppressionList, 'size' | 'stops' | 'isCurrent'>
+  readonly clock: Clock
+  /** Returns the age of the oldest record in progress, in milliseconds. */
+  readonly oldestOpenMs: () => number
+  /**
+   * Returns the end of the latest period in which the process lacked CPU, in monotonic
+   * milliseconds; `-Infinity` when there was none.
+   */
+  readonly cpuSaturatedUntil: () => number
+  readonly metrics: Metrics
+  readonly logger: Logger
+  /** `undefined` when attempts are not recorded. */
+  readonly recordAttempt: RecordAttempt | undefined
+  /** `undefined` when attempts are not traced. */
+  readonly tracer: Tracer | undefined
+}
+
+/**
+ * Takes deliveries from the destination queues while the process has permits. For each one it
+ * decides with the rules of `src/core`, and then starts the attempt or settles the delivery.
+ */
+export class AttemptStarter {
+  readonly #deps: Deps
+  readonly #queues: DestinationQueues
+  /**
+   * Deliveries that were taken from their queues and may not start yet, in order. Their keys block
+   * the deliveries behind them.
+   */
+  #held: Delivery[] = []
+  #isOpen = true
+  #inProgress = 0
+  readonly #logAttempt: LogAttempt
+  readonly #spillover: SpilloverController
+  /** Starts all deliveries that may start. */
+  readonly dispatch: () => void
+  /**
+   * Reports that a request or a delivery of a destination has ended: a permit is free, or the next
+   * delivery of a key is ready.
+   */
+  readonly noteEnded: (target: DestinationState) => void
+
+  readonly #onAttemptEnd: OnAttemptEnd = (begun, attempt) => this.#attempted(begun, attempt)
+
+  constructor(deps: Deps) {
+    const { clock, limiter, logger, recordAttempt, oldestOpenMs, cpuSaturatedUntil } = deps
+    this.#deps = deps
+    this.#queues = new DestinationQueues(limiter)
+    this.#logAttempt = createAttemptLog({ clock, logger, recordAttempt })
+    const spill = (delivery: Delivery): void => this.#deferQueued(delivery, 'lane_full')
+    const canDefer = ({ carried }: Delivery): boolean => !mustBeAttempted(carried, clock.now())
+    this.#spillover = new SpilloverController({
+      clock,
+      oldestOpenMs,
+      cpuSaturatedUntil,
+      queues: this.#queues,
+      defer: spill,
+      canDefer,
+      isOpen: () => this.#isOpen,
+    })
+    this.dispatch = createBoundedLoop(clock, () => this.#startNext())
+    this.noteEnded = coalesce(clock, ended => {
+      this.#queues.unblock(ended)
+      this.dispatch()
+    })
+  }
+
+  /** Number of deliveries with a request or an append in progress. */
+  get inProgress(): number {
+    return this.#inProgress
+  }
+
+  /** Returns the state of a destination. It is kept as long as the process runs. */
+  stateOf(destination: string): DestinationState {
+    return this.#queues.of(destination)
+  }
+
+  enqueue(delivery: Delivery): void {
+    this.#queues.push(delivery)
+  }
+
+  #startNext(): ReturnType<Step> {
+    const { limiter, suppressions } = this.#deps
+    const delivery = this.#isOpen && limiter.hasCapacity ? this.#queues.take() : undefined
+    if (delivery === undefined) return undefined
+    const before = limiter.inFlight
+    if (delivery.of.processor.revoked) this.#queues.dropped(delivery)
+    else if (delivery.of.processor.mayStart && suppressions.isCurrent()) this.#start(delivery)
+    else this.#held.push(delivery)
+    return limiter.inFlight > before ? 0 : 1
+  }
+
+  /**
+   * Requeues deliveries that were held back. Called when the assignment of partitions has changed
+   * or is confirmed again, and when the suppression list is current again.
+   */
+  release(): void {
+    this.#restoreHeld()
+    this.dispatch()
+  }
+
+  #restoreHeld(): void {
+    const held = this.#held
+    this.#held = []
+    // In reverse order: each delivery becomes the first of its queue, so this restores their order.
+    for (const delivery of held.reverse()) this.#queues.restore(delivery)
+  }
+
+  /**
+   * Called when a partition is being revoked and has nothing in progress. The commit's metadata
+   * tells the next owner which destinations of a record are done. When the metadata has no room for
+   * a record, the record's remaining deliveries are deferred, so that no delivery is repeated.
+   */
+  handOver(processor: PartitionProcessor): void {
+    const { uncovered } = processor.tracker
+    if (uncovered.size === 0) return
+    this.#restoreHeld()
+    const isWanted = ({ of }: Delivery): boolean => uncovered.has(of.record.offset)
+    for (const target of this.#queues.all)
+      for (const delivery of this.#queues.drainMatching(target, processor, Number.POSITIVE_INFINITY, isWanted))
+        this.#deferQueued(delivery, 'handover')
+    this.dispatch()
+  }
+
+  /**
+   * Whether the oldest record in progress has waited for too long. Partitions then prefetch up to
+   * their higher limits, so that records of other destinations are still read.
+   */
+  get isStalled(): boolean {
+    return this.#spillover.isStalled
+  }
+
+  /** Spills the deliveries of slow destinations, if the partition has reached its limits. */
+  spillBacklog(processor: PartitionProcessor): void {
+    this.#spillover.check(processor)
+  }
+
+  /** Prevents further attempts. */
+  close(): void {
+    this.#isOpen = false
+  }
+
+  #start(delivery: Delivery): void {
+    const stopReason = this.#stopReason(delivery)
+    if (stopReason !== undefined) return this.#finish(delivery, { kind: 'dropped', reason: stopReason })
+    const plan = planOf(delivery.target, this.#deps)
+    switch (plan.kind) {
+      case 'dropped':
+        return this.#finish(delivery, { kind: 'dropped', reason: plan.reason })
+      case 'dead_lettered':
+        return this.#finish(delivery, unconfigured(delivery.carried, this.#deps.policy, this.#deps.clock.now()))
+      case 'deliver':
+        return this.#startWhenDue(delivery, plan)
+    }
+  }
+
+  /**
+   * Why a deletion stops the delivery; `undefined` when none does. It is checked before every
+   * attempt: the user may have been deleted while a retry waited.
+   */
+  #stopReason(delivery: Delivery): ReturnType<SuppressionList['stops']> {
+    const { suppressions, clock } = this.#deps
+    if (suppressions.size === 0) return undefined
+    const { message, sourceId } = delivery.event
+    const { userId, type } = message
+    return suppressions.stops({ userId, sourceId, receivedAt: receivedAtOf(delivery), type }, clock.now())
+  }
+
+  #startWhenDue(delivery: Delivery, plan: DeliverPlan): void {
+    const { clock, policy } = this.#deps
+    const now = clock.now()
+    const due = decideBeforeAttempt(delivery.carried, plan.isPaused, policy, now)
+    switch (due.kind) {
+      case 'attempt':
+        return this.#attempt(delivery, plan, now)
+      case 'wait':
+        this.#queues.ended(delivery)
+        this.noteEnded(delivery.target)
+        clock.after(durationMs(due.until - now), () => {
+          this.#queues.push(delivery)
+          this.dispatch()
+        })
+        return
+      default:
+        return this.#finish(delivery, due)
+    }
+  }
+
+  #attempt(delivery: Delivery, { callees, callMaker }: DeliverPlan, now: EpochMs): void {
+    const { limiter, clock, policy, makeAttempt, tracer } = this.#deps
+    const { target } = delivery
+    const startedAt = clock.monotonic()
+    if (target.breaker.refuses(startedAt) && !mustBeAttempted(delivery.carried, now)) {
+      const climbs = !target.breaker.isProbing
+      return this.#finish(delivery, defer(delivery.carried, 'breaker_open', policy, now, { climbs }))
+    }
+    const webhooks = webhooksToCall(callees, delivery.carried)
+    const called = limiter.callable(target, webhooks)
+    if (called.webhooks.length === 0 && webhooks.length > 0) return this.#queues.block(delivery)
+    const isProbe = target.breaker.begins(startedAt)
+    this.#inProgress++
+    delivery.of.processor.started()
+    const trace = tracer && traceAttempt(tracer, delivery)
+    observeDelay(this.#deps.metrics, delivery, now, trace && sampledTraceIdOf(trace.context))
+    const begun = { ...called, delivery, callMaker, at: now, startedAt, isProbe, trace }
+    makeAttempt(begun, this.#onAttemptEnd)
+  }
+
+  #attempted(begun: StartedAttempt, attempt: Attempt): void {
+    const { clock, policy } = this.#deps
+    const { delivery, startedAt, trace } = begun
+    const endedAt = clock.monotonic()
+    this.#inProgress--
+    updateCircuitBreaker(this.#deps, begun, attempt, endedAt)
+    const decision = decide(attempt, delivery.carried, policy, clock.now())
+    trace?.end(decision)
+    this.#logAttempt(delivery, attempt, decision, endedAt - startedAt)
+    this.#finish(delivery, decision)
+    delivery.of.processor.ended()
+  }
+
+  #finish(delivery: Delivery, decision: Decision): void {
+    this.#inProgress++
+    this.#deps.settle.delivery(delivery, decision, () => {
+      this.#inProgress--
+      this.#queues.ended(delivery)
+      this.noteEnded(delivery.target)
+    })
+  }
+
+  /**
+   * Defers a delivery that `drainMatching` has removed from its queue. The queue is not notified
+   * that the delivery has ended, because `take` did not return it.
+   */
+  #deferQueued(delivery: Delivery, cause: DeferralCause): void {
+    const { clock, policy, limiter, settle } = this.#deps
+    // Neither a hand-over nor a permit that other destinations hold is a fault of the endpoint, so
+    // the delivery keeps its retry tier.
+    const climbs = cause !== 'handover' && !isHeldUpByOthers(delivery.target, limiter)
+    this.#inProgress++
+    settle.delivery(delivery, defer(delivery.carried, cause, policy, clock.now(), { climbs }), () => {
+      this.#inProgress--
+    })
+  }
+}

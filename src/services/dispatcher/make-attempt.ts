@@ -1,0 +1,188 @@
+import type { Attempt, CallOutcome } from '../../core/delivery/decide.ts'
+import { classify, type Outcome } from '../../core/delivery/outcome.ts'
+import type { RequestBuilder } from '../../core/delivery/request.ts'
+import type { ConcurrencyLimiter } from '../../core/flow/concurrency-limiter.ts'
+import type { Metrics } from '../../core/metrics/metrics.ts'
+import type { CallResult, Clock, Logger, WebhookCall, WebhookTransport } from '../../core/ports.ts'
+import type { Webhook } from '../../core/settings/settings.ts'
+import type { EpochMs } from '../../core/time.ts'
+import { sampledTraceIdOf, type TraceContext, traceHeaders } from '../../core/trace/context.ts'
+import type { Span, Tracer } from '../../core/trace/tracer.ts'
+import type { AttemptTrace } from './attempt-trace.ts'
+import type { Delivery, DestinationState } from './delivery.ts'
+import type { PreparedWebhook } from './destination-plan.ts'
+
+interface Deps {
+  readonly transport: WebhookTransport
+  readonly limiter: ConcurrencyLimiter
+  readonly clock: Pick<Clock, 'monotonic'>
+  readonly metrics: Metrics
+  readonly logger: Logger
+  /** Called when a request to the destination has ended and its permit is free. */
+  readonly onCallEnd: (target: DestinationState) => void
+  /** `undefined` when attempts are not traced. */
+  readonly tracer: Tracer | undefined
+}
+
+export interface StartedAttempt {
+  readonly delivery: Delivery
+  readonly callMaker: RequestBuilder
+  /** The webhooks that get a request, all concurrently. */
+  readonly webhooks: readonly PreparedWebhook[]
+  /** Number of webhooks that get no request because no permit is free. */
+  readonly leftOut: number
+  /** Whether a webhook gets no request because other destinations hold permits that it needs. */
+  readonly isHeldUpByOthers: boolean
+  readonly at: EpochMs
+  /** When the attempt started, in monotonic milliseconds. */
+  readonly startedAt: number
+  /** Whether the attempt probes an open circuit breaker. */
+  readonly isProbe: boolean
+  /** `undefined` when attempts are not traced. */
+  readonly trace: AttemptTrace | undefined
+}
+
+/**
+ * Called when an attempt ends: at the first success, or when all requests have ended without one.
+ */
+export type OnAttemptEnd = (begun: StartedAttempt, attempt: Attempt) => void
+
+/**
+ * Makes one attempt: a request to each of its webhooks, concurrently. It calls `onEnd` once.
+ * Requests still in progress at that time continue, and are only counted. An attempt without
+ * webhooks ends immediately: a configuration change has left only webhooks that have rejected this
+ * delivery.
+ */
+export type MakeAttempt = (begun: StartedAttempt, onEnd: OnAttemptEnd) => void
+
+export function createMakeAttempt(deps: Deps): MakeAttempt {
+  return (begun, onEnd) => new AttemptInProgress(deps, begun, onEnd).start()
+}
+
+/**
+ * A class instead of closures: with thousands of requests in progress, captured variables cost the
+ * garbage collector more time.
+ */
+class AttemptInProgress {
+  readonly #deps: Deps
+  readonly #begun: StartedAttempt
+  readonly #onEnd: OnAttemptEnd
+  /**
+   * The outcomes of ended requests, by the index of the webhook. Created when the first request
+   * ends.
+   */
+  #outcomes: (CallOutcome | undefined)[] | undefined
+  #inProgress: number
+  #hasEnded = false
+
+  constructor(deps: Deps, begun: StartedAttempt, onEnd: OnAttemptEnd) {
+    this.#deps = deps
+    this.#begun = begun
+    this.#onEnd = onEnd
+    this.#inProgress = begun.webhooks.length
+  }
+
+  start(): void {
+    const { delivery, callMaker, webhooks, at } = this.#begun
+    if (webhooks.length === 0) return this.#end()
+    const { body, carried } = delivery
+    const calls = callMaker.calls(webhooks, { body, messageId: carried.messageId, at })
+    for (let index = 0; index < calls.length; index++) this.#call(index, calls[index] as WebhookCall)
+  }
+
+  #call(index: number, call: WebhookCall): void {
+    const { transport, limiter, tracer } = this.#deps
+    const { delivery, webhooks, trace } = this.#begun
+    const webhook = webhooks[index] as PreparedWebhook
+    limiter.acquire(delivery.target, webhook.permits)
+    const span = tracer && trace && traceCall(tracer, trace.context, webhook)
+    transport.post(span === undefined ? call : withTraceHeaders(call, webhook, span), result =>
+      this.#ended(index, result, span),
+    )
+  }
+
+  #ended(index: number, result: CallResult, span: Span | undefined): void {
+    const { limiter, clock, metrics, onCallEnd } = this.#deps
+    const { delivery, webhooks, startedAt, trace } = this.#begun
+    const webhook = webhooks[index] as PreparedWebhook
+    const endedAt = clock.monotonic()
+    const tookMs = endedAt - startedAt
+    limiter.ended(delivery.target, webhook.permits, tookMs, endedAt)
+    metrics.webhookCallSeconds.observe(noLabels, tookMs / 1000, trace && sampledTraceIdOf(trace.context))
+    const outcome = noteOutcome(this.#deps, delivery.target, webhook, result)
+    this.#outcomes ??= []
+    this.#outcomes[index] = outcome
+    if (span !== undefined) endCall(span, result, outcome)
+    this.#inProgress--
+    if (!this.#hasEnded && (outcome.outcome === 'delivered' || this.#inProgress === 0)) this.#end()
+    onCallEnd(delivery.target)
+  }
+
+  #end(): void {
+    const { delivery, at, leftOut, isHeldUpByOthers } = this.#begun
+    this.#hasEnded = true
+    const calls = (this.#outcomes ?? []).filter(outcome => outcome !== undefined)
+    this.#onEnd(this.#begun, { number: delivery.carried.attempt + 1, at, calls, leftOut, isHeldUpByOthers })
+  }
+}
+
+function noteOutcome(
+  deps: Deps,
+  { destination }: DestinationState,
+  webhook: PreparedWebhook,
+  result: CallResult,
+): CallOutcome {
+  const outcome = classify(result)
+  if (outcome === 'delivered') {
+    webhook.delivered ??= deps.metrics.webhookCalls.of({ destination, webhook: webhook.label, outcome })
+    webhook.delivered.inc()
+  } else {
+    const labels = { destination, webhook: webhook.label, outcome }
+    deps.metrics.webhookCalls.inc(labels)
+    reportActionableFailure(deps, labels, result)
+  }
+  return { webhook, outcome, retryAfter: result.kind === 'answered' ? result.retryAfter : undefined }
+}
+
+function reportActionableFailure(
+  { metrics, logger }: Deps,
+  { outcome, ...labels }: { readonly destination: string; readonly webhook: string; readonly outcome: Outcome },
+  result: CallResult,
+): void {
+  if (result.kind === 'answered' && result.status === 410) {
+    metrics.webhooksGone.inc(labels)
+    logger.warn(labels, 'endpoint responded with 410 Gone; remove its webhook from the configuration')
+  }
+  if (outcome === 'tls_untrusted' || outcome === 'blocked_address' || outcome === 'internal') {
+    const { code, detail } = result as Extract<CallResult, { kind: 'failed' }>
+    logger.error({ ...labels, outcome, code, detail }, unsent[outcome])
+  }
+}
+
+const unsent = {
+  tls_untrusted: 'request not sent: the certificate of the endpoint is not trusted (see detail)',
+  blocked_address: 'request not sent: the address of the endpoint is not allowed (see detail)',
+  internal: 'request failed because of a bug in hookline (report this line)',
+} as const
+
+const noLabels = {}
+
+const traceCall = (tracer: Tracer, parent: TraceContext, { label }: Webhook): Span =>
+  tracer.start({
+    name: 'POST',
+    kind: 'client',
+    facts: { 'http.request.method': 'POST', 'hookline.webhook': label },
+    parent,
+  })
+
+/**
+ * Adds trace headers when the webhook is configured to get them. The headers of the record are not
+ * sent.
+ */
+const withTraceHeaders = (call: WebhookCall, webhook: Webhook, span: Span): WebhookCall =>
+  webhook.traceHeaders ? { ...call, headers: { ...call.headers, ...traceHeaders(span.context) } } : call
+
+function endCall(span: Span, result: CallResult, { outcome }: CallOutcome): void {
+  const facts = result.kind === 'answered' ? { 'http.response.status_code': result.status } : {}
+  span.end(facts, outcome === 'delivered' ? undefined : outcome)
+}

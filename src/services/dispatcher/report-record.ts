@@ -1,0 +1,29 @@
+import type { AudienceInput } from '../../core/audience/input.ts'
+import { deletionKey, deletionOutcomeKey, encodeDeletionOutcome } from '../../core/deletion/deletion-status.ts'
+import type { OutgoingRecord } from '../../core/ports.ts'
+import type { TopicNames } from '../../core/topics.ts'
+import type { Report } from './result-report.ts'
+
+interface Deps {
+  readonly topics: Pick<TopicNames, 'audienceInput' | 'deletions'>
+  readonly encodeInput: (input: AudienceInput) => Buffer
+}
+
+/** Makes the record of a report, and names its topic. */
+export type ReportRecord = (report: Report) => { readonly topic: string; readonly record: OutgoingRecord }
+
+export function createReportRecord({ topics, encodeInput }: Deps): ReportRecord {
+  const recordOf = (key: string, value: Buffer): OutgoingRecord => ({ key: Buffer.from(key), value, headers: {} })
+  return report => {
+    if (report.kind === 'deletion') {
+      const { outcome } = report
+      const value = Buffer.from(encodeDeletionOutcome(outcome))
+      // The partition of the deletion, so that its status can be read from one partition.
+      const partitionKey = Buffer.from(deletionKey(outcome.request))
+      return { topic: topics.deletions, record: { ...recordOf(deletionOutcomeKey(outcome), value), partitionKey } }
+    }
+    const { input } = report
+    // The key is the user id, which selects the partition with the user's memberships.
+    return { topic: topics.audienceInput, record: recordOf(input.userId, encodeInput(input)) }
+  }
+}

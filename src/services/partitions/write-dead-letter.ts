@@ -1,0 +1,56 @@
+import { deadLetterRecord, truncatedDeadLetter } from '../../core/delivery/dead-letter-record.ts'
+import type { DeliveryState } from '../../core/delivery/delivery-state.ts'
+import type { DeadLetterReason } from '../../core/delivery/outcome.ts'
+import type { RejectionCode } from '../../core/message/message.ts'
+import type { Metrics } from '../../core/metrics/metrics.ts'
+import type { Logger, LogRecord } from '../../core/ports.ts'
+import type { TopicNames } from '../../core/topics.ts'
+import type { Appends } from './append-until-stored.ts'
+import type { PartitionProcessor } from './partition-processor.ts'
+
+interface Deps extends Pick<Appends, 'append'> {
+  readonly topics: Pick<TopicNames, 'deadLetter'>
+  readonly metrics: Metrics
+  readonly logger: Logger
+}
+
+export interface WhyDeadLettered {
+  readonly reason: DeadLetterReason
+  /** Set when the reason is `invalid_message`. */
+  readonly code?: RejectionCode | undefined
+  readonly carried?: Partial<DeliveryState> | undefined
+}
+
+/** Appends a record to the dead-letter topic. It calls `end` as `Appends.append` does. */
+export type WriteDeadLetter = (
+  record: LogRecord,
+  why: WhyDeadLettered,
+  of: PartitionProcessor,
+  end: (written: boolean) => void,
+) => void
+
+/**
+ * A dead letter is longer than its record. When the topic refuses it for its size, only the
+ * beginning of the record is written. Otherwise the record would block its partition forever.
+ */
+export function createWriteDeadLetter({ append, topics, metrics, logger }: Deps): WriteDeadLetter {
+  return (record, { carried, reason, code }, of, end) => {
+    const endTruncated = (written: boolean): void => {
+      if (written) metrics.truncatedDeadLetters.inc({ reason })
+      end(written)
+    }
+    const truncate = (error?: Error): void => {
+      const { topic, partition, offset, value, unreadBatch } = record
+      logger.warn(
+        {
+          ...{ topic, partition, offset, reason, bytes: unreadBatch?.length ?? value?.length ?? 0 },
+          ...(error !== undefined && { error: error.message }),
+        },
+        'dead letter has only the first 64 KiB of the record and cannot be replayed; the whole record stays at this offset until its retention ends',
+      )
+      append(topics.deadLetter, truncatedDeadLetter(record, carried, reason, code), of, endTruncated)
+    }
+    if (record.unreadBatch !== undefined) truncate()
+    else append(topics.deadLetter, deadLetterRecord(record, carried, reason, code), of, end, truncate)
+  }
+}

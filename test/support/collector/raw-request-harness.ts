@@ -1,0 +1,218 @@
+import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals'
+import { systemClock } from '../../../src/adapters/clock/clock.ts'
+import { createTrackingServer } from '../../../src/adapters/http/collector-server.ts'
+import { createOperatorAuthentication } from '../../../src/adapters/http/operator-authentication.ts'
+import type { ProblemCode } from '../../../src/adapters/http/responses.ts'
+import type { HttpLimits } from '../../../src/adapters/http/server-limits.ts'
+import { createMetrics } from '../../../src/adapters/metrics/metrics.ts'
+import type { TrackingApi, TrackingRequest } from '../../../src/core/collector/tracking-api.ts'
+import type { OperatorApi } from '../../../src/core/operator/operator-api.ts'
+import type { Clock, Logger } from '../../../src/core/ports.ts'
+import { durationMs } from '../../../src/core/time.ts'
+import type { Tracer } from '../../../src/core/trace/tracer.ts'
+import { post } from '../network/http-bytes.ts'
+import { connect, type Wire, type WireAnswer } from '../network/raw-http-client.ts'
+import { findOperatorKey } from '../operator/scripted-operator-api.ts'
+import { silent } from '../telemetry/silent-logger.ts'
+import { expectAsDocumented } from './openapi.ts'
+import { ScriptedTrackingApi } from './scripted-tracking-api.ts'
+
+/** The expected response. All bytes are compared, except the date. */
+export interface ExpectedAnswer {
+  readonly status: number
+  /** Error code of the expected problem document. */
+  readonly code?: ProblemCode
+  /** The exact body. */
+  readonly body?: string
+  /** Expected headers, besides those of every response. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** The response has `connection: close`, and the server closes the connection. */
+  readonly close?: boolean
+  /** Method of the request. The response to HEAD has no body. */
+  readonly method?: string
+}
+
+export const taken: ExpectedAnswer = { status: 200, body: '{"success":true}' }
+export const takenAndClosed: ExpectedAnswer = { ...taken, close: true }
+export const problem = (status: number, code: ProblemCode, more: Partial<ExpectedAnswer> = {}): ExpectedAnswer => ({
+  status,
+  code,
+  ...more,
+})
+
+/** Bytes to write, or an action to await before the next write. */
+type Sent = string | Buffer | ((wire: Wire, api: ScriptedTrackingApi) => unknown)
+
+/** One test case: the bytes to write to a new connection, and the expected responses. */
+export interface RawCase {
+  readonly name: string
+  /** Bytes and actions, one after the other. */
+  readonly send: readonly Sent[]
+  /** Expected responses, in order. */
+  readonly answers: readonly ExpectedAnswer[]
+  /** Expected fields of the requests that reached the API; `undefined`: not checked. */
+  readonly reached?: readonly Partial<TrackingRequest>[]
+  /** The client closes its side after the last write. */
+  readonly end?: boolean
+  /** The server closes the connection without `connection: close`. */
+  readonly closed?: boolean
+  /** Interim statuses before the final response. */
+  readonly interim?: readonly number[]
+}
+
+export const raw = (
+  name: string,
+  send: Sent | readonly Sent[],
+  answers: ExpectedAnswer | readonly ExpectedAnswer[],
+  more: Pick<RawCase, 'reached' | 'end' | 'closed' | 'interim'> = {},
+): RawCase => ({ name, send: [send].flat() as Sent[], answers: [answers].flat() as ExpectedAnswer[], ...more })
+
+interface Options {
+  /** The deprecated operator API on this listener; `undefined` when it is off. */
+  readonly operator?: OperatorApi
+  readonly maxBodyBytes?: number
+  /** By default the server does not linger after the last response. */
+  readonly limits?: Partial<HttpLimits>
+  readonly logger?: Logger
+  readonly port?: number
+  readonly host?: string
+  readonly tracer?: Tracer | undefined
+  readonly clock?: Clock
+  readonly clientAddressHeader?: string
+}
+
+/** Starts the collector's HTTP server with a scripted API, on a free port. */
+export async function startCollector(
+  api: TrackingApi,
+  {
+    operator,
+    maxBodyBytes = 65_536,
+    limits = {},
+    logger = silent,
+    clock = systemClock,
+    tracer,
+    clientAddressHeader,
+    ...listen
+  }: Options = {},
+) {
+  const { metrics, text } = createMetrics()
+  const gate = createOperatorAuthentication({ findKey: () => findOperatorKey, clock })
+  const server = createTrackingServer({
+    listen: { host: '127.0.0.1', port: 0, ...listen },
+    api,
+    operator: operator && { api: operator, gate, audit: () => {} },
+    maxBodyBytes,
+    limits: { lastCall: durationMs(1), ...limits },
+    clock,
+    logger,
+    metrics,
+    tracer,
+    clientAddressHeader,
+  })
+  const url = await server.start()
+  return {
+    url,
+    stop: server.stop,
+    /** Number of responses by code. */
+    async answered(): Promise<Readonly<Record<string, number>>> {
+      const lines = (await text()).matchAll(/^hookline_collector_answers_total\{code="(\w+)"\} (\d+)$/gm)
+      return Object.fromEntries([...lines].map(([, code = '', count]) => [code, Number(count)]))
+    },
+  }
+}
+
+/** Limits that are enough, on the loopback interface, for all bodies of these tests. */
+export const briefly: HttpLimits['linger'] = { time: durationMs(300), bytes: 4_194_304 }
+
+/**
+ * Runs the cases on one server. After each case the server must still respond, and must hold no
+ * memory.
+ */
+export function rawCases(
+  cases: readonly RawCase[],
+  { writeKeys = ['KEY'], limits = {}, ...options }: Options & { readonly writeKeys?: readonly string[] } = {},
+): void {
+  const api = new ScriptedTrackingApi(writeKeys)
+  let collector: Awaited<ReturnType<typeof startCollector>>
+  beforeAll(async () => {
+    collector = await startCollector(api, { ...options, limits: { linger: briefly, ...limits } })
+  })
+  afterAll(() => collector.stop())
+  afterEach(() => api.forget())
+
+  it.each(cases)('$name', async row => {
+    const wire = await connect(collector.url)
+    await play(row, wire, api)
+    expect(wire.unread).toBe('')
+    expect(wire.interim).toEqual(row.interim ?? [])
+    if (row.closed === true || row.answers.at(-1)?.close === true) await wire.closed
+    wire.reset()
+    if (row.reached !== undefined) expect(api.requests).toEqual(row.reached.map(each => expect.objectContaining(each)))
+    await expectHealthy(collector.url, api)
+  })
+}
+
+/**
+ * Writes the bytes of a case, and checks the responses against the case and the OpenAPI document.
+ */
+export async function play({ send, answers, end }: RawCase, wire: Wire, api: ScriptedTrackingApi): Promise<void> {
+  const writing = (async () => {
+    for (const each of send) {
+      if (typeof each === 'function') await each(wire, api)
+      else await wire.send(each)
+    }
+    if (end === true) wire.end()
+  })()
+  const lines = requestLines(send)
+  for (const [index, expected] of answers.entries()) {
+    const answer = await wire.answer(expected.method)
+    expectAnswer(answer, expected)
+    expectAsDocumented(lines[index] ?? lines.at(-1) ?? '', answer)
+  }
+  await writing
+}
+
+/** The request lines of all requests, also when one write has several requests. */
+function requestLines(send: readonly Sent[]): readonly string[] {
+  const bytes = send.map(each => (typeof each === 'function' ? '' : each.toString('latin1'))).join('')
+  return bytes.match(/[A-Z]{3,} \S+ HTTP\/1\.[01](?=\r\n)/g) ?? []
+}
+
+export function expectAnswer(answer: WireAnswer, expected: ExpectedAnswer): void {
+  const { status, code, body, headers, close = false, method } = expected
+  const { date, 'content-length': length, 'x-request-id': requestId, ...others } = answer.headers
+  // Only responses of the operator API have a request id, for the audit log.
+  if (requestId !== undefined) expect(requestId).toMatch(/^[0-9a-f-]{36}$/)
+  expect([answer.status, codeOf(answer)]).toEqual([status, method === 'HEAD' ? undefined : code])
+  if (method !== 'HEAD') expect(length ?? '0').toBe(String(Buffer.byteLength(answer.body)))
+  if (code !== undefined) expectProblem(answer, code)
+  else if (body !== undefined) expect(answer.body).toBe(body)
+  expect(others).toEqual({
+    ...(status !== 204 && { 'content-type': 'application/json; charset=utf-8' }),
+    ...(close ? { connection: 'close' } : { connection: 'keep-alive', 'keep-alive': 'timeout=75' }),
+    ...((status === 429 || status === 503) && { 'retry-after': expect.stringMatching(/^[1-9]\d*$/) }),
+    ...headers,
+  })
+}
+
+const codeOf = ({ body }: WireAnswer): unknown => (body === '' ? undefined : JSON.parse(body).code)
+
+/** Checks that the body has exactly these members, in this order, without white space. */
+function expectProblem({ body }: WireAnswer, code: string): void {
+  if (body === '') return
+  const { message, rejected } = JSON.parse(body)
+  expect(message).toMatch(/^[A-Z'\d].{10,}\.$/)
+  expect(body).toBe(JSON.stringify({ success: false, code, message, error: message, ...(rejected && { rejected }) }))
+}
+
+/** Expects that a new connection gets a response and that no memory stays reserved. */
+export async function expectHealthy(url: string, api: ScriptedTrackingApi): Promise<void> {
+  api.forget()
+  const wire = await connect(url)
+  await wire.send(post('/v1/batch', { Connection: 'close' }))
+  expectAnswer(await wire.answer(), takenAndClosed)
+  await wire.closed
+  wire.reset()
+  await api.until(() => api.reserved === 0)
+  api.forget()
+}

@@ -1,0 +1,37 @@
+import { systemClock } from '../../../src/adapters/clock/clock.ts'
+import type { LogRecord, TopicFollowerHandlers } from '../../../src/core/ports.ts'
+import { durationMs } from '../../../src/core/time.ts'
+import { Conditions } from '../awaited-conditions.ts'
+
+/** Records what a follower delivers. */
+export class RecordingFollower implements TopicFollowerHandlers {
+  readonly records: LogRecord[] = []
+  /** Time up to which the follower is current, in monotonic milliseconds. */
+  asOf = Number.NEGATIVE_INFINITY
+  readonly #conditions = new Conditions()
+
+  readonly onRecord = (record: LogRecord): void => {
+    this.records.push(record)
+    this.#conditions.changed()
+  }
+
+  readonly onCurrent = (asOf: number): void => {
+    this.asOf = asOf
+    this.#conditions.changed()
+  }
+
+  get values(): readonly (string | null)[] {
+    return this.records.map(({ value }) => value?.toString() ?? null)
+  }
+
+  /** Resolves when the condition is true. It is checked after each delivery. */
+  until(condition: () => boolean): Promise<void> {
+    return this.#conditions.until(condition)
+  }
+
+  /** Resolves when `asOf` is at least `ms` old. */
+  async untilBehind(ms: number): Promise<void> {
+    const left = (): number => this.asOf + ms - systemClock.monotonic()
+    while (left() > 0) await new Promise<void>(resolve => systemClock.after(durationMs(left()), resolve))
+  }
+}

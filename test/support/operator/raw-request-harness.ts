@@ -1,0 +1,72 @@
+import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals'
+import { briefly, expectAnswer, play, problem, type RawCase } from '../collector/raw-request-harness.ts'
+import { ScriptedTrackingApi } from '../collector/scripted-tracking-api.ts'
+import { type Fields, request } from '../network/http-bytes.ts'
+import { connect } from '../network/raw-http-client.ts'
+import { operatorKey, ScriptedOperatorApi } from './scripted-operator-api.ts'
+import { startOperator } from './server.ts'
+
+/** The authentication header of an operator. */
+export const asOperator: Fields = { Authorization: `Bearer ${operatorKey}` }
+export const noKey = problem(401, 'invalid_operator_key', { headers: { 'www-authenticate': 'Bearer' } })
+
+/** Creates a request of an operator. */
+export const ask = (line: string, body: string | Buffer = '', headers: Fields = {}): Buffer =>
+  request(line, { ...asOperator, ...headers }, body)
+
+/**
+ * A case, and the calls that the server is expected to make to the operator API; by default none.
+ */
+export interface OperatorCase extends RawCase {
+  readonly asked?: readonly string[]
+  readonly lines?: readonly string[]
+  /** Expected reason why the list was cut short. */
+  readonly cutShort?: string
+}
+
+/**
+ * Runs the cases on one server. After each case the server must still respond, and must hold no
+ * memory.
+ */
+export function operatorCases(
+  cases: readonly OperatorCase[],
+  options: Parameters<typeof startOperator>[1] = {},
+): { readonly operator: ScriptedOperatorApi } {
+  const operator = new ScriptedOperatorApi()
+  // Provides the body memory, and counts reserved bytes.
+  const api = new ScriptedTrackingApi()
+  let server: Awaited<ReturnType<typeof startOperator>>
+  beforeAll(async () => {
+    const limits = { linger: briefly, ...options.limits }
+    server = await startOperator(operator, { ...options, limits, memory: api })
+  })
+  afterAll(() => server.stop())
+  afterEach(() => {
+    operator.forget()
+    api.forget()
+  })
+
+  it.each(cases)('$name', async ({ asked = [], lines = [], cutShort, ...row }) => {
+    const wire = await connect(server.url)
+    await play(row, wire, api)
+    if (row.closed === true || row.answers.at(-1)?.close === true) await wire.closed
+    wire.reset()
+    await operator.until(() => operator.cutShort === cutShort)
+    expect({ asked: operator.asked, lines: operator.lines, interim: wire.interim }).toEqual({
+      ...{ asked, lines },
+      interim: row.interim ?? [],
+    })
+    await expectServing(server.url, api)
+  })
+  return { operator }
+}
+
+/** Expects that a new connection gets a response and that no memory stays reserved. */
+async function expectServing(url: string, api: ScriptedTrackingApi): Promise<void> {
+  const wire = await connect(url)
+  await wire.send(ask('GET /v1/regulations/d-1', '', { Connection: 'close' }))
+  expectAnswer(await wire.answer(), { status: 200, close: true })
+  await wire.closed
+  wire.reset()
+  await api.until(() => api.reserved === 0)
+}

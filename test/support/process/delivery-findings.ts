@@ -1,0 +1,113 @@
+import { parseCommit } from '../../../src/core/progress/commit-metadata.ts'
+import { type Findings, type Injected, judge, type Limits } from '../../tools/chaos/delivery-verdict.ts'
+import type { CommittedPosition } from '../kafka/admin.ts'
+import type { Seen } from '../webhook/recorded-deliveries.ts'
+import { idAt, offsetOf, partitionOf } from './numbered-messages.ts'
+
+/** Factor on every time limit, because tests share the machine with each other and the brokers. */
+export const patience = Number(process.env['PATIENCE'] ?? 2)
+
+/** Whether a committed position marks an offset as done. */
+function isDoneBy({ offset: committed, metadata }: CommittedPosition): (offset: number) => boolean {
+  const ahead = parseCommit(committed, metadata).done
+  return offset => offset < committed || ahead.has(offset)
+}
+
+/** Whether the committed positions mark a message as done. */
+export function isCommitted(positions: readonly CommittedPosition[]): (id: string) => boolean {
+  const isDone = positions.map(isDoneBy)
+  return id => isDone[partitionOf(id)]?.(offsetOf(id)) === true
+}
+
+/**
+ * Errors in committed positions: an offset or a done record that went back, or a commit before the
+ * delivery.
+ */
+export function progressFaults(
+  before: readonly CommittedPosition[],
+  now: readonly CommittedPosition[],
+  isDelivered: (id: string) => boolean,
+): readonly string[] {
+  return now.flatMap((position, partition) => {
+    const last = before[partition] ?? { offset: 0, metadata: '' }
+    const [wasDone, isDone] = [isDoneBy(last), isDoneBy(position)]
+    const offsets = doneFrom(Math.min(last.offset, position.offset), [last, position])
+    return offsets.flatMap(offset => {
+      const id = idAt(partition, offset)
+      if (wasDone(offset)) return isDone(offset) ? [] : [`${id} was committed as done and is no longer`]
+      return isDone(offset) && !isDelivered(id) ? [`${id} is committed as done and was not delivered`] : []
+    })
+  })
+}
+
+/** The offsets from `from` on that any commit marks as done. */
+function doneFrom(from: number, commits: readonly CommittedPosition[]): number[] {
+  const done = new Set<number>()
+  for (const { offset: committed, metadata } of commits) {
+    for (let offset = Math.max(0, from); offset < committed; offset++) done.add(offset)
+    for (const offset of parseCommit(committed, metadata).done) done.add(offset)
+  }
+  return [...done]
+}
+
+/** The records of the sender and the receiver. */
+export interface Observed {
+  /** Send time of each message, by id. */
+  readonly sent: ReadonlyMap<string, number>
+  /** Requests in the order of their arrival. */
+  readonly seen: readonly Seen[]
+}
+
+/** A process that was killed or frozen before it could commit its finished work. */
+export interface Victim {
+  readonly what: string
+  readonly name: string
+  readonly at: number
+  /** Time at which the process was thawed. */
+  readonly healedAt?: number
+}
+
+/** The findings by the rules of `make chaos`. */
+export function findingsOf({ sent, seen }: Observed, limits: Limits, injected: readonly Injected[] = []): Findings {
+  const events = new Map(
+    [...sent].map(([id, at]) => [id, { id, partition: partitionOf(id), at, acknowledgedAt: at }] as const),
+  )
+  return judge({
+    limits,
+    patience,
+    destinations: ['crm'],
+    acknowledged: [...events.values()],
+    deliveries: seen.flatMap(({ id, process, at }) => {
+      const event = events.get(id)
+      return event === undefined ? [] : [{ id, destination: 'crm', process, at, answer: 200, sent: event }]
+    }),
+    injected,
+    deadLettered: new Map(),
+    waiting: new Set(),
+    refused: new Set(),
+    problems: seen.filter(({ id }) => !events.has(id)).map(({ id }) => `${id} came and was never sent`),
+  })
+}
+
+/**
+ * The fault of a victim, for `findingsOf`. It is over when, for each partition of the victim,
+ * another process has delivered an event that was sent after the fault.
+ */
+export function suffered({ sent, seen }: Observed, { what, name, at, healedAt }: Victim): Injected {
+  const owners = new Map(seen.filter(each => each.at <= at).map(({ id, process }) => [partitionOf(id), process]))
+  const missing = new Set([...owners].flatMap(([partition, owner]) => (owner === name ? [partition] : [])))
+  if (missing.size === 0) throw new Error(`${name} had no partition: ${what} shows nothing`)
+  let recoveredAt = at
+  for (const each of seen) {
+    const isSign = each.process !== name && (sent.get(each.id) ?? 0) > at
+    if (isSign && missing.delete(partitionOf(each.id))) recoveredAt = each.at
+  }
+  return {
+    what: `${what} of ${name}`,
+    at,
+    from: at,
+    victims: [name],
+    healedAt,
+    recoveredAt: missing.size === 0 ? recoveredAt : undefined,
+  }
+}

@@ -1,0 +1,16 @@
+import { type Driver, drivers } from './drivers.ts'
+
+/*
+ * Runs an SDK in its own process, without the test framework: node sdk-process.ts NAME URL WRITE_KEY.
+ * Prints the calls as JSON.
+ */
+const [name = '', url = '', writeKey = ''] = process.argv.slice(2)
+const drive = drivers[name] as Driver
+try {
+  console.log(JSON.stringify(await drive({ url, writeKey })))
+} catch (error) {
+  console.error(error)
+  process.exitCode = 1
+}
+// Some SDKs keep timers or connections open.
+process.exit()

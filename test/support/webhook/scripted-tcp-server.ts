@@ -1,0 +1,203 @@
+import { once } from 'node:events'
+import net, { type AddressInfo, type Socket } from 'node:net'
+import tls, { type TlsOptions } from 'node:tls'
+
+/** A request as received. */
+export interface ReceivedRequest {
+  /** Number of its connection: 1, 2, … in the order of acceptance. */
+  readonly connection: number
+  readonly method: string
+  readonly path: string
+  /** Names in their original case and order. */
+  readonly headers: readonly (readonly [name: string, value: string])[]
+  readonly body: string
+  /** Head and body; one character is one byte. */
+  readonly raw: string
+}
+
+/** An accepted connection, for its script. */
+export interface Peer {
+  readonly number: number
+  readonly socket: Socket
+  /** The next complete request; `undefined` when the connection has ended. */
+  request(): Promise<ReceivedRequest | undefined>
+  send(bytes: string | Buffer): void
+  /** Sends FIN. */
+  end(): void
+  /** Sends RST. */
+  reset(): void
+  /** Resolves when the connection is closed. */
+  readonly closed: Promise<void>
+}
+
+/** Handles a connection. When it returns, the connection stays open. */
+export type Script = (peer: Peer) => unknown
+
+export interface ScriptedTcpServer {
+  readonly port: number
+  /** `http(s)://127.0.0.1:port/hook`, or with another host or path. */
+  url(path?: string, host?: string): string
+  readonly requests: readonly ReceivedRequest[]
+  /** Number of connections so far; with TLS, of finished handshakes. */
+  connections(): number
+  /** Number of HTTP bytes received on all connections. */
+  bytes(): number
+  /** Resolves when this many requests have arrived since the start. */
+  received(count: number): Promise<void>
+  /** Closes all connections and the server. */
+  close(): Promise<void>
+}
+
+/** The text of a response. `Content-Length` is added unless `headers` gives it. */
+export function answer(status: number, headers: Readonly<Record<string, string>> = {}, body = ''): string {
+  const lines = Object.entries({ 'Content-Length': String(Buffer.byteLength(body)), ...headers })
+  return `HTTP/1.1 ${status} Status\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`
+}
+
+/**
+ * Responds to the n-th request of a connection with the n-th text, and to all later ones with the
+ * last.
+ */
+export const answering =
+  (...texts: readonly string[]): Script =>
+  async peer => {
+    for (let index = 0; (await peer.request()) !== undefined; index++) peer.send(texts[index] ?? texts.at(-1) ?? '')
+  }
+
+/** Reads a request and then runs the script, for responses that are more than a text. */
+export const afterRequest =
+  (respond: (peer: Peer, request: ReceivedRequest) => unknown): Script =>
+  async peer => {
+    const request = await peer.request()
+    if (request !== undefined) await respond(peer, request)
+  }
+
+/**
+ * Sends as fast as the client reads, until it closes the connection. Then reports the number of
+ * bytes sent.
+ */
+export const flood =
+  (head: string, piece: string) =>
+  (sent: (bytes: number) => void): Script =>
+    afterRequest(async peer => {
+      peer.send(head)
+      while (!peer.socket.destroyed) {
+        if (!peer.socket.write(piece)) {
+          await Promise.race([new Promise(resolve => peer.socket.once('drain', resolve)), peer.closed])
+        }
+      }
+      sent(peer.socket.bytesWritten)
+    })
+
+/**
+ * A server on 127.0.0.1 that sends exactly the bytes of its script. With `security` it uses TLS.
+ */
+export async function startScriptedServer(script: Script, security?: TlsOptions): Promise<ScriptedTcpServer> {
+  const sockets = new Set<Socket>()
+  const requests: ReceivedRequest[] = []
+  const waiting = new Set<() => void>()
+  let accepted = 0
+  let bytes = 0
+
+  const accept = (socket: Socket): void => {
+    const peer = createPeer(++accepted, socket, request => {
+      requests.push(request)
+      for (const check of waiting) check()
+    })
+    socket.on('data', chunk => {
+      bytes += chunk.length
+    })
+    void script(peer)
+  }
+  const server = security === undefined ? net.createServer(accept) : tls.createServer(security, accept)
+  server.on('tlsClientError', () => {})
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket)
+    // The tests check how a client ends its connection, so errors are expected.
+    socket.on('error', () => {})
+    socket.on('close', () => sockets.delete(socket))
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const scheme = security === undefined ? 'http' : 'https'
+
+  return {
+    port,
+    url: (path = '/hook', host = '127.0.0.1') => `${scheme}://${host}:${port}${path}`,
+    requests,
+    connections: () => accepted,
+    bytes: () => bytes,
+    received: count =>
+      new Promise(resolve => {
+        const check = () => {
+          if (requests.length < count) return
+          waiting.delete(check)
+          resolve()
+        }
+        waiting.add(check)
+        check()
+      }),
+    async close() {
+      for (const socket of sockets) socket.destroy()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
+
+function createPeer(number: number, socket: Socket, onRequest: (request: ReceivedRequest) => void): Peer {
+  const complete: ReceivedRequest[] = []
+  const takers: ((request: ReceivedRequest | undefined) => void)[] = []
+  let pending = ''
+  const closed = new Promise<void>(resolve => socket.once('close', () => resolve()))
+
+  socket.on('error', () => {})
+  socket.on('data', chunk => {
+    pending += chunk.toString('latin1')
+    for (let parsed = parse(number, pending); parsed !== undefined; parsed = parse(number, pending)) {
+      pending = pending.slice(parsed.raw.length)
+      onRequest(parsed)
+      const taker = takers.shift()
+      if (taker === undefined) complete.push(parsed)
+      else taker(parsed)
+    }
+  })
+  void closed.then(() => {
+    for (const taker of takers) taker(undefined)
+  })
+
+  return {
+    number,
+    socket,
+    request() {
+      const next = complete.shift()
+      if (next !== undefined || socket.destroyed) return Promise.resolve(next)
+      return new Promise(resolve => takers.push(resolve))
+    },
+    send: bytes => void socket.write(bytes),
+    end: () => void socket.end(),
+    reset: () => void socket.resetAndDestroy(),
+    closed,
+  }
+}
+
+/**
+ * The first request in these bytes, if it is complete. `content-length` gives the length of its
+ * body.
+ */
+function parse(connection: number, bytes: string): ReceivedRequest | undefined {
+  const headEnd = bytes.indexOf('\r\n\r\n')
+  if (headEnd < 0) return undefined
+  const [requestLine = '', ...lines] = bytes.slice(0, headEnd).split('\r\n')
+  const [method = '', path = ''] = requestLine.split(' ')
+  const headers = lines.map(line => {
+    const colon = line.indexOf(':')
+    return [line.slice(0, colon), line.slice(colon + 1).trim()] as const
+  })
+  const length = Number(headers.find(([name]) => name.toLowerCase() === 'content-length')?.[1] ?? 0)
+  const raw = bytes.slice(0, headEnd + 4 + length)
+  if (raw.length < headEnd + 4 + length) return undefined
+  const body = Buffer.from(raw.slice(headEnd + 4), 'latin1').toString()
+  return { connection, method, path, headers, body, raw }
+}

@@ -1,0 +1,113 @@
+import { bounds, type Finding } from './bounds.ts'
+import type { Drain } from './drain-topic.ts'
+import { type Profiled, profileOf } from './profile-summary.ts'
+import type { Bench, Figures, Outcome } from './rows/row.ts'
+import { median } from './statistics.ts'
+
+interface Named {
+  /** Name, for example `100 destinations`. */
+  readonly name: string
+}
+
+/** One value of the parameter that a row varies. */
+export interface Step extends Named {
+  /** Number of rounds in which the step runs, from the first one. Default: all. */
+  readonly rounds?: number
+  readonly run: () => Promise<Drain>
+}
+
+/** Results of a round by the name of the step. */
+export type Round = ReadonlyMap<string, Drain>
+
+/**
+ * Runs all steps one after the other in every round, so that changes in the machine's speed affect
+ * all alike.
+ */
+export async function roundsOf(bench: Pick<Bench, 'runs' | 'say'>, steps: readonly Step[]): Promise<readonly Round[]> {
+  const rounds: Round[] = []
+  for (let round = 1; round <= bench.runs; round++) {
+    const drains = new Map<string, Drain>()
+    for (const { name, rounds: most = bench.runs, run } of steps) {
+      if (round > most) continue
+      const drain = await run()
+      drains.set(name, drain)
+      printDrain(bench, name, round, drain)
+    }
+    rounds.push(drains)
+  }
+  return rounds
+}
+
+export function printDrain({ say }: Pick<Bench, 'say'>, name: string, run: number, drain: Drain): void {
+  const { perSecond, peakMb } = drain
+  say(
+    `${name}, run ${run}: ${costOf(drain).toFixed(1)} µs CPU per delivery, ${Math.round(perSecond)} / s, ${Math.round(peakMb)} MB`,
+  )
+}
+
+/** CPU per delivery, in microseconds. */
+const costOf = ({ perCpuSecond }: Pick<Drain, 'perCpuSecond'>): number => 1e6 / perCpuSecond
+
+/**
+ * Cost of a delivery at each step, relative to the first step: the median of the ratios within each
+ * round.
+ */
+export function costByStep(forwarder: string, steps: readonly Named[], rounds: readonly Round[]): Outcome {
+  const [smallest] = steps
+  const figures: Figures[] = []
+  const findings: Finding[] = []
+  for (const step of steps) {
+    const subject = `${forwarder}, ${step.name}`
+    const drains = drainsOf(step, rounds)
+    const cost = median(drains.map(costOf))
+    const worst = (of: (drain: Drain) => number): number => Math.max(...drains.map(of))
+    const peakMb = Math.round(median(drains.map(drain => drain.peakMb)))
+    const [lost, duplicates] = [worst(drain => drain.lost), worst(drain => drain.duplicates)]
+    figures.push({ '': step.name, 'µs CPU a delivery': cost, 'peak MB': peakMb, lost, duplicates })
+    findings.push({ subject, what: 'CPU a delivery', unit: 'µs', measured: cost })
+    if (smallest !== undefined && step !== smallest)
+      findings.push({
+        ...{ subject, what: `of that with ${smallest.name}`, measured: costRatio(step, smallest, rounds) },
+        ...bounds.growth,
+      })
+    findings.push(
+      { subject, what: 'peak memory', unit: 'MB', measured: peakMb },
+      { subject, what: 'lost', measured: lost, ...bounds.lost },
+      { subject, what: 'delivered twice', measured: duplicates, ...bounds.duplicates },
+    )
+  }
+  return { figures, findings }
+}
+
+/** Like `costByStep`, with CPU profiles if the bench makes them. */
+export const costByStepWithProfiles = async (
+  forwarder: string,
+  steps: readonly Named[],
+  rounds: readonly Round[],
+): Promise<Outcome> => ({ ...costByStep(forwarder, steps, rounds), profiles: await profilesOf(forwarder, rounds) })
+
+async function profilesOf(forwarder: string, rounds: readonly Round[]): Promise<readonly Profiled[]> {
+  const profiles: Profiled[] = []
+  for (const round of rounds)
+    for (const [name, drain] of round) profiles.push(...(await profileOf(`${forwarder}, ${name}`, drain)))
+  return profiles
+}
+
+const drainsOf = ({ name }: Named, rounds: readonly Round[]): readonly Drain[] =>
+  rounds.flatMap(round => round.get(name) ?? [])
+
+/**
+ * CPU per delivery at one step, relative to another step: the median of the ratios within each
+ * round. @throws RangeError when no round has both
+ */
+export function costRatio(step: Named, other: Named, rounds: readonly Round[]): number {
+  const ratios = rounds.flatMap(round => {
+    const [own, reference] = [round.get(step.name), round.get(other.name)]
+    return own === undefined || reference === undefined ? [] : [costOf(own) / costOf(reference)]
+  })
+  return median(ratios)
+}
+
+/** The transport with the lowest cost. With it, Hookline's own cost is the largest part. */
+export const cheapestOf = ({ transports }: Pick<Bench, 'transports'>): string =>
+  transports.find(each => each === 'undici') ?? transports[0] ?? ''

@@ -1,0 +1,140 @@
+import type { Forwarder, ForwarderProcess, Job } from './forwarders/forwarder.ts'
+import { cpuSeconds, micros, peakMb, residentMb, together } from './process-usage.ts'
+import { type Receiver, Stalled } from './receiver/receiver.ts'
+import type { SampleRequest } from './receiver/receiver-protocol.ts'
+import type { Point } from './statistics.ts'
+
+const memoryEveryMs = 200
+
+export interface DrainPlan {
+  /** Number of the first undelivered event. Default: 0. */
+  readonly first?: number
+  /** Number of events from `first` to the end. */
+  readonly count: number
+  readonly delayMs: number
+  readonly passesOneIn?: number
+  /**
+   * Numbers of deliveries at which the steady part, which is measured, begins and ends. It excludes
+   * start, warm-up and end. Default: 30 % and 95 % of `count`.
+   */
+  readonly measured?: { readonly from?: number; readonly to?: number }
+  /** Whether to sample resident memory. */
+  readonly samplesMemory?: boolean
+}
+
+export interface Drain {
+  /**
+   * Deliveries in the steady part per second of the forwarder's CPU time (user and system); 0 when
+   * the steady part did not end.
+   */
+  readonly perCpuSecond: number
+  /** Share of each process of the forwarder in the CPU time of the steady part. */
+  readonly cpuShares: readonly number[]
+  /** Deliveries in the steady part per second of wall time. */
+  readonly perSecond: number
+  /** CPU seconds from the start of the steady part to the last delivery. */
+  readonly cpuToTheEnd: number
+  readonly peakMb: number
+  /** Seconds from the start of the process to the first delivery. */
+  readonly firstAfter: number
+  readonly lost: number
+  readonly duplicates: number
+  /** Requests for events that were not expected. */
+  readonly foreign: number
+  /** Requests that got a 503. */
+  readonly refused: number
+  /** Resident memory in MB by number of deliveries. */
+  readonly memory: readonly Point[]
+  readonly sample: SampleRequest | undefined
+  /**
+   * Start and end of the steady part on the monotonic clock, in microseconds, as in CPU profiles.
+   */
+  readonly window: { readonly from: number; readonly to: number }
+  readonly profile: string | undefined
+}
+
+/**
+ * Starts the forwarder on a filled topic, waits until it has delivered everything or deliveries
+ * have stopped for 45 s, and stops it. @throws when the forwarder exits by itself
+ */
+export async function drain(forwarder: Forwarder, job: Job, plan: DrainPlan): Promise<Drain> {
+  const { receiver } = job.stage
+  const { first = 0, count, delayMs, passesOneIn = 0 } = plan
+  const { from = Math.ceil(count * 0.3), to = Math.ceil(count * 0.95) } = plan.measured ?? {}
+  const marks = [...new Set([1, from, to, count])]
+  await receiver.begin({ first, count, delayMs, passesOneIn, isDead: false, marks, keepsLog: false })
+  const process = await forwarder.start(job)
+  const memory = plan.samplesMemory ? sampleMemory(process, receiver) : undefined
+  const reached = async (mark: number) => {
+    const at = await Promise.race([receiver.reached(mark), process.died])
+    return { at, cpu: process.pids.map(cpuSeconds), micros: micros() }
+  }
+
+  const seen = { first: 0, begin: undefined as Mark | undefined, end: undefined as Mark | undefined }
+  try {
+    seen.first = (await reached(1)).at
+    seen.begin = await reached(from)
+    seen.end = await reached(to)
+    await reached(count)
+  } catch (error) {
+    if (!(error instanceof Stalled)) {
+      await process.stop()
+      throw error
+    }
+  } finally {
+    memory?.stop()
+  }
+  const atTheEnd = { cpu: together(process.pids, cpuSeconds), peakMb: together(process.pids, peakMb) }
+  await process.stop()
+  const { tally, sample } = await receiver.tell()
+  const { begin, end } = seen
+  return {
+    cpuToTheEnd: atTheEnd.cpu - sum(seen.begin?.cpu ?? []),
+    peakMb: atTheEnd.peakMb,
+    ...(begin === undefined || end === undefined
+      ? { perCpuSecond: 0, cpuShares: [], perSecond: 0, window: { from: 0, to: 0 } }
+      : rates(to - from, begin, end)),
+    firstAfter: (seen.first - process.startedAt) / 1_000,
+    lost: count - tally.delivered,
+    duplicates: tally.duplicates,
+    foreign: tally.foreign,
+    refused: tally.refused,
+    memory: memory?.points ?? [],
+    sample,
+    profile: process.profile,
+  }
+}
+
+interface Mark {
+  readonly at: number
+  /** CPU seconds of each process. */
+  readonly cpu: readonly number[]
+  readonly micros: number
+}
+
+function rates(deliveries: number, begin: Mark, end: Mark) {
+  const each = end.cpu.map((seconds, index) => seconds - (begin.cpu[index] ?? 0))
+  return {
+    perCpuSecond: deliveries / sum(each),
+    cpuShares: each.map(seconds => seconds / sum(each)),
+    perSecond: (deliveries / (end.at - begin.at)) * 1_000,
+    window: { from: begin.micros, to: end.micros },
+  }
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0)
+
+function sampleMemory(
+  { pids }: ForwarderProcess,
+  receiver: Receiver,
+): { readonly points: readonly Point[]; stop(): void } {
+  const points: Point[] = []
+  const timer = setInterval(() => {
+    try {
+      points.push({ x: receiver.delivered(), y: together(pids, residentMb) })
+    } catch {
+      // The process has just exited. The code that awaits it gets the error.
+    }
+  }, memoryEveryMs)
+  return { points, stop: () => clearInterval(timer) }
+}

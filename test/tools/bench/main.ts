@@ -1,0 +1,157 @@
+import { copyFile, mkdir, writeFile } from 'node:fs/promises'
+import { cpus, loadavg, totalmem } from 'node:os'
+import { pinSelf } from './cpu-pinning.ts'
+import { transports } from './forwarders/hookline.ts'
+import { peer } from './forwarders/peer.ts'
+import { type Options, parseOptions, type RowName } from './options.ts'
+import { type Circumstances, entriesOf } from './publication/entries.ts'
+import { commitOf, publish } from './publication/publish.ts'
+import { failuresOf, type NamedOutcome, reportOf } from './report.ts'
+import { audiencesRow } from './rows/audiences.ts'
+import { backlogRow } from './rows/backlog-size.ts'
+import { clientRow } from './rows/client.ts'
+import { collectorRow } from './rows/collector.ts'
+import { crashRow } from './rows/crash.ts'
+import { deliveryRow } from './rows/delivery.ts'
+import { destinationsRow } from './rows/destinations.ts'
+import { idleRow } from './rows/idle.ts'
+import { isolationRow } from './rows/isolation.ts'
+import { liveRow } from './rows/live.ts'
+import { memoryRow } from './rows/memory.ts'
+import { outageRow } from './rows/outage.ts'
+import { partitionsRow } from './rows/partitions.ts'
+import { peersRow } from './rows/peers.ts'
+import { processesRow } from './rows/processes.ts'
+import { retriesRow } from './rows/retries.ts'
+import type { Bench, Row } from './rows/row.ts'
+import { startRow } from './rows/start.ts'
+import { openStage, type Stage } from './test-bed.ts'
+
+/*
+ * The program of `make bench`. docs/performance/README.md explains what it measures and how to read
+ * the results.
+ */
+
+const rows: Readonly<Record<RowName, Row>> = {
+  delivery: deliveryRow,
+  memory: memoryRow,
+  live: liveRow,
+  isolation: isolationRow,
+  start: startRow,
+  crash: crashRow,
+  retries: retriesRow,
+  outage: outageRow,
+  idle: idleRow,
+  client: clientRow,
+  collector: collectorRow,
+  audiences: audiencesRow,
+  destinations: destinationsRow,
+  backlog: backlogRow,
+  partitions: partitionsRow,
+  processes: processesRow,
+  peers: peersRow,
+}
+
+const root = new URL('../../../', import.meta.url).pathname
+/** Directory of the last results, which Git ignores. */
+const lastRun = '.hookline/bench'
+const busyAbove = 0.5
+const machine = `${cpus().length} × ${cpus()[0]?.model.trim()}, ${Math.round(totalmem() / 1e9)} GB; Node ${process.versions.node}`
+
+const say = (line: string): void => void process.stdout.write(`${line}\n`)
+
+async function main(): Promise<boolean> {
+  const options = parseOptions(process.env, transports())
+  if (process.platform !== 'linux')
+    throw new Error('the benchmark needs Linux, because it reads CPU time and memory from /proc')
+  const [load = 0] = loadavg()
+  const pinning = pinSelf()
+  const stage = await openStage(pinning)
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => void stage.close().finally(() => process.exit(130)))
+  const circumstances = {
+    date: new Date().toISOString().slice(0, 10),
+    commit: commitOf(root),
+    machine: `${machine}; ${pinning.note}`,
+    load: Number(load.toFixed(2)),
+    runs: options.runs,
+  }
+  for (const [what, value] of Object.entries(circumstances)) say(`${what}: ${value}`)
+  if (load > busyAbove) say('the machine is busy, so the figures are not precise')
+  await mkdir(`${root}${lastRun}`, { recursive: true })
+  try {
+    const outcomes = await measure(options, stage, circumstances)
+    await keep(circumstances, outcomes)
+    return conclude(options, outcomes)
+  } finally {
+    await stage.close()
+  }
+}
+
+async function measure(options: Options, stage: Stage, circumstances: Circumstances): Promise<readonly NamedOutcome[]> {
+  const bench: Bench = { ...options, stage, peers: options.peers.map(peer), say: line => say(`  ${line}`) }
+  const outcomes: NamedOutcome[] = []
+  for (const name of options.rows) {
+    say(`\n${name}`)
+    const outcome = await outcomeOf(name, bench)
+    outcomes.push(outcome)
+    if (outcome.broke !== undefined) {
+      say(`\n${name} failed: ${outcome.broke}`)
+      continue
+    }
+    say(`\n${reportOf([outcome])}`)
+    await showProfiles(outcome)
+    // Publish after each row, so an error in a later row loses nothing.
+    if (options.publishes) await publish(root, entriesOf(outcome, circumstances), options.hasAllTransports)
+  }
+  return outcomes
+}
+
+/** Runs a row. An error in it does not stop the other rows. */
+async function outcomeOf(row: RowName, bench: Bench): Promise<NamedOutcome> {
+  try {
+    return { row, ...(await rows[row](bench)) }
+  } catch (error) {
+    return { row, figures: [], findings: [], broke: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+/** Prints a summary of each CPU profile and keeps the profile for a viewer. */
+async function showProfiles({ row, profiles = [] }: NamedOutcome): Promise<void> {
+  for (const { title, lines, file } of profiles) {
+    const name = `${row}: ${title}`
+    const kept = `${lastRun}/${name.toLowerCase().replaceAll(/[^a-z\d.]+/g, '-')}.cpuprofile`
+    await copyFile(file, `${root}${kept}`)
+    for (const line of ['', name, ...lines, `  profile: ${kept}`]) say(line)
+  }
+}
+
+async function keep(circumstances: Circumstances, outcomes: readonly NamedOutcome[]): Promise<void> {
+  const rows = outcomes.map(outcome => ({
+    row: outcome.row,
+    figures: outcome.figures,
+    entries: entriesOf(outcome, circumstances),
+  }))
+  const head = ['# Results', ...Object.entries(circumstances).map(([what, value]) => `- ${what}: ${value}`)]
+  await writeFile(`${root}${lastRun}/results.json`, `${JSON.stringify({ ...circumstances, rows }, null, 2)}\n`)
+  await writeFile(`${root}${lastRun}/results.md`, `${head.join('\n')}\n\n${reportOf(outcomes)}\n`)
+  say(`\nwrote ${lastRun}/results.json and ${lastRun}/results.md`)
+}
+
+function conclude({ gates, profile }: Options, outcomes: readonly NamedOutcome[]): boolean {
+  const failures = failuresOf(outcomes)
+  for (const { subject, what } of failures) say(`FAILS: ${subject}: ${what}`)
+  const broken = outcomes.filter(({ broke }) => broke !== undefined)
+  for (const { row, broke } of broken) say(`not measured: ${row}: ${broke}`)
+  if (broken.length > 0) return false
+  if (failures.length === 0) say('all musts hold')
+  else if (!gates) say(profile ? 'a profiled run is not judged' : 'GATES=off: not judged')
+  return !gates || failures.length === 0
+}
+
+try {
+  process.exitCode = (await main()) ? 0 : 1
+} catch (error) {
+  process.stderr.write(`bench: ${error instanceof Error ? error.message : error}\n`)
+  process.exitCode = 1
+}

@@ -1,0 +1,56 @@
+import { readFileSync } from 'node:fs'
+import { hrtime } from 'node:process'
+
+/* Figures that Linux has about a process and its descendants. */
+
+/** `sysconf(_SC_CLK_TCK)`: 100 on every Linux that Node supports. */
+const ticksPerSecond = 100
+
+/**
+ * User and system time of the process and its descendants, in seconds, with steps of 10 ms. @throws
+ * when the process has ended
+ */
+export function cpuSeconds(pid: number): number {
+  return family(pid).reduce((sum, each) => sum + ticksOf(each), 0) / ticksPerSecond
+}
+
+/**
+ * Maximum resident memory so far, in MB: the sum of the maxima of the process and its descendants.
+ * @throws when the process has ended
+ */
+export const peakMb = (pid: number): number => memory(pid, 'VmHWM')
+
+/**
+ * Resident memory of the process and its descendants now, in MB. @throws when the process has ended
+ */
+export const residentMb = (pid: number): number => memory(pid, 'VmRSS')
+
+/** Monotonic clock in microseconds. It is the same for all processes and for CPU profiles. */
+export const micros = (): number => Number(hrtime.bigint() / 1_000n)
+
+/** Sum of a figure over several processes. */
+export const together = (pids: readonly number[], figure: (pid: number) => number): number =>
+  pids.reduce((sum, pid) => sum + figure(pid), 0)
+
+function memory(pid: number, field: 'VmHWM' | 'VmRSS'): number {
+  return family(pid).reduce((sum, each) => {
+    const kibibytes = new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(
+      readFileSync(`/proc/${each}/status`, 'utf8'),
+    )?.[1]
+    return sum + (Number(kibibytes ?? 0) * 1_024) / 1e6
+  }, 0)
+}
+
+function ticksOf(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+  // The second field is the program's name in parentheses and may contain any character. User and
+  // system time are the 14th and 15th field.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return Number(fields[11]) + Number(fields[12])
+}
+
+/** The process and its descendants. A peer may be a script that starts the actual program. */
+function family(pid: number): readonly number[] {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
+  return [pid, ...children.flatMap(family)]
+}

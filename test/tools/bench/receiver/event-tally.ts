@@ -1,0 +1,113 @@
+/** Behaviour of the receiver, and the events that it expects. */
+export interface Script {
+  /** Number of the first event, and number of events. */
+  readonly first: number
+  readonly count: number
+  /** Milliseconds from the end of a request to its response. */
+  readonly delayMs: number
+  /**
+   * In the second half of the events, one of this many succeeds at its first request and the others
+   * get a 503. 0: all succeed.
+   */
+  readonly passesOneIn: number
+  /** Numbers of delivered events at which the receiver reports immediately, ascending. */
+  readonly marks: readonly number[]
+  /** Whether requests to `failingPath` get no response. */
+  readonly isDead: boolean
+  /** Whether to keep each success with its time, which needs 16 bytes each. */
+  readonly keepsLog: boolean
+}
+
+/** Successes in the order of their responses. */
+export interface SuccessLog {
+  readonly numbers: readonly number[]
+  /** Time of each success, in milliseconds since 1970, with fractions. */
+  readonly times: readonly number[]
+}
+
+export interface Tally {
+  /** Number of different events with a success. */
+  readonly delivered: number
+  /** Successes beyond the first of each event. */
+  readonly duplicates: number
+  /** Requests for events that are not in the script. */
+  readonly foreign: number
+  /** Requests that got a 503 intentionally. */
+  readonly refused: number
+  readonly log: SuccessLog
+}
+
+/** Counts the requests for each expected event, at very low cost per request. */
+export class EventTally {
+  readonly #script: Script
+  readonly #arrivals: Uint8Array
+  readonly #successes: Uint8Array
+  readonly #numbers: number[] = []
+  readonly #times: number[] = []
+  #delivered = 0
+  #duplicates = 0
+  #foreign = 0
+  #refused = 0
+  #nextMark = 0
+
+  constructor(script: Script) {
+    this.#script = script
+    this.#arrivals = new Uint8Array(script.count)
+    this.#successes = new Uint8Array(script.count)
+  }
+
+  get delivered(): number {
+    return this.#delivered
+  }
+
+  /** Records a request. Returns whether it gets a success. */
+  arrived(number: number | undefined): boolean {
+    const index = this.#index(number)
+    if (index < 0) {
+      this.#foreign++
+      return true
+    }
+    const before = this.#arrivals[index] ?? 0
+    this.#arrivals[index] = before + 1
+    const { passesOneIn, count } = this.#script
+    if (passesOneIn === 0 || before > 0 || index < count / 2 || index % passesOneIn === 0) return true
+    this.#refused++
+    return false
+  }
+
+  /** Records a success. Returns the number of delivered events when it is a mark. */
+  succeeded(number: number | undefined, at: number): number | undefined {
+    const index = this.#index(number)
+    if (index < 0) return undefined
+    if (this.#script.keepsLog) {
+      this.#numbers.push(number as number)
+      this.#times.push(at)
+    }
+    const before = this.#successes[index] ?? 0
+    this.#successes[index] = before + 1
+    if (before > 0) {
+      this.#duplicates++
+      return undefined
+    }
+    this.#delivered++
+    if (this.#script.marks[this.#nextMark] !== this.#delivered) return undefined
+    this.#nextMark++
+    return this.#delivered
+  }
+
+  tally(): Tally {
+    const log = { numbers: this.#numbers, times: this.#times }
+    return {
+      delivered: this.#delivered,
+      duplicates: this.#duplicates,
+      foreign: this.#foreign,
+      refused: this.#refused,
+      log,
+    }
+  }
+
+  #index(number: number | undefined): number {
+    const index = (number ?? -1) - this.#script.first
+    return index >= 0 && index < this.#script.count ? index : -1
+  }
+}

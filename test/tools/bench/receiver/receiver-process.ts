@@ -1,0 +1,80 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { numberIn } from '../sample-events.ts'
+import { EventTally, type Script } from './event-tally.ts'
+import { failingPath, type Order, type SampleRequest, type Word } from './receiver-protocol.ts'
+
+/*
+ * Endpoint of all measured deliveries, in a separate process. It shares a core with the broker, so
+ * each request must cost as little as possible.
+ */
+
+const progressEveryMs = 100
+/** Length of the listen queue: a forwarder opens all of its connections together. */
+const backlog = 8_192
+const success: readonly string[] = ['Content-Length', '0']
+
+const idle: Script = { first: 0, count: 0, delayMs: 0, passesOneIn: 0, isDead: false, marks: [], keepsLog: false }
+let script = idle
+let counts = new EventTally(script)
+let sample: SampleRequest | undefined
+let told = 0
+
+const tell = (word: Word): void => void process.send?.(word)
+const now = (): number => performance.timeOrigin + performance.now()
+
+function take(request: IncomingMessage, response: ServerResponse): void {
+  let body: Buffer | undefined
+  request.on('data', (chunk: Buffer) => {
+    body = body === undefined ? chunk : Buffer.concat([body, chunk])
+  })
+  if (script.isDead && request.url?.startsWith(failingPath)) return
+  request.on('end', () => {
+    sample ??= { headers: request.headers, body: body?.toString('latin1') ?? '' }
+    const number = body && numberIn(body)
+    const succeeds = counts.arrived(number)
+    if (script.delayMs === 0) answer(response, number, succeeds)
+    else setTimeout(answer, script.delayMs, response, number, succeeds)
+  })
+}
+
+function answer(response: ServerResponse, number: number | undefined, succeeds: boolean): void {
+  // A client that is gone does not see this response, so it is not counted as a success.
+  if (response.destroyed) return
+  response.sendDate = false
+  response.writeHead(succeeds ? 200 : 503, success as string[]).end()
+  if (!succeeds) return
+  const at = now()
+  const mark = counts.succeeded(number, at)
+  if (mark !== undefined) tell({ kind: 'mark', delivered: mark, at })
+}
+
+process.on('message', (order: Order) => {
+  switch (order.kind) {
+    case 'begin':
+      script = order.script
+      counts = new EventTally(script)
+      sample = undefined
+      told = 0
+      return tell({ kind: 'begun' })
+    case 'tell':
+      return tell({ kind: 'tally', tally: counts.tally(), sample })
+  }
+})
+
+setInterval(() => {
+  if (counts.delivered === told) return
+  told = counts.delivered
+  tell({ kind: 'progress', delivered: told })
+}, progressEveryMs)
+
+// The forwarder decides when to close connections, so none is closed for being idle or slow.
+const server = createServer(
+  { requestTimeout: 0, headersTimeout: 0, keepAliveTimeout: 600_000, connectionsCheckingInterval: 600_000 },
+  take,
+)
+server.listen({ host: '127.0.0.1', port: 0, backlog }, () => {
+  tell({ kind: 'listening', port: (server.address() as AddressInfo).port })
+})
+// Exit when the parent process ends for any reason.
+process.on('disconnect', () => process.exit(0))

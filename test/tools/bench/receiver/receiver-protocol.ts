@@ -1,0 +1,30 @@
+import type { Script, Tally } from './event-tally.ts'
+
+/** Messages to the receiver's process. */
+export type Order =
+  /** Resets everything; the process replies with `begun`. */
+  | { readonly kind: 'begin'; readonly script: Script }
+  /** The process replies with `tally`. */
+  | { readonly kind: 'tell' }
+
+/** One request as it arrived, for inspection. */
+export interface SampleRequest {
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly body: string
+}
+
+/** Messages from the receiver's process. */
+export type Word =
+  | { readonly kind: 'listening'; readonly port: number }
+  | { readonly kind: 'begun' }
+  /**
+   * This number of different events has got a success; `at` is in milliseconds since 1970, with
+   * fractions.
+   */
+  | { readonly kind: 'mark'; readonly delivered: number; readonly at: number }
+  /** Number of different events that got a success. Sent every 100 ms while the number grows. */
+  | { readonly kind: 'progress'; readonly delivered: number }
+  | { readonly kind: 'tally'; readonly tally: Tally; readonly sample: SampleRequest | undefined }
+
+/** Requests to this path get no response while the script has `isDead`. */
+export const failingPath = '/mortal'

@@ -1,0 +1,38 @@
+import type { SuccessLog } from './receiver/event-tally.ts'
+
+/** How fast an endpoint that has recovered gets its backlog. */
+export interface Draining {
+  /**
+   * Times of the first and the last success for an event of the backlog, in milliseconds since
+   * 1970.
+   */
+  readonly from: number
+  readonly to: number
+  /** Successes in the busiest second from `from` to `to`, new events included. */
+  readonly mostInASecond: number
+  /** Average successes per second from `from` to `to`, new events included. */
+  readonly perSecond: number
+}
+
+/**
+ * Computes how fast the backlog arrived. `isFor` selects the events for the recovered endpoint,
+ * `isMissed` those of its backlog. @throws RangeError when no event of the backlog arrived
+ */
+export function drainingOf(
+  { numbers, times }: SuccessLog,
+  { isFor, isMissed }: { readonly isFor: (number: number) => boolean; readonly isMissed: (number: number) => boolean },
+): Draining {
+  const missed = numbers.flatMap((number, index) => (isMissed(number) ? [times[index] ?? Number.NaN] : []))
+  const [from, to] = [missed[0], missed.at(-1)]
+  if (from === undefined || to === undefined) throw new RangeError('no event of the backlog has arrived')
+  const bySecond = new Map<number, number>()
+  numbers.forEach((number, index) => {
+    const at = times[index] ?? Number.NaN
+    if (!isFor(number) || at < from || at > to) return
+    const second = Math.floor((at - from) / 1_000)
+    bySecond.set(second, (bySecond.get(second) ?? 0) + 1)
+  })
+  const counts = [...bySecond.values()]
+  const all = counts.reduce((sum, count) => sum + count, 0)
+  return { from, to, mostInASecond: Math.max(...counts), perSecond: (all * 1_000) / Math.max(1, to - from) }
+}

@@ -1,0 +1,34 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { clockOffBy, setClock } from './faked-clock.ts'
+import { allPartitions, onPartitions } from './recovery.ts'
+import type { Fault } from './scenario.ts'
+
+const now = (): number => performance.now()
+
+/** Shifts the wall clock of all processes by `shiftSeconds`, and back after `seconds`. */
+export const shiftClock = (shiftSeconds: number, seconds: number): Fault => ({
+  name: `clock ${shiftSeconds > 0 ? '+' : ''}${shiftSeconds / 3_600} h`,
+  async inject({ directory }) {
+    const at = now()
+    await setClock(directory, shiftSeconds)
+    await delay(seconds * 1_000)
+    await setClock(directory, 0)
+    return { what: `for ${seconds} s`, at, recovery: onPartitions(allPartitions, now()) }
+  },
+})
+
+/**
+ * Starts a process whose wall clock is wrong by `offSeconds`, then stops the oldest one with
+ * SIGTERM. The recovery ends when the new process delivers.
+ */
+export const startWithClock = (offSeconds: number): Fault => ({
+  name: `started with its clock ${offSeconds > 0 ? '+' : '−'}${Math.abs(offSeconds) / 60} min`,
+  async inject({ fleet }) {
+    const at = now()
+    const [oldest] = fleet.members()
+    const { name } = await fleet.start(await clockOffBy(offSeconds))
+    const code = oldest === undefined ? 0 : await fleet.stop(oldest)
+    const problems = code === 0 ? [] : [`${oldest?.name} ended with exit code ${code} after SIGTERM`]
+    return { what: name, at, problems, recovery: { keys: new Set([name]), from: at, keyOf: ({ process }) => process } }
+  },
+})

@@ -1,0 +1,45 @@
+import { killBrokers } from './broker-faults.ts'
+import { impairLink } from './link-faults.ts'
+import { killCollector, restartCollector } from './process-faults.ts'
+import type { Scenario } from './scenario.ts'
+import { httpSetup, kafkaOutageLimits, steady, times } from './setups.ts'
+
+export const collectorScenarios: readonly Scenario[] = [
+  {
+    ...httpSetup,
+    name: 'collector-restarted',
+    shows: 'messages over HTTP, two collectors, restarted one after the other with SIGTERM, five times each',
+    faults: times(10, restartCollector),
+    intake: { collectors: 2, limits: { ...steady, broken: 'none' } },
+    limits: { duplicates: 0, recoveryMs: 10_000, latestMs: 10_000 },
+  },
+  {
+    ...httpSetup,
+    name: 'collector-killed',
+    shows: 'messages over HTTP, SIGKILL of a random one of two collectors, ten times',
+    faults: times(10, killCollector),
+    intake: { collectors: 2, limits: { ...steady, broken: 'of_victims' } },
+    limits: { duplicates: 0, recoveryMs: 10_000, latestMs: 10_000 },
+  },
+  {
+    ...httpSetup,
+    name: 'collector-kafka-down',
+    shows: 'messages over HTTP, SIGKILL of all three brokers at the same time, which are started again after 60 s',
+    brokers: 3,
+    load: { perSecond: 500, seconds: 20, fillerBytes: 24_000 },
+    faults: [killBrokers(60)],
+    intake: { collectors: 1, limits: kafkaOutageLimits },
+    // Both destinations have received what was sent since the last commit, up to a second earlier,
+    // when all brokers end.
+    limits: { duplicates: 1_000, bySender: 1_000, recoveryMs: 30_000, latestMs: 120_000 },
+  },
+  {
+    ...httpSetup,
+    name: 'collector-link-half-open',
+    shows: 'messages over HTTP, connections to the broker stay open, but no byte passes for 40 s',
+    behindProxy: true,
+    faults: [impairLink({ kind: 'half-open' }, 40)],
+    intake: { collectors: 2, limits: kafkaOutageLimits },
+    limits: { duplicates: 500, bySender: 500, recoveryMs: 30_000, latestMs: 90_000 },
+  },
+]

@@ -1,0 +1,43 @@
+import { loadKafkajs } from '../../../src/adapters/kafka/kafkajs/kafkajs.ts'
+import { peakMb } from '../bench/process-usage.ts'
+import { allPartitions, onPartitions } from './recovery.ts'
+import type { Fault } from './scenario.ts'
+
+const now = (): number => performance.now()
+
+const mebibyte = 1_048_576
+/**
+ * Maximum resident memory while a process reads a batch that unpacks to 200 MB: its normal memory
+ * and one batch of limited size.
+ */
+const packedPeakMb = 700
+
+/**
+ * Another producer writes two compressed batches. One unpacks to 5 MB, more than any topic accepts;
+ * the other one to 200 MB. The recovery ends when each partition has delivered an event that was
+ * written after the batches.
+ */
+export const packedRecords: Fault = {
+  name: 'compressed records',
+  async inject({ cluster, installation, fleet }) {
+    const { CompressionTypes, Kafka, logLevel } = loadKafkajs()
+    const producer = new Kafka({ brokers: [...cluster.brokers], logLevel: logLevel.NOTHING }).producer()
+    await producer.connect()
+    const at = now()
+    for (const bytes of [5 * mebibyte, 200 * mebibyte]) {
+      const messages = [{ key: null, value: Buffer.alloc(bytes), partition: 0 }]
+      await producer.send({ topic: installation.topics.events, compression: CompressionTypes.GZIP, messages })
+    }
+    await producer.disconnect()
+    return {
+      what: '5 and 200 MB',
+      at,
+      recovery: onPartitions(allPartitions, now()),
+      heal: async () =>
+        fleet
+          .members()
+          .filter(({ service }) => peakMb(service.pid) > packedPeakMb)
+          .map(({ name, service }) => `${name} had ${Math.round(peakMb(service.pid))} MB resident`),
+    }
+  },
+}

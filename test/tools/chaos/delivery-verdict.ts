@@ -1,0 +1,257 @@
+import { some } from './check-result.ts'
+import { type IntakeEvidence, type IntakeFindings, judgeIntake } from './collector-verdict.ts'
+import { attributed, inProgressOfOne, relativeTo } from './duplicate-causes.ts'
+import { failuresOfProbes, type ProbesSeen } from './kubelet.ts'
+import { type Delivery, type Sent, targetOf } from './ledger.ts'
+import { judgeOrder, type OrderEvidence, type RetryRecords } from './order-verdict.ts'
+
+/** Limits of a scenario. Times are for an otherwise idle machine. */
+export interface Limits {
+  /**
+   * Maximum number of unexplained duplicates. Copies that the sender wrote, and one duplicate for
+   * each delivery that a killed or frozen process had in progress, are explained.
+   */
+  readonly duplicates: number
+  /** Maximum number of duplicates because the sender wrote a message again. Default: 0. */
+  readonly bySender?: number
+  /**
+   * Maximum time from a fault, or from the end of an outage, to the next delivery on each partition
+   * or process that it affected.
+   */
+  readonly recoveryMs: number
+  /** Maximum time from the acknowledgement of an event to its delivery. */
+  readonly latestMs: number
+  /**
+   * Maximum time between two deliveries on a partition that stays with its process while other
+   * processes come and go. Absent: not judged.
+   */
+  readonly pauseMs?: number
+  /**
+   * The scenario loses records intentionally and examines them separately. Absent: nothing may be
+   * lost.
+   */
+  readonly loss?: 'examined'
+}
+
+/** An injected fault, and its effect as seen from outside. */
+export interface Injected {
+  /** Description, for example `kill p3`. */
+  readonly what: string
+  readonly at: number
+  /** Start of the recovery time: the fault itself, or the end of an outage. */
+  readonly from: number
+  /** Undefined when there was no recovery within the time limit. */
+  readonly recoveredAt: number | undefined
+  /** Processes that could not commit their work. */
+  readonly victims: readonly string[]
+  /** When the fault was reverted. A frozen process continues from here. */
+  readonly healedAt?: number | undefined
+}
+
+export interface Evidence {
+  readonly limits: Limits
+  /** Factor on time limits, for a busy machine. */
+  readonly patience: number
+  readonly destinations: readonly string[]
+  readonly acknowledged: readonly Sent[]
+  /** Deliveries in the order in which they arrived. */
+  readonly deliveries: readonly Delivery[]
+  readonly injected: readonly Injected[]
+  /** Dead letters as `<destination> <message id>`, with their reasons. */
+  readonly deadLettered: ReadonlyMap<string, string>
+  /** Targets that wait in a retry topic. */
+  readonly waiting: ReadonlySet<string>
+  /** Targets that an endpoint rejected permanently. They must be in the dead-letter topic. */
+  readonly refused: ReadonlySet<string>
+  /** Evidence for order, from Kafka and the receivers. Absent: order is not judged. */
+  readonly order?: Pick<OrderEvidence, 'places' | 'calls'> & { readonly retried: ReadonlyMap<string, RetryRecords> }
+  /** Absent when the processes were not probed. */
+  readonly probes?: ProbesSeen
+  /** Observations of the collectors. Absent when the load was written to Kafka. */
+  readonly intake?: Omit<IntakeEvidence, 'patience' | 'injected'>
+  /** Other failures that were observed. */
+  readonly problems: readonly string[]
+}
+
+/** Figures of one run. Times are rounded milliseconds. */
+export interface Findings {
+  /** Number of acknowledged events times their destinations. */
+  readonly sent: number
+  readonly delivered: number
+  /** Number of undelivered targets that wait in a retry topic at the end. */
+  readonly waiting: number
+  readonly deadLettered: number
+  readonly lost: number
+  /** Deliveries beyond the first, for any cause. */
+  readonly duplicates: number
+  /** Duplicates by cause. */
+  readonly duplicated: { readonly bySender: number; readonly inProgress: number; readonly ours: number }
+  /** Number of pairs of messages of one user whose order was judged. */
+  readonly orderedPairs: number
+  readonly reversed: number
+  /** Longest recovery time of all faults; null when one did not recover. */
+  readonly recoveryMs: number | null
+  /**
+   * Longest time from acknowledgement to delivery. Null when the load was a list of an audience.
+   */
+  readonly latestMs: number | null
+  /** Longest pause of a partition that stayed with its process. Null when it was not judged. */
+  readonly pauseMs: number | null
+  /** Figures of the collectors. Null when the load was written to Kafka. */
+  readonly intake: Omit<IntakeFindings, 'failures'> | null
+  /** Reasons of the failure; empty when everything holds. */
+  readonly failures: readonly string[]
+}
+
+export function judge(evidence: Evidence): Findings {
+  const { limits, patience, injected, problems } = evidence
+  const fates = fatesOf(evidence)
+  const { destinations, order: log = { places: new Map(), calls: [], retried: new Map<string, RetryRecords>() } } =
+    evidence
+  const copies = new Map([...log.places].map(([id, place]) => [id, place.copies]))
+  const { bySender, inProgress, ours } = attributed({ ...evidence, copies, retried: log.retried })
+  const order = judgeOrder({ ...log, destinations, patience })
+  const recoveries = injected.map(({ from, recoveredAt }) => (recoveredAt === undefined ? null : recoveredAt - from))
+  const recoveryMs = recoveries.includes(null) ? null : Math.round(Math.max(0, ...(recoveries as number[])))
+  const latestMs = latestOf(evidence)
+  const pause = limits.pauseMs === undefined ? undefined : longestPause(evidence)
+  const intake = intakeOf(evidence)
+  const failures = [...problems, ...intake.failures]
+  const victims = injected.flatMap(each => each.victims)
+
+  if (fates.lost.length > 0 && limits.loss === undefined) failures.push(`lost: ${some(fates.lost)}`)
+  // A process that is killed after a delivery has not committed the retry record. So a delivered
+  // record in a retry topic is an error only in scenarios without duplicates and victims.
+  if (fates.again.length > 0 && limits.duplicates === 0 && victims.length === 0)
+    failures.push(`delivered, but still in a retry topic: ${some(fates.again)}`)
+  if (fates.waiting > 0) failures.push(`still in a retry topic, although no fault is active: ${fates.waiting}`)
+  if (fates.twice.length > 0) failures.push(`both delivered and dead-lettered: ${some(fates.twice)}`)
+  if (fates.unduly.length > 0) failures.push(`dead-lettered although their endpoint works: ${some(fates.unduly)}`)
+  if (ours.length > limits.duplicates)
+    failures.push(`duplicated without a known cause, limit ${limits.duplicates}: ${some(ours)}`)
+  failures.push(...tooManyExcused(evidence, { bySender, inProgress }))
+  if (evidence.order !== undefined && order.pairs === 0)
+    failures.push('no two messages of one user, so order cannot be judged')
+  if (order.reversed.length > 0) failures.push(`out of order for their user: ${some(order.reversed)}`)
+  if (evidence.probes !== undefined) failures.push(...failuresOfProbes(evidence.probes))
+  for (const [index, recovery] of recoveries.entries()) {
+    const limit = limits.recoveryMs * patience
+    const what = injected[index]?.what
+    if (recovery === null) failures.push(`${what}: no recovery`)
+    else if (recovery > limit) failures.push(`${what}: recovered after ${Math.round(recovery)} ms, limit ${limit} ms`)
+  }
+  const tooLong = (name: string, ms: number | null, limit: number | undefined): void => {
+    if (ms !== null && limit !== undefined && ms > limit * patience)
+      failures.push(`${name}: ${ms} ms, limit ${limit * patience} ms`)
+  }
+  tooLong('the latest delivery came late by', latestMs, limits.latestMs)
+  if (limits.pauseMs !== undefined && injected.length > 0 && pause === undefined)
+    failures.push('no partition stayed with its process, so the pause cannot be judged')
+  tooLong(`a partition that did not move (${pause?.where}) paused for`, pause?.ms ?? null, limits.pauseMs)
+  return {
+    sent: fates.sent,
+    delivered: fates.delivered,
+    waiting: fates.waiting,
+    deadLettered: fates.deadLettered,
+    lost: fates.lost.length,
+    duplicates: bySender + inProgress + ours.length,
+    duplicated: { bySender, inProgress, ours: ours.length },
+    orderedPairs: order.pairs,
+    reversed: order.reversed.length,
+    recoveryMs,
+    latestMs,
+    pauseMs: pause?.ms ?? null,
+    intake: intake.findings,
+    failures,
+  }
+}
+
+/**
+ * Explained duplicates have limits too: a process that commits too rarely, or a sender that repeats
+ * everything, is a failure.
+ */
+function tooManyExcused(
+  { limits, injected, patience }: Evidence,
+  { bySender, inProgress }: { readonly bySender: number; readonly inProgress: number },
+): readonly string[] {
+  const failures: string[] = []
+  const { bySender: limit = 0 } = limits
+  if (bySender > limit)
+    failures.push(`duplicated because the sender wrote the message again: ${bySender}, limit ${limit}`)
+  const victims = injected.flatMap(each => each.victims).length
+  const most = victims * inProgressOfOne * patience
+  if (inProgress > most)
+    failures.push(`duplicated because ${victims} victims had the delivery in progress: ${inProgress}, limit ${most}`)
+  return failures
+}
+
+function intakeOf({ intake, patience, injected }: Evidence) {
+  if (intake === undefined) return { findings: null, failures: [] }
+  const { failures, ...findings } = judgeIntake({ ...intake, patience, injected })
+  return { findings, failures }
+}
+
+/** Sorts every acknowledged event by its result at each destination. */
+function fatesOf({ acknowledged, destinations, deliveries, deadLettered, waiting, refused }: Evidence) {
+  const delivered = new Set(deliveries.map(targetOf))
+  const targets = acknowledged.flatMap(({ id }) => destinations.map(destination => targetOf({ id, destination })))
+  const missing = targets.filter(target => !delivered.has(target))
+  const given = missing.filter(target => deadLettered.has(target))
+  const left = missing.filter(target => !deadLettered.has(target))
+  return {
+    sent: targets.length,
+    delivered: targets.length - missing.length,
+    deadLettered: given.length,
+    unduly: given.filter(target => !refused.has(target)).map(target => `${target} as ${deadLettered.get(target)}`),
+    waiting: left.filter(target => waiting.has(target)).length,
+    lost: left.filter(target => !waiting.has(target)),
+    twice: targets.filter(target => delivered.has(target) && deadLettered.has(target) && !refused.has(target)),
+    again: targets.filter(target => delivered.has(target) && waiting.has(target)),
+  }
+}
+
+function latestOf({ deliveries }: Evidence): number {
+  const seen = new Set<string>()
+  let latest = 0
+  for (const delivery of deliveries) {
+    const target = targetOf(delivery)
+    if (seen.has(target)) continue
+    seen.add(target)
+    latest = Math.max(latest, delivery.at - (delivery.sent.acknowledgedAt ?? delivery.at))
+  }
+  return Math.round(latest)
+}
+
+interface Pause {
+  readonly ms: number
+  readonly where: string
+}
+
+/**
+ * Longest pause on partitions that one process served all the time, from a second before each fault
+ * to a second after its recovery. Undefined when there was no pause to measure.
+ */
+function longestPause({ deliveries, injected }: Evidence): Pause | undefined {
+  let longest: Pause | undefined
+  const ofPartitions = Map.groupBy(deliveries, ({ sent }) => sent.partition)
+  for (const { at, recoveredAt = at, victims } of injected)
+    for (const [partition, all] of ofPartitions) {
+      const own = about(all, at - 1_000, recoveredAt + 1_000)
+      if (own.some(({ process }) => process !== own[0]?.process || victims.includes(process))) continue
+      for (let index = 1; index < own.length; index++) {
+        const { at: from, process } = own[index - 1]!
+        const ms = Math.round(own[index]!.at - from)
+        if (ms > (longest?.ms ?? -1))
+          longest = { ms, where: `${partition}, with ${process}${relativeTo(injected, from)}` }
+      }
+    }
+  return longest
+}
+
+/**
+ * Deliveries from `from` to `to`, and the first one after that, because a pause may last longer.
+ */
+function about(deliveries: readonly Delivery[], from: number, to: number): readonly Delivery[] {
+  const next = deliveries.findIndex(({ at }) => at > to)
+  return deliveries.slice(0, next < 0 ? deliveries.length : next + 1).filter(({ at }) => at >= from)
+}

@@ -1,0 +1,131 @@
+import type { Injected } from './delivery-verdict.ts'
+import { type Delivery, targetOf } from './ledger.ts'
+import type { RetryRecords } from './order-verdict.ts'
+
+/**
+ * Limit of repeated deliveries per victim, as the average of a scenario. It covers some hundred
+ * requests in progress, and the deliveries of a quarter of a second, the time between two commits.
+ * A process that has just taken over a backlog delivers more than a thousand per second.
+ */
+export const inProgressOfOne = 300
+/**
+ * Maximum age of a process's last commit when the process ends. Its deliveries since this commit
+ * may be repeated.
+ */
+const uncommittedMs = 1_000
+/** Tolerance for the delay of a signal on a busy machine. */
+const signalMs = 250
+
+export interface DuplicatesEvidence {
+  /** Deliveries in the order in which they arrived. */
+  readonly deliveries: readonly Delivery[]
+  readonly injected: readonly Injected[]
+  /** Number of records of each message on the events topic, by message id; absent means one. */
+  readonly copies: ReadonlyMap<string, number>
+  /** Records in the retry topics, by target. */
+  readonly retried: ReadonlyMap<string, Pick<RetryRecords, 'writtenAt'>>
+  /** Factor on time limits, for a busy machine. */
+  readonly patience: number
+}
+
+/** Deliveries beyond the first of their target, by cause. */
+export interface Duplicates {
+  /** Number of duplicates because the sender wrote the message again to the events topic. */
+  readonly bySender: number
+  /**
+   * Number of duplicates because a process was killed or frozen while it had the delivery in
+   * progress, or had finished it or moved it to a retry topic without a commit.
+   */
+  readonly inProgress: number
+  /** Duplicates with neither cause: errors of Hookline. */
+  readonly ours: readonly string[]
+}
+
+/**
+ * A message that has reached a destination (`targetOf`), and the causes that may still explain one
+ * more delivery of it there.
+ */
+interface Known {
+  readonly unspent: Delivery[]
+  latest: Delivery
+  copiesLeft: number
+  retriesLeft: number
+}
+
+/** Attributes each delivery beyond the first to a cause. Each cause explains at most one. */
+export function attributed(evidence: DuplicatesEvidence): Duplicates {
+  const { injected, copies, retried, patience } = evidence
+  const targets = new Map<string, Known>()
+  const ours: string[] = []
+  let bySender = 0
+  let inProgress = 0
+  for (const delivery of evidence.deliveries) {
+    const target = targetOf(delivery)
+    const known = targets.get(target)
+    if (known === undefined) {
+      const copiesLeft = (copies.get(delivery.id) ?? 1) - 1
+      const written = retried.get(target)?.writtenAt ?? []
+      const retriesLeft = written.filter(at => injected.some(hit => isWrittenUncommitted(hit, at, patience))).length
+      targets.set(target, { unspent: [delivery], latest: delivery, copiesLeft, retriesLeft })
+      continue
+    }
+    const { unspent, latest } = known
+    const cause = unspent.findIndex(before =>
+      injected.some(hit => isUncommitted(hit, before, patience) || isBegunBefore(hit, delivery, patience)),
+    )
+    if (cause >= 0) {
+      unspent.splice(cause, 1)
+      inProgress++
+    } else if (known.retriesLeft > 0) {
+      known.retriesLeft--
+      inProgress++
+    } else if (known.copiesLeft > 0) {
+      known.copiesLeft--
+      bySender++
+    } else
+      ours.push(
+        `${target} by ${latest.process}${relativeTo(injected, latest.at)}, ${Math.round(delivery.at - latest.at)} ms later by ${delivery.process}`,
+      )
+    unspent.push(delivery)
+    known.latest = delivery
+  }
+  return { bySender, inProgress, ours }
+}
+
+/** Whether a victim made the delivery, and its message was sent before the fault. */
+const isOfVictim = ({ victims, at }: Injected, { process, sent }: Delivery, patience: number): boolean =>
+  victims.includes(process) && sent.at <= at + signalMs * patience
+
+/**
+ * Whether the victim had no time to commit the delivery. A request may arrive after its process
+ * died or froze: it was sent earlier, and a busy endpoint read it late.
+ */
+const isUncommitted = (hit: Injected, delivery: Delivery, patience: number): boolean =>
+  isOfVictim(hit, delivery, patience) &&
+  delivery.at >= hit.at - uncommittedMs * patience &&
+  delivery.at < (hit.healedAt ?? Number.POSITIVE_INFINITY)
+
+/**
+ * Whether the record was written to a retry topic so shortly before a fault that a victim may have
+ * had no time for the commit that follows. The next owner then delivers or defers the record again.
+ */
+const isWrittenUncommitted = ({ victims, at }: Injected, written: number, patience: number): boolean =>
+  victims.length > 0 && written >= at - uncommittedMs * patience && written <= at + signalMs * patience
+
+/**
+ * Whether the request arrived when a frozen process was thawed: the process had begun it before the
+ * freeze. Hookline cannot prevent that.
+ */
+const isBegunBefore = (hit: Injected, delivery: Delivery, patience: number): boolean =>
+  isOfVictim(hit, delivery, patience) &&
+  hit.healedAt !== undefined &&
+  delivery.at >= hit.healedAt &&
+  delivery.at <= hit.healedAt + signalMs * patience
+
+/** Time relative to the nearest fault, for example ` 300 ms before SIGKILL p1`. */
+export function relativeTo(injected: readonly Injected[], moment: number): string {
+  const distance = ({ at }: Injected): number => Math.abs(moment - at)
+  const [nearest] = injected.toSorted((a, b) => distance(a) - distance(b))
+  if (nearest === undefined) return ''
+  return ` ${Math.round(distance(nearest))} ms ${moment < nearest.at ? 'before' : 'after'} ${nearest.what}`
+}

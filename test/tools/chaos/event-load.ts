@@ -1,0 +1,83 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { systemClock as clock } from '../../../src/adapters/clock/clock.ts'
+import { createKafka } from '../../../src/adapters/kafka/kafkajs/client.ts'
+import { createProducer } from '../../../src/adapters/kafka/producer/producer.ts'
+import { keyOf, partitionFor } from '../../../src/core/message/event.ts'
+import type { EventCodec } from '../../../src/core/ports.ts'
+import { paced } from '../../../src/services/pacer.ts'
+import { trackMessage } from '../../support/collector/track-message.ts'
+import { silent } from '../../support/telemetry/silent-logger.ts'
+import type { Ledger, Sent } from './ledger.ts'
+
+export interface LoadOptions {
+  readonly brokers: readonly string[]
+  readonly topic: string
+  readonly partitions: number
+  readonly perSecond: number
+  readonly codec: EventCodec
+  readonly ledger: Ledger
+  /** Number of the first event. Default: 0. */
+  readonly first?: number
+}
+
+export interface Load {
+  /** Resolves when everything that was sent is acknowledged or rejected. */
+  stop(): Promise<void>
+}
+
+const sendsATurn = 200
+/**
+ * Few users, so that each user's next message follows within a second or two. Order is then judged
+ * on many pairs.
+ */
+const users = 600
+export const userIdOf = (number: number): string => `user-${number % users}`
+/** The number in the id decides which messages fail at first. */
+export const messageIdOf = (number: number): string => `m-${number}`
+export const numberOf = (messageId: string): number => Number(messageId.slice('m-'.length))
+
+/**
+ * Writes events at an even rate, each with its own id. Records that Kafka rejects are not sent
+ * again, because nothing was promised for them.
+ */
+export function startLoad({ brokers, topic, partitions, perSecond, codec, ledger, first = 0 }: LoadOptions): Load {
+  const kafka = createKafka({ brokers, clientId: 'load', tls: undefined, sasl: undefined }, silent)
+  const producer = createProducer({ kafka, clock, logger: silent })
+  const end = new AbortController()
+
+  function send(number: number): void {
+    const id = messageIdOf(number)
+    const message = trackMessage(id, { userId: userIdOf(number) })
+    const event = {
+      sourceId: 'web',
+      destinationId: undefined,
+      receivedAt: clock.now(),
+      canonical: true,
+      origin: undefined,
+      message,
+    }
+    const key = Buffer.from(keyOf(message) ?? '')
+    const partition = partitionFor(key, partitions)
+    const sent: Sent = { id: message.messageId, partition, at: performance.now(), acknowledgedAt: undefined }
+    ledger.sent.set(sent.id, sent)
+    producer.append(topic, { key, value: codec.encode(event), headers: {}, partition }, error => {
+      if (error === undefined) sent.acknowledgedAt = performance.now()
+    })
+  }
+
+  const over = (async () => {
+    const numbers = paced({ count: Number.POSITIVE_INFINITY, perSecond }, clock, end.signal)
+    for await (const number of numbers) {
+      send(first + number)
+      // Yield regularly, so that a fast load does not block the rest of this process.
+      if (number % sendsATurn === 0) await turn()
+    }
+  })()
+  return {
+    async stop() {
+      end.abort()
+      await over
+      await producer.stop()
+    },
+  }
+}

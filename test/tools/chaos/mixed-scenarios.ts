@@ -1,0 +1,20 @@
+import { pairOfFaults } from './mixed-faults.ts'
+import type { Scenario } from './scenario.ts'
+import { oneHost, replicatedSetup, times, withRetries } from './setups.ts'
+
+export const mixedScenarios: readonly Scenario[] = [
+  {
+    ...replicatedSetup,
+    name: 'mixed',
+    shows: 'two concurrent faults of a process, a broker, the links or an endpoint, six times; retries in progress',
+    behindProxy: true,
+    faults: times(6, pairOfFaults(withRetries)),
+    // An endpoint that fails in two pairs of faults within seconds fails four attempts of a
+    // message. The fifth attempt must begin after all pairs of faults.
+    delivery: { schedule: ['2s', '5s', '10s', '3m'], ...oneHost },
+    settleMs: 300_000,
+    // An open circuit breaker allows one probe each 30 s, and its deferred records may wait up to
+    // 30 s more.
+    limits: { duplicates: 2_000, bySender: 2_000, recoveryMs: 60_000, latestMs: 300_000 },
+  },
+]

@@ -1,0 +1,17 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { allPartitions, onPartitions } from './recovery.ts'
+import type { Fault } from './scenario.ts'
+
+const now = (): number => performance.now()
+
+/**
+ * Does nothing for `seconds`, to observe the set-up alone. Then each of `partitions` must deliver.
+ */
+export const noFault = (seconds: number, partitions: Iterable<number> = allPartitions): Fault => ({
+  name: 'watched',
+  async inject() {
+    const at = now()
+    await delay(seconds * 1_000)
+    return { what: `for ${seconds} s`, at, recovery: onPartitions(partitions, now()) }
+  },
+})

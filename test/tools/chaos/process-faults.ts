@@ -1,0 +1,141 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Member } from './fleet.ts'
+import type { Delivery } from './ledger.ts'
+import { onPartitions, ownedBy } from './recovery.ts'
+import type { Fault, Hit } from './scenario.ts'
+
+/** Time limit for a thawed process to get work. */
+const returnMs = 60_000
+
+const now = (): number => performance.now()
+
+/**
+ * Sends SIGTERM to the oldest process and starts another one. Three times in a row this is a
+ * rolling restart of three processes.
+ */
+export const restartOldest: Fault = {
+  name: 'SIGTERM',
+  async inject(world) {
+    const [member] = world.fleet.members()
+    if (member === undefined) throw new Error('there is no process to restart')
+    const { name } = member
+    const hit = ownedBy(world, name)
+    const at = now()
+    const code = await world.fleet.stop(member)
+    await world.fleet.start()
+    const problems = code === 0 ? [] : [`${name} ended with exit code ${code} after SIGTERM`]
+    return { what: name, at, recovery: onPartitions(hit, at, each => each.process !== name), problems }
+  },
+}
+
+/** Kills `count` random processes with SIGKILL at the same time, and starts as many others. */
+export const killProcesses = (count: number): Fault => ({
+  name: 'SIGKILL',
+  async inject(world) {
+    const { fleet, chance } = world
+    const left = [...fleet.members()]
+    const members = Array.from({ length: count }, () => left.splice(left.indexOf(chance.pick(left)), 1)[0]!)
+    const victims = members.map(({ name }) => name)
+    const hit = victims.flatMap(name => ownedBy(world, name))
+    const at = now()
+    await Promise.all(members.map(member => fleet.kill(member)))
+    await Promise.all(members.map(() => fleet.start()))
+    const recovery = onPartitions(hit, at, each => !victims.includes(each.process))
+    return { what: victims.join(' '), at, victims, recovery }
+  },
+})
+
+/** Kills a random process with SIGKILL and starts another one immediately. */
+export const killProcess = killProcesses(1)
+
+/**
+ * Stops a random process with SIGSTOP until the others own its partitions, then sends SIGCONT. The
+ * process must notice that it has lost its session.
+ */
+export const freezeProcess: Fault = {
+  name: 'SIGSTOP',
+  async inject(world) {
+    const { fleet, ledger, chance, patience } = world
+    // A process without partitions would be thawed immediately and prove nothing.
+    const member = chance.pick(fleet.members().filter(each => ownedBy(world, each.name).length > 0))
+    const { name } = member
+    const hit = ownedBy(world, name)
+    const at = now()
+    fleet.freeze(member)
+    return {
+      what: name,
+      at,
+      victims: [name],
+      recovery: onPartitions(hit, at, each => each.process !== name),
+      async heal() {
+        const from = now()
+        fleet.thaw(member)
+        // Requests in progress at the freeze do not show that the process is back.
+        const keyOf = ({ sent, process }: Delivery): string | undefined => (sent.at >= from ? process : undefined)
+        const back = await ledger.seen(new Set([name]), { from, keyOf, patienceMs: returnMs * patience })
+        return back === undefined ? [`${name} has delivered nothing since it was thawed`] : []
+      },
+    }
+  },
+}
+
+/**
+ * Stops a random process with SIGSTOP for less than its session timeout, then sends SIGCONT. The
+ * process keeps its partitions, and nothing may be duplicated.
+ */
+export const suspendProcess = (seconds: number): Fault => ({
+  name: `SIGSTOP ${seconds} s`,
+  async inject(world) {
+    const { fleet, chance } = world
+    const member = chance.pick(fleet.members().filter(each => ownedBy(world, each.name).length > 0))
+    const hit = ownedBy(world, member.name)
+    const at = now()
+    fleet.freeze(member)
+    await delay(seconds * 1_000)
+    fleet.thaw(member)
+    return { what: member.name, at, recovery: onPartitions(hit, now()) }
+  },
+})
+
+/** Starts one more process. The recovery ends when this process delivers. */
+export const joinProcess: Fault = {
+  name: 'join',
+  async inject({ fleet }) {
+    const at = now()
+    const { name } = await fleet.start()
+    return { what: name, at, recovery: { keys: new Set([name]), from: at, keyOf: ({ process }) => process } }
+  },
+}
+
+/** The recovery ends when a message that this collector accepted is delivered. */
+const takes = ({ name }: Member, from: number): Hit['recovery'] => ({
+  keys: new Set([name]),
+  from,
+  keyOf: ({ sent }) => sent.through,
+})
+
+/** Kills a random collector with SIGKILL and starts another one immediately. */
+export const killCollector: Fault = {
+  name: 'SIGKILL',
+  async inject({ collectors, chance }) {
+    const member = chance.pick(collectors.members())
+    const at = now()
+    await collectors.kill(member)
+    const next = await collectors.start()
+    return { what: member.name, at, victims: [member.name], recovery: takes(next, at) }
+  },
+}
+
+/** Sends SIGTERM to the oldest collector, then starts another one. */
+export const restartCollector: Fault = {
+  name: 'SIGTERM',
+  async inject({ collectors }) {
+    const [member] = collectors.members()
+    if (member === undefined) throw new Error('there is no collector to restart')
+    const at = now()
+    const code = await collectors.stop(member)
+    const next = await collectors.start()
+    const problems = code === 0 ? [] : [`${member.name} ended with exit code ${code} after SIGTERM`]
+    return { what: member.name, at, recovery: takes(next, at), problems }
+  },
+}

@@ -1,0 +1,45 @@
+import { type CheckResult, some } from './check-result.ts'
+
+/** A log line in which a process reports skipped records. */
+export interface ReportedLoss {
+  readonly process: string
+  readonly partition: number
+  /** Offsets of the first missing record, and of the first existing record after it. */
+  readonly from: number
+  readonly to: number
+}
+
+export interface LossEvidence {
+  /** Messages that were acknowledged and never delivered, by partition. */
+  readonly lost: ReadonlyMap<number, readonly string[]>
+  readonly reported: readonly ReportedLoss[]
+}
+
+/** Judges whether the log reports, for each partition, as many records as were lost. */
+export function judgeLoss({ lost, reported }: LossEvidence): CheckResult {
+  const failures: string[] = []
+  const partitions = new Set([...lost.keys(), ...reported.map(({ partition }) => partition)])
+  let [gone, said] = [0, 0]
+  for (const partition of [...partitions].sort((a, b) => a - b)) {
+    const own = lost.get(partition) ?? []
+    const lines = reported.filter(each => each.partition === partition)
+    const sum = sumOf(lines)
+    gone += own.length
+    said += sum
+    if (sum !== own.length)
+      failures.push(`partition ${partition}: ${own.length === 0 ? 'none' : some(own)} lost, the log reports ${sum}`)
+  }
+  if (gone === 0) failures.push('nothing was lost: the fault had no effect')
+  return {
+    measured: [`${gone} records deleted by retention, ${said} reported, in ${reported.length} lines and by the metric`],
+    failures,
+  }
+}
+
+/** Failure when the metric of all processes together differs from the log. */
+export function disagreement(told: readonly ReportedLoss[], counted: number): readonly string[] {
+  const said = sumOf(told)
+  return said === counted ? [] : [`the log reports ${said} lost records, the metric ${counted}`]
+}
+
+const sumOf = (lines: readonly ReportedLoss[]): number => lines.reduce((all, { from, to }) => all + to - from, 0)

@@ -1,0 +1,32 @@
+import { judgeLoss } from './reported-loss-verdict.ts'
+import { outliveRetention, quickRetention, reportedLosses } from './retention-faults.ts'
+import type { Scenario } from './scenario.ts'
+import { standardSetup } from './setups.ts'
+
+const processes = 2
+
+export const retentionScenarios: readonly Scenario[] = [
+  {
+    ...standardSetup,
+    name: 'retention',
+    shows: 'all processes are stopped until retention has deleted unread records',
+    processes,
+    brokerProperties: quickRetention,
+    load: { perSecond: 300, seconds: 20 },
+    faults: [outliveRetention],
+    limits: { duplicates: 0, recoveryMs: 10_000, latestMs: 40_000, loss: 'examined' },
+    // Deleted records never arrive, so a long wait is useless.
+    settleMs: 15_000,
+    examine: async world => {
+      const { ledger } = world
+      const delivered = new Set(ledger.deliveries.map(({ id }) => id))
+      const lost = Map.groupBy(ledger.acknowledged(), ({ id, partition }) => (delivered.has(id) ? -1 : partition))
+      lost.delete(-1)
+      const names = Array.from({ length: processes * 2 }, (_, index) => `p${index + 1}`)
+      return judgeLoss({
+        lost: new Map([...lost].map(([partition, own]) => [partition, own.map(({ id }) => id)])),
+        reported: await reportedLosses(world, names),
+      })
+    },
+  },
+]

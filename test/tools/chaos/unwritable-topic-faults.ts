@@ -1,0 +1,145 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import kafkajs from 'kafkajs'
+import { epochMs } from '../../../src/core/time.ts'
+import { isSuccess } from './ledger.ts'
+import { allPartitions, onPartitions } from './recovery.ts'
+import type { Fault } from './scenario.ts'
+import type { World } from './world.ts'
+
+/** A way to make a topic reject records, from outside. */
+interface TopicFault {
+  readonly name: string
+  /** Resolves with the function that repairs the topic. */
+  obstruct(world: World, topic: string): Promise<() => Promise<unknown>>
+}
+
+/** Deletes the topic. All records in it are lost, so it must be empty. */
+export const missing: TopicFault = {
+  name: 'missing',
+  async obstruct({ view: { admin }, installation }, topic) {
+    await admin.deleteTopics({ topics: [topic] })
+    return () => installation.command('topics', 'apply')
+  },
+}
+
+/**
+ * Forbids writing with an ACL. Needs a broker with an authorizer that allows everything without an
+ * ACL.
+ */
+export const forbidden: TopicFault = {
+  name: 'not authorised',
+  async obstruct({ view: { admin } }, resourceName) {
+    const { AclResourceTypes, ResourcePatternTypes, AclOperationTypes, AclPermissionTypes } = kafkajs
+    const topic = {
+      resourceType: AclResourceTypes.TOPIC,
+      resourcePatternType: ResourcePatternTypes.LITERAL,
+      resourceName,
+    }
+    const everybody = { ...topic, principal: 'User:*', host: '*' }
+    // A topic with any ACL allows only what its ACLs allow.
+    await admin.createAcls({
+      acl: [
+        { ...everybody, operation: AclOperationTypes.ALL, permissionType: AclPermissionTypes.ALLOW },
+        { ...everybody, operation: AclOperationTypes.WRITE, permissionType: AclPermissionTypes.DENY },
+      ],
+    })
+    const all = { ...topic, operation: AclOperationTypes.ANY, permissionType: AclPermissionTypes.ANY }
+    return () => admin.deleteAcls({ filters: [all] })
+  },
+}
+
+/**
+ * The topic for records that cannot be delivered, and the response of an endpoint that causes these
+ * records.
+ */
+export interface OverflowTopic {
+  readonly topicOf: (world: World) => string
+  readonly status: number
+}
+
+/** Destination whose endpoint fails. It must not fail for another reason. */
+const failing = 'moody'
+const metricTimeoutMs = 30_000
+
+const now = (): number => performance.now()
+
+/**
+ * Makes a topic reject records while one message in twenty fails at its first attempt, so that the
+ * topic is needed. For `seconds`, no partition may be committed beyond a record that waits for the
+ * topic. `hookline_unwritable_topics` must report the topic, and return to 0 after the repair.
+ */
+export const unwritable = (obstacle: TopicFault, { topicOf, status }: OverflowTopic, seconds: number): Fault => ({
+  name: `topic ${obstacle.name}`,
+  async inject(world) {
+    const { receiver, patience } = world
+    const topic = topicOf(world)
+    const at = now()
+    const repair = await obstacle.obstruct(world, topic)
+    receiver.follow(failing, (id, call) => (call === 1 && Number(id.slice(2)) % 20 === 7 ? status : 200))
+    const isReported = await untilMetric(world, numbers => numbers.some(number => number > 0))
+    const problems = isReported ? [] : [`hookline_unwritable_topics is 0, although ${topic} accepts no records`]
+    await delay(seconds * 1_000 * patience)
+    problems.push(...(await committedWithoutTopic(world, at)))
+    receiver.follow(failing, () => 200)
+    await repair()
+    const from = now()
+    return {
+      what: topic.replace(/^test-[^.]+\./, ''),
+      at,
+      recovery: onPartitions(allPartitions, from, ({ destination }) => destination === failing),
+      problems,
+      heal: async () =>
+        (await untilMetric(world, numbers => numbers.every(number => number === 0)))
+          ? []
+          : [`hookline_unwritable_topics is not 0, although ${topic} accepts records again`],
+    }
+  },
+})
+
+/** Polls `hookline_unwritable_topics` of all processes until `isSo` holds. */
+async function untilMetric(world: World, isSo: (numbers: readonly number[]) => boolean): Promise<boolean> {
+  const { fleet, patience } = world
+  const deadline = now() + metricTimeoutMs * patience
+  const number = async ({ service }: ReturnType<typeof fleet.members>[number]): Promise<number> =>
+    (await service.metrics()).get('hookline_unwritable_topics') ?? 0
+  while (now() < deadline) {
+    if (isSo(await Promise.all(fleet.members().map(number)))) return true
+    await delay(250)
+  }
+  return false
+}
+
+/** Describes records that had to go to the unwritable topic, but were committed. */
+async function committedWithoutTopic({ ledger, installation, view }: World, since: number): Promise<string[]> {
+  const { events, dispatcherGroup } = installation.topics
+  const calls = ledger.calls.filter(({ destination, at }) => destination === failing && at >= since)
+  const delivered = new Set(calls.filter(isSuccess).map(({ id }) => id))
+  const waiting = new Set(calls.map(({ id }) => id).filter(id => !delivered.has(id)))
+  if (waiting.size === 0) return ['no request failed while the topic accepted no records']
+  const committed = await view.committed(dispatcherGroup, events)
+  const records = (await installation.read(events)).map(({ partition, offset, value }) => {
+    const decoded = installation.codec.decode(value ?? Buffer.alloc(0), epochMs(0))
+    return { partition, offset, id: decoded.kind === 'event' ? decoded.event.message.messageId : '' }
+  })
+  const passed = committedPast(records, waiting, committed)
+  return passed.length === 0 ? [] : [`committed while their topic accepted no records: ${passed.join(' ')}`]
+}
+
+interface Placed {
+  readonly id: string
+  readonly partition: number
+  readonly offset: number
+}
+
+/**
+ * The records of `waiting` that are before the committed offset of their partition, so that a
+ * restart would skip them.
+ */
+export const committedPast = (
+  records: readonly Placed[],
+  waiting: ReadonlySet<string>,
+  committed: ReadonlyMap<number, number>,
+): readonly string[] =>
+  records
+    .filter(({ id, partition, offset }) => waiting.has(id) && offset < (committed.get(partition) ?? 0))
+    .map(({ id }) => id)

@@ -1,0 +1,36 @@
+import { describe, expect, it } from '@jest/globals'
+import { Semaphore } from '../../../../src/core/collections/semaphore.ts'
+
+const settle = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
+
+describe('operations in flight', () => {
+  it('are limited, and the next starts when one ends', async () => {
+    const inFlight = new Semaphore(2)
+    const begun: number[] = []
+    for (const each of [1, 2, 3, 4, 5]) void inFlight.acquire().then(() => begun.push(each))
+    await settle()
+    expect(begun).toEqual([1, 2])
+    inFlight.release()
+    await settle()
+    expect(begun).toEqual([1, 2, 3])
+    inFlight.release()
+    inFlight.release()
+    await settle()
+    expect(begun).toEqual([1, 2, 3, 4, 5])
+  })
+
+  it('are awaited until all have ended', async () => {
+    const inFlight = new Semaphore(2)
+    await inFlight.drained()
+    await inFlight.acquire()
+    await inFlight.acquire()
+    let isDrained = false
+    void inFlight.drained().then(() => (isDrained = true))
+    inFlight.release()
+    await settle()
+    expect(isDrained).toBe(false)
+    inFlight.release()
+    await settle()
+    expect(isDrained).toBe(true)
+  })
+})
