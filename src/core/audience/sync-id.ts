@@ -1,3 +1,4 @@
+import type { Brand } from '../brand.ts'
 import { murmur2 } from '../message/murmur2.ts'
 import { type EpochMs, epochMs } from '../time.ts'
 
@@ -5,7 +6,7 @@ import { type EpochMs, epochMs } from '../time.ts'
  * Id of one sync of one audience. Later syncs have larger ids. Ids stay below 2^52 until the year
  * 2100. The Avro library rejects integers above 2^53, because they may have lost digits.
  */
-export type SyncId = number & { readonly __brand: 'SyncId' }
+export type SyncId = Brand<number, 'SyncId'>
 
 export const syncId = (value: number): SyncId => value as SyncId
 

@@ -1,5 +1,5 @@
 import { type DurationMs, durationMs, type EpochMs } from '../time.ts'
-import { clampedToNow, idsPerMs, type SyncId, syncId, versionAt } from './sync-id.ts'
+import { clampedToNow, idsPerMs, isDayBefore, type SyncId, syncId, versionAt } from './sync-id.ts'
 
 /** `full`: the sync lists all members. `partial`: it only adds and removes users. */
 export const syncModes = ['full', 'partial'] as const
@@ -82,8 +82,6 @@ export const afterLostInput = (mark: AudienceWatermark, sync: SyncPart, position
 
 /** Inputs of a sync are accepted for this time after it began: the retention of the input topic. */
 const syncAcceptedForMs: DurationMs = durationMs(7 * 24 * 3_600_000)
-/** Minimum time between two closings by partial syncs, because each closing visits all members. */
-const minClosingIntervalMs = 24 * 3_600_000
 
 /**
  * The watermark after the end of a sync that is not stale. A full sync closes itself and all
@@ -100,7 +98,8 @@ export function afterSyncEnd(
   at: EpochMs,
 ): AudienceWatermark | undefined {
   const old = syncId((at - syncAcceptedForMs) * idsPerMs)
-  if (sync.mode === 'partial' && old < mark.closed + minClosingIntervalMs * idsPerMs) return undefined
+  // Closings by partial syncs are at least a day apart, because each closing visits all members.
+  if (sync.mode === 'partial' && !isDayBefore(mark.closed, old)) return undefined
   const upTo = sync.mode === 'full' ? sync.syncId : old
   return { ...mark, closed: upTo, floor: Math.max(mark.floor, versionAt(at)), position }
 }

@@ -4,6 +4,7 @@ import { judgeAudience } from './audience-verdict.ts'
 import { type AudienceWorld, openAudienceWorld } from './audience-world.ts'
 import { type ProbesSeen, startKubelet } from './kubelet.ts'
 import { stepsBack } from './offset-commits.ts'
+import { reached } from './reached.ts'
 import { placesOf, uncommitted } from './records-after-run.ts'
 import type { AudienceFault, AudienceScenario } from './scenario.ts'
 import { giveUpMs, type Row, type RunOptions, rejection, started, stopAll } from './scenario-run.ts'
@@ -153,14 +154,18 @@ async function syncedAfter(run: Run, { members, upTo, faults }: List, before: nu
     for (const [index, fault] of faults.entries()) {
       const point = points[index] ?? 0
       const next = (before + ((upTo - before) * point) / 100) * receivers.length
-      if (!(await reached(() => sum() >= next, { everyMs: lookEveryMs.progress, patience }))) return
+      if (!(await reached(() => sum() >= next, { everyMs: lookEveryMs.progress, patienceMs: giveUpMs * patience })))
+        return
       await inject(fault, run)
     }
   }
   await Promise.all([world.sync(members), harm()])
   const at = performance.now()
   const truth = new Set(members)
-  const isSettled = await reached(() => settles(world, truth), { everyMs: lookEveryMs.end, patience })
+  const isSettled = await reached(() => settles(world, truth), {
+    everyMs: lookEveryMs.end,
+    patienceMs: giveUpMs * patience,
+  })
   return isSettled ? performance.now() - at : null
 }
 
@@ -224,17 +229,4 @@ async function settles(world: AudienceWorld, truth: ReadonlySet<string>): Promis
   const [committed, ends] = [await view.committed(audiencesGroup, audienceInput), await view.ends(audienceInput)]
   if ([...ends].some(([partition, end]) => (committed.get(partition) ?? 0) < end)) return false
   return (await world.syncStatuses()).inFlight === 0
-}
-
-/** Polls until the condition holds. Resolves with false when the time is over. */
-async function reached(
-  condition: () => boolean | Promise<boolean>,
-  { everyMs, patience }: { readonly everyMs: number; readonly patience: number },
-): Promise<boolean> {
-  const deadline = performance.now() + giveUpMs * patience
-  while (!(await condition())) {
-    if (performance.now() > deadline) return false
-    await delay(everyMs)
-  }
-  return true
 }

@@ -1,10 +1,10 @@
 import { performance } from 'node:perf_hooks'
-import { setTimeout as delay } from 'node:timers/promises'
 import type { LogRecord, RecordHeaders } from '../../../src/core/ports.ts'
 import { parseDuration } from '../../../src/core/time.ts'
 import { tiersOf } from '../../../src/core/topics.ts'
 import { targetOf } from './ledger.ts'
 import type { Place, RetryRecords } from './order-verdict.ts'
+import { reached } from './reached.ts'
 import { idHeader } from './record-load.ts'
 import type { World } from './world.ts'
 
@@ -32,12 +32,13 @@ const lookEveryMs = 250
  */
 export async function invalidDeadLettered({ installation, ledger }: World, patienceMs: number): Promise<void> {
   const left = new Set(ledger.bad.filter(({ acknowledged }) => acknowledged).map(({ id }) => id))
-  const deadline = performance.now() + patienceMs
-  while (left.size > 0 && performance.now() < deadline) {
-    for (const { headers } of await installation.read(installation.topics.deadLetter))
-      left.delete(headers[idHeader] ?? '')
-    if (left.size > 0) await delay(lookEveryMs)
+  const areWritten = async (): Promise<boolean> => {
+    if (left.size > 0)
+      for (const { headers } of await installation.read(installation.topics.deadLetter))
+        left.delete(headers[idHeader] ?? '')
+    return left.size === 0
   }
+  await reached(areWritten, { everyMs: lookEveryMs, patienceMs })
 }
 
 /** The reason of each dead-lettered delivery, by `<destination> <message id>`. */
