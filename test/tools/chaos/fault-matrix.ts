@@ -73,7 +73,7 @@ export const matrix: readonly MatrixRow[] = [
   },
   {
     fault: 'retention shorter than the lag',
-    holds: 'every deleted record is reported: sent = delivered + reported',
+    holds: 'each record that a destination did not get is reported',
     scenarios: ['retention'],
   },
   {

@@ -10,7 +10,7 @@ export interface ReportedLoss {
 }
 
 export interface LossEvidence {
-  /** Messages that were acknowledged and never delivered, by partition. */
+  /** Acknowledged messages that at least one destination never got, by partition. */
   readonly lost: ReadonlyMap<number, readonly string[]>
   readonly reported: readonly ReportedLoss[]
 }

@@ -1,3 +1,4 @@
+import { targetOf } from './ledger.ts'
 import { judgeLoss } from './reported-loss-verdict.ts'
 import { outliveRetention, quickRetention, reportedLosses } from './retention-faults.ts'
 import type { Scenario } from './scenario.ts'
@@ -19,8 +20,10 @@ export const retentionScenarios: readonly Scenario[] = [
     settleMs: 15_000,
     examine: async world => {
       const { ledger } = world
-      const delivered = new Set(ledger.deliveries.map(({ id }) => id))
-      const lost = Map.groupBy(ledger.acknowledged(), ({ id, partition }) => (delivered.has(id) ? -1 : partition))
+      const delivered = new Set(ledger.deliveries.map(targetOf))
+      const isComplete = (id: string): boolean =>
+        standardSetup.destinations.every(destination => delivered.has(targetOf({ id, destination: destination.id })))
+      const lost = Map.groupBy(ledger.acknowledged(), ({ id, partition }) => (isComplete(id) ? -1 : partition))
       lost.delete(-1)
       const names = Array.from({ length: processes * 2 }, (_, index) => `p${index + 1}`)
       return judgeLoss({
