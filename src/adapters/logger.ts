@@ -27,9 +27,9 @@ function createIsoTime(): () => string {
 }
 
 /**
- * Creates a logger that writes JSON lines to stderr; stdout is for the output of commands. Values
- * of fields that are not on the allow-list are replaced by `***`, and URLs are cut to their origin,
- * because they may contain secrets.
+ * Creates a logger that writes JSON lines to stderr; stdout is for the output of commands. Because
+ * they may contain secrets, fields that are not on the allow-list in `log-fields.ts` have the value
+ * `***`, and URLs are cut to their origin.
  */
 export function createLogger(level: LogLevel): LeveledLogger {
   return createPino(level) as unknown as LeveledLogger

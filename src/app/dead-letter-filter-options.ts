@@ -1,10 +1,10 @@
 import type { Command } from 'commander'
+import { type DeadLetterReason, deadLetterReasons } from '../core/delivery/classify-outcome.ts'
 import {
   type DeadLetterFilter,
   type DeadLetterOutcome,
   deadLetterOutcomes,
 } from '../core/delivery/dead-letter-filter.ts'
-import { type DeadLetterReason, deadLetterReasons } from '../core/delivery/outcome.ts'
 import { noDestination } from '../core/delivery/parse-dead-letter.ts'
 import type { EpochMs } from '../core/time.ts'
 import { UsageError } from './command.ts'
@@ -33,12 +33,12 @@ export function withFilterOptions(command: Command, now: EpochMs): Command {
     )
     .option(
       '--since <time>',
-      'only events dead-lettered at or after this time: ISO 8601, or a duration before now (2h)',
+      'only events dead-lettered at or after this time: ISO 8601, or a duration before now, such as 2h',
       timeOf('--since', now),
     )
     .option(
       '--until <time>',
-      'only events dead-lettered before this time: ISO 8601, or a duration before now (2h)',
+      'only events dead-lettered before this time: ISO 8601, or a duration before now, such as 2h',
       timeOf('--until', now),
     )
     .option('--message-id <id>', 'only dead letters of this message; without --destination, of every destination')

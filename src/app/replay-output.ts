@@ -87,6 +87,6 @@ const hints: Readonly<Record<ReplayRefusal, (destinations: string) => string>> =
   not_connected: destinations =>
     `source no longer connected to the destination: ${destinations}; use --even-disconnected to replay them anyway`,
   truncated: () =>
-    'the dead-letter topic keeps only the first 64 KiB of these records; hookline dead-letters shows the position of the original under ORIGIN',
+    'the dead-letter topic has only the first 64 KiB of these records; read the whole records at their ORIGIN in Kafka (see: hookline dead-letters)',
   unreadable: () => 'invalid record headers; see: hookline dead-letters --json',
 }

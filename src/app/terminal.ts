@@ -32,7 +32,10 @@ export interface ProgressBar {
 /** Values for the placeholders of the format that cli-progress does not fill in. */
 type Fields = Readonly<Record<string, string | number>>
 
-/** `undefined` when stderr is not a terminal, or with `--json`. `format` is cli-progress's. */
+/**
+ * Creates a progress bar; `undefined` when stderr is not a terminal, or with `--json`. `format` is
+ * a format text of cli-progress.
+ */
 export function createProgressBar(
   { stderr }: CommandIo,
   { json }: { readonly json?: boolean },
@@ -44,7 +47,8 @@ export function createProgressBar(
       stream: stderr,
       format,
       clearOnComplete: true,
-      // Progress comes in bursts. A shorter buffer would estimate the rest from one burst.
+      // Progress comes in bursts. With a shorter buffer, one burst would decide the estimate of the
+      // remaining time.
       etaBuffer: 2_000,
       // The command handles signals itself, because it finishes work in progress first.
       gracefulExit: false,

@@ -83,7 +83,7 @@ export function dispatcherHealth(vitals: DispatcherVitals): Health {
         ok: isWritable,
         detail: isWritable
           ? 'writable'
-          : `writes fail: ${unwritableTopics.join(', ')}; offsets of records that need these writes are not committed until the writes succeed`,
+          : `writes fail: ${unwritableTopics.join(', ')}; Hookline repeats them, and until they succeed it does not commit the offsets of the records that it was processing`,
       },
       {
         name: 'deletions',
@@ -125,7 +125,7 @@ const awaitedBy = ({
 const activityCheck = (name: string, { inactivityMs }: ConsumerVitals): Check => ({
   name,
   ok: inactivityMs < inactivityLimitMs,
-  detail: `last response from a broker or attempt to connect ${Math.round(inactivityMs)} ms ago`,
+  detail: `last response from a broker, or last attempt to connect: ${Math.round(inactivityMs)} ms ago`,
 })
 
 function groupCheck(name: string, { phase, silenceMs }: ConsumerVitals): Check {
@@ -171,8 +171,9 @@ export interface CollectorVitals {
 }
 
 /**
- * Milliseconds of an outage after which the collector is not ready. A restarted broker or a new
- * leader responds earlier. Until then the collector holds requests or asks clients to retry.
+ * Milliseconds of an outage after which the collector is not ready. The restart of a broker or the
+ * change of a leader takes less time, in which the collector holds requests or asks clients to
+ * retry.
  */
 const outageLimitMs = 15_000
 /**
@@ -201,8 +202,8 @@ export type ReloadState =
   | { readonly kind: 'refused' }
 
 /**
- * Reports which configuration is in use. The check never fails: with a refused file the process
- * continues with the last valid configuration, and an alert reports the file.
+ * Reports since when the configuration has been in use. The check never fails: with a refused file
+ * the process continues with the last valid configuration, and an alert reports the file.
  */
 export function configurationHealth(file: ReloadState, inUseSince: EpochMs): Health {
   const since = `in use since ${new Date(inUseSince).toISOString()}`

@@ -11,7 +11,7 @@ export interface Clock {
   now(): EpochMs
   /** Milliseconds of a monotonic clock, for deadlines and measurements. */
   monotonic(): number
-  /** As `monotonic`, but it also counts while the machine is suspended, as leases need it. */
+  /** Like `monotonic`, but it continues while the machine is suspended, so that leases expire. */
   boottime(): number
   after(delay: DurationMs, run: () => void): Cancel
   /** Calls `run` after the I/O callbacks of this event loop iteration, as `setImmediate` does. */
@@ -42,7 +42,7 @@ export type CallResult =
   | { readonly kind: 'failed'; readonly phase: CallPhase; readonly code: string; readonly detail: string }
 
 export interface WebhookTransport {
-  /** Sends one request with one deadline. Calls `onEnd` exactly once, after `post` has returned. */
+  /** Sends one request with a time limit. Calls `onEnd` exactly once, after `post` has returned. */
   post(call: WebhookCall, onEnd: (result: CallResult) => void): void
   /** Closes idle connections. Resolves after the requests in progress have ended. */
   close(): Promise<void>
@@ -145,7 +145,7 @@ export interface OutgoingRecord {
   readonly key: Buffer | null
   readonly value: Buffer | null
   readonly headers: RecordHeaders
-  /** The partition to write to. By default, murmur2 of the key decides, except in retry topics. */
+  /** The partition. By default, murmur2 of the key decides; in retry topics, the producer does. */
   readonly partition?: number
   /** The partition is chosen by this key instead of the record's own key. */
   readonly partitionKey?: Buffer
@@ -249,9 +249,9 @@ export type Decoded = { readonly kind: 'event'; readonly event: Event } | Undeco
 export interface EventCodec {
   encode(event: Event): Buffer
   /**
-   * `receivedAt` replaces a receive time that another producer left out, and then also a missing
-   * timestamp of the message. Pass the timestamp of the event's own record, even when the value is
-   * in a copy of that record: all copies then have the same times.
+   * `receivedAt` replaces a missing receive time, and the receive time replaces a missing
+   * timestamp: other producers may omit both. Pass the timestamp of the event's own record, even
+   * when the value is in a copy of that record: all copies then have the same times.
    */
   decode(value: Buffer, receivedAt: EpochMs): Decoded
   /** Resolves with false for an unknown id. Rejects while the schema registry is unreachable. */

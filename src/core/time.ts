@@ -26,3 +26,17 @@ export function formatDuration(duration: DurationMs): string {
   const unit = units.find(candidate => duration > 0 && duration % unitMs[candidate] === 0) ?? 'ms'
   return `${duration / unitMs[unit]}${unit}`
 }
+
+/**
+ * Formats a duration for readers in all its units: 13,900,000 → `3h 51m 40s`. Use `formatDuration`
+ * for values that are written like this in the configuration or a topic name.
+ */
+export function readableDuration(duration: DurationMs): string {
+  let rest: number = duration
+  const parts = (['h', 'm', 's', 'ms'] as const).flatMap(unit => {
+    const count = Math.floor(rest / unitMs[unit])
+    rest -= count * unitMs[unit]
+    return count === 0 ? [] : [`${count}${unit}`]
+  })
+  return parts.join(' ') || '0ms'
+}

@@ -12,7 +12,7 @@ const answerLimit = durationMs(5_000)
 
 interface Deps {
   readonly producer: LogProducer
-  /** A compacted topic: it accepts records without a value. */
+  /** A compacted topic, in which a record without a value is a tombstone and is removed. */
   readonly topic: string
   readonly clock: Clock
   /** Returns when a broker last returned its time, in monotonic milliseconds. */
@@ -55,7 +55,10 @@ export function createBrokerTime({ producer, topic, clock, learnedAt, logger }: 
   function ask(): Promise<EpochMs | undefined> {
     const { promise, resolve } = Promise.withResolvers<EpochMs | undefined>()
     const cancel = clock.after(answerLimit, () => {
-      logger.warn({ topic }, "no broker responded with its time; the process uses the machine's clock until one does")
+      logger.warn(
+        { topic },
+        "no broker reported its time within 5 s; the process continues from the last report, or with the machine's clock if there was none",
+      )
       resolve(undefined)
     })
     isAsking = true

@@ -26,7 +26,7 @@ interface Deps {
 /**
  * Sends canary messages: track messages of Hookline's own source for one destination. Each has a
  * new anonymous id, so that the messages reach all partitions, and takes the same path as any other
- * event. `result-metrics.ts` counts its result.
+ * event. `result-metrics.ts` counts their results.
  */
 export function createCanary(deps: Deps): PeriodicTask {
   const { canary, isOurs, clock } = deps

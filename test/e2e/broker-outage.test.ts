@@ -19,7 +19,8 @@ describe('the broker', () => {
     let broker = await startBroker(place)
     closing({ close: () => broker.stop() })
     const receiver = closing(await RecordingReceiver.started({ latency: durationMs(20) }))
-    // A failed delivery cannot go to a retry topic during the outage, so its source offset waits.
+    // During the outage, a failed delivery cannot be written to a retry topic, so its record is not
+    // committed.
     const flaky = closing(await RecordingReceiver.started({ latency: durationMs(2_000), answers: [503, 200] }))
     const installation = closing(
       await startInstallation(

@@ -18,7 +18,7 @@ describe.each(['got', 'undici'])('every golden payload, with %s', transport => {
     )
     const service = await installation.run()
     const [event] = trackEvents(1)
-    // A `delete` counts only for a known deletion request; see e2e/deletions.test.ts.
+    // A `delete` without a deletion request would be dead-lettered; see e2e/deletions.test.ts.
     const golden = goldenPayloads.filter(
       ({ name, message }) => name.startsWith('default/') && message.type !== 'delete',
     )

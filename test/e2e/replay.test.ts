@@ -57,7 +57,7 @@ describe('replay with the real dispatcher', () => {
     await untilGivenUp(installation, 20)
 
     expect(await replay(installation, '--destination', 'crm')).toMatchObject({ total: 20, replayed: 20 })
-    // They fail again and become new dead letters.
+    // The replayed deliveries fail again and become new dead letters.
     await untilGivenUp(installation, 20, 1)
     expect(await replay(installation, '--destination', 'shop')).toMatchObject({ total: 20, replayed: 0 })
     expect(await replay(installation, '--outcome', 'http_4xx')).toMatchObject({ total: 20, replayed: 20 })

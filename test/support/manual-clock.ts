@@ -65,8 +65,8 @@ export class ManualClock implements Clock {
   }
 
   /**
-   * Advances the clock and runs every due timer at its own time. After each timer, `settle` runs
-   * until nothing is left to do.
+   * Advances the clock and runs every due timer at its own time. `settle` is awaited before the
+   * first timer and after each one; it resolves when nothing is left to do.
    */
   async advance(ms: number, settle: () => Promise<void> = async () => {}): Promise<void> {
     const end = this.#now + ms

@@ -37,7 +37,10 @@ const allowed: Record<string, readonly string[]> = {
 }
 const layerOf = (file: string): string | undefined => file.match(/^(packages\/[^/]+|[^/]+)\//)?.[1]
 
-/** Exceptions to remove. The test fails for a new one, and for one that is no longer needed. */
+/**
+ * Cycles and equal names that are permitted until they are removed. The test fails for any other
+ * one, and for one that no longer exists.
+ */
 const fileCyclesToRemove: readonly (readonly string[])[] = []
 const folderCyclesToRemove: readonly (readonly string[])[] = [
   ['adapters/kafka/kafkajs', 'adapters/kafka/kafkajs/patches'],
@@ -59,7 +62,7 @@ describe('a file imports only permitted layers', () => {
   })
 })
 
-/** The imported files of a file, types included, as in `files`. */
+/** The files that a file imports, types included. Their paths are like those in `files`. */
 const targetsOf = (file: string): string[] =>
   importsOf(file)
     .filter(target => target.startsWith('.'))

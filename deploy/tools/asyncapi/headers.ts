@@ -58,7 +58,7 @@ export const deliveryStateHeaders: Readonly<Record<string, Header>> = {
   'message-id': { description: 'The message id, which receivers use to drop duplicates.', examples: ['m-1'] },
 }
 
-/** Headers that are present only when there is a trace. */
+/** Headers of retry records and dead letters, present only when attempts are traced. */
 const attemptTrace: Readonly<Record<string, Header>> = {
   'first-traceparent': {
     description: 'Trace context of the first attempt (W3C Trace Context), to which later attempts link.',
@@ -119,7 +119,7 @@ export const eventHeaders: Readonly<Record<string, Header>> = {
   tracestate: { description: 'Vendor-specific data of the trace, in addition to traceparent.', examples: ['vendor=1'] },
 }
 
-/** Headers that are present only when there is a trace. */
+/** Headers of audience inputs, present only when the request that wrote them was traced. */
 export const inputHeaders: Readonly<Record<string, Header>> = {
   traceparent: {
     description:

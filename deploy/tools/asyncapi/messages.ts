@@ -8,7 +8,7 @@ import {
   retryHeaders,
   suppressionHeaders,
 } from './headers.ts'
-import { attemptValue, deletionOutcomeValue, deletionValue, rejectedValue, suppressionsValue } from './values.ts'
+import { attemptValue, deletionOutcomeValue, deletionValue, rejectedValue, suppressionsValue } from './record-values.ts'
 
 const bindingVersion = '0.5.0'
 

@@ -30,7 +30,7 @@ export interface Coefficients {
 type Place = Parameters<typeof figureOf>[1]
 
 /**
- * Reads the costs of dispatchers with this HTTP client from the published results.
+ * Reads the costs from the published results. `transport` is the HTTP client of the dispatchers.
  * @throws Error naming each figure that is missing or not a number
  */
 export function coefficientsFrom(entries: readonly Entry[], transport: string): Coefficients {

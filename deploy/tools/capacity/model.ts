@@ -10,7 +10,7 @@ export interface Load {
   readonly answerMs: number
   /** Memberships: members of all audiences, counted once for each destination. */
   readonly members: number
-  /** Share of the deliveries to failing endpoints, and the duration of the outage. */
+  /** Share of all deliveries that go to failing endpoints, and the duration of the outage. */
   readonly outage: { readonly share: number; readonly hours: number }
 }
 
@@ -24,8 +24,8 @@ export interface Assumptions {
   readonly replicas: number
   readonly retentionDays: number
   /**
-   * Candidates for `delivery.maxInFlight`. The plan uses the smallest that needs no additional
-   * processes.
+   * Candidates for `delivery.maxInFlight`, in ascending order. The plan uses the smallest that
+   * needs no additional processes, otherwise the last.
    */
   readonly inFlight: readonly number[]
   /** MB per second that one broker can receive, including replication. This was not measured. */

@@ -20,11 +20,11 @@ export interface OutageEffect {
   /** Maximum rate of retry records written per second, averaged over a minute. */
   readonly maxRetryRecordsPerSecond: number
   /**
-   * Maximum rate per second at which missed deliveries become due after the outage, averaged over a
-   * minute. New deliveries are not included.
+   * Maximum rate per second at which the deliveries that wait at the end of the outage become due,
+   * averaged over a minute. New deliveries are not included.
    */
   readonly maxReleasedPerSecond: number
-  /** Minutes from the end of the outage to the last missed delivery. */
+  /** Minutes from the end of the outage until the last of these deliveries is due. */
   readonly lastAfterMinutes: number
   /** Number of deliveries whose retry window ended during the outage. */
   readonly deadLettered: number
@@ -37,8 +37,8 @@ const cohortMs = 1_000
 /**
  * Simulates the path of all records through the retry topics, with the dispatcher's own rule for
  * deferrals. All requests fail, so the circuit breakers are open. Each delivery is deferred without
- * an attempt for 10 s, 30 s, 1 min, and then 5 min repeatedly, until it is due after the outage.
- * The model ignores the few probes and the attempt at the end of a window.
+ * an attempt for 10 s, 30 s, 1 min, and then 5 min repeatedly, until it is due after the outage or
+ * its window ends. The model ignores the few probes and the attempt at the end of a window.
  */
 export function simulateOutage({ perSecond, hours, windowHours }: Outage): OutageEffect {
   const [end, window] = [hours, windowHours].map(each => Math.round(each * 60 * minute)) as [number, number]

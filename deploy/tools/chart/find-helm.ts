@@ -51,7 +51,7 @@ const named = (name: string, command: string | undefined, env: NodeJS.ProcessEnv
 })
 
 const built = (env: NodeJS.ProcessEnv, log: (line: string) => void): Option<string> => ({
-  name: 'built with Go',
+  name: 'a build with Go',
   async find() {
     const hasGo = await run('go', ['version'], { env }).then(
       () => true,

@@ -22,8 +22,8 @@ const port: Schema = { type: 'integer', minimum: 1, maximum: 65_535 }
 const ports = list(port)
 const quantities: Schema = { type: 'object', additionalProperties: { type: ['string', 'number'] } }
 /**
- * Kubernetes evicts a pod without resource requests first. A pod without a memory limit can take
- * the memory of others.
+ * Resource requests and a memory limit are required: Kubernetes evicts pods without requests first,
+ * and a pod without a memory limit can take the memory of others.
  */
 const resources = closedObject(
   { requests: { ...quantities, required: ['cpu', 'memory'] }, limits: { ...quantities, required: ['memory'] } },
@@ -63,7 +63,7 @@ const properties: Readonly<Record<string, Schema>> = {
     serviceNames,
   ),
   heapPercent: { type: 'integer', minimum: 20, maximum: 80 },
-  // The minimum is the longest drain (25 s), and the collector's delay before it (5 s).
+  // The minimum is the longest drain (25 s) plus the collector's delay before it (5 s).
   terminationGracePeriodSeconds: wholeFrom(30),
   minReadySeconds: wholeFrom(0),
   podAnnotations: texts,

@@ -45,7 +45,7 @@ export function dashboardJson({ uid, title, description, variables, rows }: Dash
   }
 }
 
-/** Links to the other dashboards, which keep the selected values. */
+/** Links to the other dashboards. A link keeps the selected values of the variables. */
 const others: Link = {
   type: 'dashboards',
   title: 'Hookline',

@@ -10,7 +10,8 @@ const worstDestinations: Row = {
   panels: [
     {
       title: 'Failed requests',
-      description: 'Share of failed requests in 15 minutes, for the ten worst destinations. Above 50 % an alert fires.',
+      description:
+        'Share of failed requests in 15 minutes, for the ten destinations with the highest share. An alert fires after 15 minutes above 50 %, if the destination gets more than ten requests in this time.',
       unit: 'percentunit',
       as: 'lines',
       width: 12,
@@ -34,7 +35,7 @@ const worstDestinations: Row = {
     {
       title: 'Circuit breakers',
       description:
-        '1 while the circuit breaker is open, because at least 70 % of the attempts in one minute failed. Deliveries are deferred, and every 30 s one delivery tests the endpoint.',
+        '1 while the circuit breaker is open. It opens when at least 70 % of the attempts in one minute fail. While it is open, deliveries are deferred, and every 30 s one delivery tests the endpoint.',
       unit: 'short',
       as: 'lines',
       width: 12,
@@ -46,7 +47,7 @@ const worstDestinations: Row = {
     {
       title: 'Dead-lettered within an hour',
       description:
-        'Dead letters by destination and reason. The destination is - when the record did not become a delivery, for example because it cannot be decoded. List them with hookline dead-letters.',
+        'Dead letters of the last hour, by destination and reason. A dash as the destination means that the record did not become a delivery, for example because it cannot be decoded. hookline dead-letters lists the dead letters.',
       unit: 'short',
       as: 'table',
       width: 12,
@@ -67,7 +68,7 @@ const selectedDestinations: Row = {
     {
       title: 'Deliveries',
       description:
-        'retried: scheduled again after a failed attempt. deferred: waits in a retry topic without an attempt. dead_lettered: failed permanently. dropped: not delivered on purpose, see Dropped deliveries.',
+        'Decisions about deliveries, by result. retried: scheduled again after a failed attempt. deferred: postponed without an attempt, in a retry topic. dead_lettered: failed permanently. dropped: ended on purpose without a delivery; the panel Dropped deliveries shows why.',
       unit: 'cps',
       as: 'lines',
       width: 12,
@@ -78,7 +79,7 @@ const selectedDestinations: Row = {
     {
       title: 'Requests by outcome',
       description:
-        'timeout: no response within 5 s. Hookline does not retry http_4xx, http_3xx, tls_untrusted and blocked_address; it retries the other failures.',
+        'timeout: no response within delivery.timeout (at most 5 s). Hookline does not retry http_4xx, http_3xx, tls_untrusted and blocked_address; it retries the other failures.',
       unit: 'cps',
       as: 'lines',
       width: 12,
@@ -88,7 +89,8 @@ const selectedDestinations: Row = {
     },
     {
       title: 'Requests by webhook',
-      description: 'A message counts as delivered when one webhook of the destination acknowledges it.',
+      description:
+        'Delivered and failed requests of each webhook. A delivery succeeds when one webhook of its destination acknowledges the message.',
       unit: 'cps',
       as: 'lines',
       width: 8,
@@ -119,7 +121,7 @@ const selectedDestinations: Row = {
     {
       title: 'Endpoints with 410 Gone',
       description:
-        'Requests to which the endpoint responded with 410 Gone. Remove these webhooks from the configuration.',
+        'Requests to which the endpoint responded with 410 Gone, by webhook. Remove the webhooks shown here from the configuration.',
       unit: 'cps',
       as: 'lines',
       width: 8,
@@ -139,7 +141,7 @@ const allDestinations: Row = {
     {
       title: 'Deferred without an attempt',
       description:
-        'lane_full: the endpoint responds more slowly than its messages arrive, and they would block those of other destinations. breaker_open: the circuit breaker is open. not_before: the wait of the retry topic has ended, but the delivery must wait longer, for example because of Retry-After. paused: the destination is paused. handover: the partition moved to another process. unconfigured: the process does not know the source or destination.',
+        'lane_full: the queue of the destination is too long, because its endpoint responds more slowly than messages arrive, or no permit was free for its requests. breaker_open: the circuit breaker is open. not_before: the wait of the retry topic has ended, but the delivery must wait longer, for example because of Retry-After. paused: the destination is paused. handover: the partition moved to another process. unconfigured: the process does not know the source or destination.',
       unit: 'cps',
       as: 'lines',
       width: 12,
@@ -148,7 +150,7 @@ const allDestinations: Row = {
     {
       title: 'Dropped deliveries',
       description:
-        'disabled: the destination is disabled. not_selected: the integrations of the message exclude it. no_destination: no destination is connected to the source. user_deleted, suppressed: the user was deleted or is suppressed.',
+        'disabled: the destination is disabled. not_selected: the integrations of the message exclude webhooks. no_destination: the source is not connected to any destination, or not to the one that the message names. user_deleted: the message was received before its user was deleted. suppressed: its user was deleted with suppress.',
       unit: 'cps',
       as: 'lines',
       width: 12,

@@ -9,7 +9,7 @@ const backlog: Row = {
     {
       title: 'Lag by topic',
       description:
-        'Records whose processing has not ended. Most records of the retry topics are not due yet, which is normal.',
+        'Records from the oldest unfinished one to the end of each partition. Most records of the retry topics are not due yet, which is normal.',
       unit: 'short',
       as: 'lines',
       width: 8,
@@ -32,7 +32,7 @@ const backlog: Row = {
     {
       title: 'Age of the oldest record in progress',
       description:
-        'Time since the append of the oldest record in progress, as a share of the topic’s retention. Above 50 % an alert fires, because Kafka may delete the record before Hookline has processed it.',
+        'Time since the append of the oldest record in progress, as a share of the topic’s retention. After 10 minutes above 50 % an alert fires, because Kafka may delete the record before Hookline has processed it.',
       unit: 'percentunit',
       as: 'lines',
       width: 8,
@@ -48,7 +48,7 @@ const backlog: Row = {
     {
       title: 'Longest time without progress',
       description:
-        'Longest time for which a partition with due records made no progress. Above 5 minutes an alert fires.',
+        'Longest time for which a partition with due records made no progress. An alert fires when it stays above 5 minutes for another 5 minutes.',
       unit: 's',
       as: 'lines',
       width: 8,
@@ -62,7 +62,7 @@ const backlog: Row = {
     },
     {
       title: 'Records in progress',
-      description: 'Records that the process has read and not finished, by process.',
+      description: 'Records that are read but not finished, by process.',
       unit: 'short',
       as: 'lines',
       width: 8,
@@ -71,7 +71,7 @@ const backlog: Row = {
     {
       title: 'Longest time in progress',
       description:
-        'Longest time for which a record has been in progress, by process. An attempt takes at most 5 s. Many minutes mean a bug, or a topic whose writes fail.',
+        'Longest time for which a record has been in progress, by process. An attempt takes at most 5 s. If the time is many minutes, Hookline has a bug, or waits for Kafka or the schema registry; /livez?verbose of the process names what it waits for.',
       unit: 's',
       as: 'lines',
       width: 8,
@@ -85,7 +85,7 @@ const retries: Row = {
   panels: [
     {
       title: 'Written to retry topics',
-      description: 'Deliveries written to retry topics per second, by delay of the topic.',
+      description: 'Deliveries written to retry topics per second, by tier, which is the wait of the topic.',
       unit: 'cps',
       as: 'lines',
       width: 8,
@@ -129,7 +129,7 @@ const groups: Row = {
     {
       title: 'Group joins',
       description:
-        'Joins of the consumer group in each interval, maximum of all processes. A rollout causes a few for each pod. Otherwise there should be none.',
+        'How often a process joined the consumer group in each interval, maximum of all processes. A rollout causes a few joins for each pod. Otherwise there should be none.',
       unit: 'short',
       as: 'lines',
       width: 8,
@@ -161,7 +161,7 @@ const groups: Row = {
     {
       title: 'Records done',
       description:
-        'done: the processing ended. handed_back: the partition was revoked first, and its next owner reads the record again.',
+        'done: the processing ended. handed_back: the partition was revoked before that, and its next owner reads the record again.',
       unit: 'cps',
       as: 'lines',
       width: 8,
@@ -170,7 +170,7 @@ const groups: Row = {
     {
       title: 'Records lost',
       description:
-        'Offsets skipped because their records are no longer in Kafka. A truncated log counts as one. Must be 0.',
+        'Offsets skipped because their records are no longer in Kafka. When the log of a partition was truncated, the number of lost records is unknown, and the loss counts as 1. Must be 0.',
       unit: 'short',
       as: 'lines',
       width: 8,
@@ -185,7 +185,7 @@ const groups: Row = {
     {
       title: 'Failed writes',
       description:
-        'Failed writes by topic. Hookline retries them, except writes of the collector, whose senders receive an error.',
+        'Failed writes by topic. The collector does not retry them, but responds to the sender with an error; all other services retry them.',
       unit: 'cps',
       as: 'lines',
       width: 12,
@@ -194,7 +194,7 @@ const groups: Row = {
     {
       title: 'Topics with failing writes',
       description:
-        'Topics whose last write failed, by process. Hookline does not commit the affected offsets until the writes succeed.',
+        'Topics with failed writes that Hookline still retries, by process. Until these writes succeed, it does not commit the offsets of the records that it was processing.',
       unit: 'short',
       as: 'lines',
       width: 12,

@@ -27,7 +27,7 @@ const small: readonly Panel[] = [
   {
     title: 'Lag of the events topic',
     description:
-      'Records of the events topic whose processing has not ended. A few hundred are normal under load. The lag must not grow steadily.',
+      'Records of the events topic from the oldest unfinished one to the end of each partition. A few hundred are normal under load. The lag must not grow steadily.',
     unit: 'short',
     as: 'number',
     width: 4,
@@ -36,7 +36,8 @@ const small: readonly Panel[] = [
   },
   {
     title: 'Oldest overdue retry',
-    description: 'Time since the due time of the most overdue retry. Above 15 minutes an alert fires.',
+    description:
+      'Time since the due time of the most overdue retry. An alert fires when it stays above 15 minutes for another 5 minutes.',
     unit: 's',
     as: 'number',
     width: 4,
@@ -45,7 +46,8 @@ const small: readonly Panel[] = [
   },
   {
     title: 'Failing checks',
-    description: 'Failing liveness and readiness checks of all processes. The dashboard Runtime shows which ones.',
+    description:
+      'Failing liveness and readiness checks of all processes. The dashboard "Hookline: runtime" shows which ones.',
     unit: 'short',
     as: 'number',
     width: 4,
@@ -73,7 +75,8 @@ const inAndOut: Row = {
   panels: [
     {
       title: 'Messages received over HTTP',
-      description: 'Messages by result. A rejected message violates the tracking API; the response named the reason.',
+      description:
+        'Messages by result. accepted: stored in Kafka. suppressed: the user is suppressed, so the collector does not store the message. rejected: the message violates the tracking API; the response named the reason.',
       unit: 'cps',
       as: 'lines',
       width: 8,
@@ -82,7 +85,8 @@ const inAndOut: Row = {
     },
     {
       title: 'Records read',
-      description: 'Records from the events topic (dispatcher) and due records from the retry topics (retries).',
+      description:
+        'Records read by each consumer group. dispatcher: records of the events topic. retries: due records of the retry topics. audiences: records of the audience input topic.',
       unit: 'cps',
       as: 'lines',
       width: 8,
@@ -111,7 +115,7 @@ const inAndOut: Row = {
     {
       title: 'First attempts after more than 30 s',
       description:
-        'Share of first attempts, in the last five minutes and the last hour. The objective allows 0.1 % in a month.',
+        'Share of first attempts that began more than 30 s after the append, in the last five minutes and the last hour. The objective allows 0.1 % in a month.',
       unit: 'percentunit',
       as: 'lines',
       width: 8,
@@ -123,7 +127,7 @@ const inAndOut: Row = {
     {
       title: 'Delay of retried deliveries',
       description:
-        'Time from the append to the delivery, for deliveries that needed more than one attempt. It depends on the endpoints and takes up to four hours.',
+        'Time from the append to the delivery, for deliveries that needed more than one attempt. The time depends on the endpoints and can reach four hours.',
       unit: 's',
       as: 'lines',
       width: 8,
@@ -148,7 +152,8 @@ const calls: Row = {
     },
     {
       title: 'Duration of requests',
-      description: 'Time until the response headers or the failure. A request times out after 5 s.',
+      description:
+        'Time until the response headers arrive or the request fails. A request times out after delivery.timeout (at most 5 s).',
       unit: 's',
       as: 'lines',
       width: 8,

@@ -25,7 +25,10 @@ export interface Panel {
   /** What the panel shows and how to judge it. */
   readonly description: string
   readonly unit: Unit
-  /** `number`: the last value in large type. `lines`: over time. `table`: the last values by their labels. */
+  /**
+   * `number`: the last value in large type. `lines`: over time. `table`: the last values by their
+   * labels.
+   */
   readonly as: 'number' | 'lines' | 'table'
   readonly queries: readonly Query[]
   /** Width in columns; the grid has 24. */

@@ -55,7 +55,7 @@ const load: Row = {
     },
     {
       title: 'Heap',
-      description: 'Used V8 heap, and buffers outside of it.',
+      description: 'V8 heap, used and reserved, and buffers outside of it.',
       unit: 'bytes',
       as: 'lines',
       width: 8,
@@ -88,7 +88,7 @@ const state: Row = {
   panels: [
     {
       title: 'Versions',
-      description: 'Versions of Hookline and Node, by process.',
+      description: 'Number of processes with each version of Hookline and Node.',
       unit: 'none',
       as: 'table',
       width: 8,
@@ -139,7 +139,7 @@ const state: Row = {
     {
       title: 'Exposed series',
       description:
-        'Series with labels from the configuration. From 6,000 series on, new webhooks are counted under _other; from 8,000 on, new destinations and sources too. For each process, the line that ends in folded shows how many.',
+        'Time series with ids from the configuration as labels. A process with 6,000 of them counts new webhooks under the label value _other; with 8,000, new destinations and sources too. The lines that end in folded show how many label combinations a process began to count there in each interval.',
       unit: 'short',
       as: 'lines',
       width: 6,

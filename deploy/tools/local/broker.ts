@@ -50,7 +50,9 @@ export interface Broker {
 export async function startBroker(options: BrokerOptions): Promise<Broker> {
   const search = await findJava()
   if (search.kind === 'missing')
-    throw new Error(`Kafka needs Java ${oldestJava} or newer: ${search.why}; install it, or set JAVA_HOME`)
+    throw new Error(
+      `Kafka needs Java ${oldestJava} or newer, but ${search.why}: install Java ${oldestJava}, or set JAVA_HOME to its directory`,
+    )
   const { java } = search
   await assertFree(options.port, 'Kafka')
   const jars = await kafkaJars(java)
@@ -97,6 +99,6 @@ async function formatOnce(
     await writeFile(meta, metaProperties(clusterId, nodeId))
   }
   const id = /^cluster\.id=(.+)$/m.exec(await readFile(meta, 'utf8'))?.[1]
-  if (id === undefined) throw new Error(`${meta} has no cluster.id`)
+  if (id === undefined) throw new Error(`${meta} has no cluster.id: to start with an empty Kafka, delete ${logDir}`)
   return id
 }

@@ -174,7 +174,8 @@ async function untilComplete({ nodes }: Cluster): Promise<void> {
     for (;;) {
       const found = await clusterMetadata('127.0.0.1', port).catch(() => undefined)
       if (found?.brokers.length === nodes.length) break
-      if (performance.now() > deadline) throw new Error(`broker ${address} knows ${found?.brokers ?? 'no broker'}`)
+      if (performance.now() > deadline)
+        throw new Error(`broker ${address} does not know all brokers, but only: ${found?.brokers.join(', ') || 'none'}`)
       await delay(50)
     }
   }

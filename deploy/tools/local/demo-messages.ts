@@ -57,7 +57,7 @@ function demoCall(source: DemoSource, type: CallType, index: number): DemoCall {
 
 /**
  * The users of the deletion request, which creates one delete message for each. They send no
- * messages, so that none are dropped.
+ * messages, because messages of deleted users would be dropped.
  */
 export const deletedUsers: readonly string[] = Array.from(
   { length: webMessagesOfEachType },

@@ -45,7 +45,7 @@ export async function sendAll(to: Entrances, print: (line: string) => void): Pro
   return { collector: sent(clients.web) + sent(clients.app), kafka: sent(clients.straight), deletion }
 }
 
-/** Clients with the write key of a source, and one with the Kafka transport. */
+/** Clients of `web` and `app` with their write keys, and one of `web` with the Kafka transport. */
 function createClients({ collector: endpoint, brokers, registry, topicPrefix }: Entrances) {
   const onFailure = ({ reason, code, detail, messageIds }: Failure): void => {
     throw new Error(`${messageIds.length} messages not delivered: ${reason} (${code}). ${detail}`)

@@ -57,17 +57,14 @@ export async function playSequel(deps: Deps): Promise<readonly string[]> {
   const arrived = await until(() => deps.requestsTo('self-signed').map(({ messageId }) => messageId ?? ''))
   check(
     'replay',
-    'the certificate is replaced and one dead letter replayed; self-signed gets',
+    'self-signed gets the URL of a working endpoint; the replay of one dead letter sends it',
     arrived.join(),
     replayedId,
   )
   return wrong
 }
 
-/**
- * Syncs a full list and waits for its delivery. Resolves with the number of added and removed
- * users.
- */
+/** Syncs a full list and waits for its delivery. Resolves with the counts: `2 joins, 2 leaves` */
 async function sync({ config, directory, requestsTo }: Deps, members: readonly string[]): Promise<string> {
   const file = join(directory, 'shoppers.txt')
   await writeFile(file, members.join('\n'))

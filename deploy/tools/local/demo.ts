@@ -38,7 +38,7 @@ function show(destination: string, request: SinkRequest): void {
   const { messageId = '' } = request
   const isShown = /^web-.*-000$/.test(messageId) || userId === deletedUsers[0]
   if (destination === 'crm' && isShown)
-    say(`  ${time}  crm    200  ${type.padEnd(8)}  ${signature}  by ${wayOf(messageId).padEnd(9)}  ${request.body}`)
+    say(`  ${time}  crm    200  ${type.padEnd(8)}  ${signature}  via ${wayOf(messageId).padEnd(9)}  ${request.body}`)
   if (destination === 'flaky' && messageId === 'app-track-000')
     say(`  ${time}  flaky  ${request.answer}  ${type.padEnd(8)}  ${signature}  ${messageId}`)
 }

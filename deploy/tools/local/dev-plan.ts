@@ -54,7 +54,7 @@ function planRegistry({ url }: Settings['registry']): Part {
       : !isHere(hostname)
         ? `${hostname} is not ${here}`
         : pathname.replace(/\/$/, '') !== registryPath
-          ? `the local registry is at path ${registryPath}`
+          ? `the path must be ${registryPath}, as in the local registry`
           : undefined
   if (problem !== undefined) return { problems: [`registry.url: ${problem}; ${instead}`] }
   return { port: Number(port || 80) }

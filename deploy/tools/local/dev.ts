@@ -13,8 +13,8 @@ const project = resolve(import.meta.dirname, '../../..')
 /** Time that the services get to drain. */
 const serviceTimeoutMs = 30_000
 /**
- * Time after ctrl-C for a first start that is still downloading. Then `make dev` exits, and guards
- * stop the remaining processes.
+ * Time after ctrl-C in which a start may end, for example a download. After this time, `make dev`
+ * exits, and guards stop the remaining processes.
  */
 const startTimeoutMs = 10_000
 
@@ -50,7 +50,9 @@ function refuse(lines: readonly string[]): number {
   return 2
 }
 
-/** Resolves with the name of a process that ended, or `undefined` after an interruption. */
+/**
+ * Resolves with a text that says which process ended, or with `undefined` after an interruption.
+ */
 async function runUntilSomethingEnds(
   config: string,
   plan: DevPlan,

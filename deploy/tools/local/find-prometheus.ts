@@ -36,7 +36,7 @@ const named = (env: NodeJS.ProcessEnv): Option<Prometheus> => ({
     const found = programsIn(home)
     return existsSync(found.promtool) && existsSync(found.server)
       ? { kind: 'available', value: found }
-      : unavailable(`${home} has no prometheus and promtool`, 'Set it to a directory with both.')
+      : unavailable(`${home} does not contain both prometheus and promtool`, 'Set it to a directory with both.')
   },
 })
 
@@ -46,7 +46,7 @@ const onPath = (env: NodeJS.ProcessEnv): Option<Prometheus> => ({
     const works = await Promise.all(['prometheus', 'promtool'].map(name => answers(name, ['--version'], env)))
     return works.every(Boolean)
       ? { kind: 'available', value: { server: 'prometheus', promtool: 'promtool' } }
-      : unavailable('no prometheus and promtool', 'Install Prometheus (macOS: brew install prometheus).')
+      : unavailable('prometheus or promtool is missing', 'Install Prometheus (macOS: brew install prometheus).')
   },
 })
 
@@ -56,7 +56,7 @@ const debianPackage = (env: NodeJS.ProcessEnv): Option<Prometheus> => ({
     const directory = join(cacheDirectory(env), 'prometheus')
     const remedy = 'On Debian and Ubuntu: apt-get install prometheus.'
     if (!existsSync(directory) && !(await answers('apt-get', ['--version'], env)))
-      return unavailable('no apt-get', remedy)
+      return unavailable('apt-get is missing', 'This option needs Debian or Ubuntu.')
     try {
       return { kind: 'available', value: programsIn(join(await makeOnce(directory, unpack), 'usr', 'bin')) }
     } catch (error) {

@@ -43,7 +43,7 @@ export async function firstAvailable<T>(
     const found = await option.find()
     if (found.kind === 'available') {
       const others = notAvailable.map(({ name, why }) => `${name}: ${why}`).join('; ')
-      log(`${what}: ${option.name}${others === '' ? '' : ` (not available: ${others})`}`)
+      log(`${what}: uses ${option.name}${others === '' ? '' : ` (not available: ${others})`}`)
       return found.value
     }
     notAvailable.push({ name: option.name, why: found.why, remedy: found.remedy })

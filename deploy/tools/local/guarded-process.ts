@@ -81,10 +81,14 @@ export async function tailOf(logFile: string, lines = 30): Promise<string> {
   return text.trimEnd().split('\n').slice(-lines).join('\n')
 }
 
+/** How a process ended: `exit code 1` or `signal SIGKILL`. */
+export const howEnded = (code: number | null, signal: string | null): string =>
+  signal === null ? `exit code ${code}` : `signal ${signal}`
+
 async function endOf(child: ChildProcess): Promise<string> {
   try {
     const [code, signal] = await once(child, 'exit')
-    return signal === null ? `exit code ${code}` : `signal ${signal}`
+    return howEnded(code, signal)
   } catch (error) {
     return (error as Error).message
   }

@@ -162,7 +162,10 @@ const apicurio = (place: Place): Option<SchemaRegistry> => ({
   },
 })
 
-/** What is missing to run a Java server. Maven is needed only for the download. */
+/**
+ * What is missing to run a Java server; `undefined` when nothing is. Maven is needed only for the
+ * download.
+ */
 async function lackingForJava(isCached: boolean): Promise<string | undefined> {
   const search = await findJava()
   if (search.kind === 'missing') return search.why

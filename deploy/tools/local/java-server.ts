@@ -7,7 +7,10 @@ import { type GuardedProcess, startGuarded, tailOf } from './guarded-process.ts'
 import { type Java, javaFlags } from './java.ts'
 import { makeOnce } from './user-cache.ts'
 
-/** Time limit for a start. Kafka needs 5 s on an idle machine. A failed server exits by itself. */
+/**
+ * Time limit for a start. Kafka needs 5 s on an idle machine. The limit can be long, because a
+ * server that fails exits before.
+ */
 const startTimeoutMs = 180_000
 /** Time limit for writing a class archive, which takes 2.5 s on an idle machine. */
 const archivePatienceMs = 60_000

@@ -40,7 +40,10 @@ export async function findJava(env: NodeJS.ProcessEnv = process.env): Promise<Ja
       return { kind: 'found', java: { command, version, fingerprint: fingerprint(command, output) } }
     tooOld.push(`${command} is Java ${version}`)
   }
-  return { kind: 'missing', why: tooOld.length > 0 ? `${tooOld.join(', ')}, older than ${oldestJava}` : 'no Java' }
+  return {
+    kind: 'missing',
+    why: tooOld.length > 0 ? `${tooOld.join(', ')}, older than ${oldestJava}` : 'no Java was found',
+  }
 }
 
 async function versionOutput(command: string, env: NodeJS.ProcessEnv): Promise<string> {

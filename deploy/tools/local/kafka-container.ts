@@ -36,8 +36,8 @@ export interface KafkaContainer {
 }
 
 /**
- * Starts a broker in a container if a Docker daemon responds and has the image, or pulls it within
- * 3 minutes.
+ * Starts a broker in a container. Resolves with the reason (`unavailable`) when no Docker daemon
+ * responds, the image cannot be pulled within 3 minutes, or the reaper does not start.
  * @throws when the container does not start, or its broker does not respond within 3 minutes
  */
 export async function tryKafkaContainer(options: KafkaContainerOptions): Promise<Availability<KafkaContainer>> {
@@ -56,7 +56,7 @@ export async function tryKafkaContainer(options: KafkaContainerOptions): Promise
   const reaperRefusal = await reaperProblem(docker)
   if (reaperRefusal !== undefined) {
     const remedy = 'Allow Docker to pull testcontainers/ryuk, or disable it with TESTCONTAINERS_RYUK_DISABLED=true'
-    return unavailable(`the reaper of testcontainers does not start: ${reaperRefusal}`, remedy)
+    return unavailable(`testcontainers cannot start its cleanup container ryuk: ${reaperRefusal}`, remedy)
   }
   return { kind: 'available', value: await start(docker, { ...options, image }) }
 }

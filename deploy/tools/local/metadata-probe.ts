@@ -56,7 +56,7 @@ function request(): Buffer {
 
 function parseAnswer(answer: Buffer): ClusterMetadata {
   if (answer.readInt32BE(4) !== correlationId) throw new Error('the response is not from a Kafka broker')
-  // The throttle time follows the length and the correlation id.
+  // Skips the length, the correlation id and the throttle time, four bytes each.
   let at = 12
   const int32 = (): number => {
     at += 4

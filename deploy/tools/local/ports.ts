@@ -34,5 +34,6 @@ export async function freePorts(count: number): Promise<number> {
 
 /** @throws when the port on 127.0.0.1 is in use. `what` is the server that needs it. */
 export async function assertFree(port: number, what: string): Promise<void> {
-  if (!(await isFree(port))) throw new Error(`${what} cannot listen on 127.0.0.1:${port}: the port is in use`)
+  if (await isFree(port)) return
+  throw new Error(`${what} cannot listen on 127.0.0.1:${port}: the port is in use; stop the process that uses it`)
 }

@@ -50,7 +50,7 @@ export async function startRegistry(options: RegistryOptions): Promise<Registry>
   const search = await findJava()
   if (search.kind === 'missing')
     throw new Error(
-      `The schema registry needs Java ${oldestJava} or newer: ${search.why}; install it, or set JAVA_HOME`,
+      `The schema registry needs Java ${oldestJava} or newer, but ${search.why}: install Java ${oldestJava}, or set JAVA_HOME to its directory`,
     )
   const { java } = search
   await assertFree(options.port, 'The schema registry')
@@ -110,5 +110,6 @@ async function checkAsConfluentDoes(url: string): Promise<void> {
     headers: { 'content-type': 'application/json' },
     body: '{"compatibility":"BACKWARD"}',
   })
-  if (!response.ok) throw new Error(`The schema registry rejected the compatibility level: ${await response.text()}`)
+  if (!response.ok)
+    throw new Error(`The schema registry rejected the compatibility level BACKWARD: ${await response.text()}`)
 }

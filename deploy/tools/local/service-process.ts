@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
-import { endWithUs } from './guarded-process.ts'
+import { endWithUs, howEnded, tailOf } from './guarded-process.ts'
 import { mallocSettings, nodeFlags } from './node-flags.ts'
 
 const program = new URL('../../../bin/hookline.js', import.meta.url).pathname
@@ -18,8 +18,8 @@ export async function hookline(config: string, words: readonly string[], env = p
   let complaints = ''
   child.stdout.on('data', (text: Buffer) => (printed += text))
   child.stderr.on('data', (text: Buffer) => (complaints += text))
-  const [code] = await once(child, 'close')
-  if (code !== 0) throw new Error(`hookline ${words.join(' ')} ended with ${code}\n${complaints}`)
+  const [code, signal] = await once(child, 'close')
+  if (code !== 0) throw new Error(`hookline ${words.join(' ')} ended with ${howEnded(code, signal)}\n${complaints}`)
   return printed
 }
 
@@ -43,7 +43,10 @@ export interface RunningService {
   kill(): Promise<void>
 }
 
-/** Starts `hookline run` with these arguments as a child process. Its log goes to a file. */
+/**
+ * Starts `hookline run` with these arguments as a child process. Its log goes to a file.
+ * @throws when it ends before it is ready. The message includes the end of the log.
+ */
 export async function startService(
   config: string,
   logFile: string,
@@ -60,8 +63,9 @@ export async function startService(
   endWithUs(child.pid ?? 0, exited)
   const ready = await Promise.race([
     once(createInterface({ input: child.stdout as Readable }), 'line').then(([line]) => line as string),
-    exited.then(code => {
-      throw new Error(`hookline run exited with ${code} before it was ready; see its log ${logFile}`)
+    exited.then(async code => {
+      const [how, lines] = [howEnded(code, child.signalCode), await tailOf(logFile)]
+      throw new Error(`hookline run ended with ${how} before it was ready; its log:\n${lines}`)
     }),
   ])
   const placeOf = (name: string): string | undefined => new RegExp(`\\b${name}=(\\S+)`).exec(ready)?.[1]

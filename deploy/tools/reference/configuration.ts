@@ -65,14 +65,17 @@ function sectionOf(key: string, node: Node): string {
   const isRequired = schema.required?.includes(key) ?? false
   const rows = rowsOf(node, key, isRequired)
   const effect = isLive(key) ? 'Live.' : 'Restart.'
-  // A mapping has no row of its own. For any other key, the heading does not repeat the row.
+  // The description of a mapping is above the table, so the mapping needs no row there. The
+  // description of any other key is only in its row.
   const isMapping = node.type === 'object'
   const said = isMapping ? [plain(node.description ?? ''), effect, ...(isRequired ? ['Required.'] : [])] : [effect]
   const shown = isMapping ? rows.slice(1) : rows
   return `## ${key}\n${said.join(' ')}\n\n${table(['key', 'type', 'default', 'description'], shown)}\n`
 }
 
-/** Whether processes reload a key. The files of `destinationsFrom` are like `destinations`. */
+/**
+ * Whether processes reload a key. They reload the files of `destinationsFrom` like `destinations`.
+ */
 const isLive = (key: string): boolean => key === 'destinationsFrom' || liveKeys.some(live => live === key)
 
 function rowsOf(node: Node, path: string, isRequired: boolean): readonly (readonly string[])[] {

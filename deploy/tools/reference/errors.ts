@@ -9,7 +9,7 @@ import {
   type Outcome,
   outcomes,
   retryableOutcomes,
-} from '../../../src/core/delivery/outcome.ts'
+} from '../../../src/core/delivery/classify-outcome.ts'
 import { type ReplayRefusal, replayRefusals } from '../../../src/core/delivery/replay-decision.ts'
 import { rejectionCodes } from '../../../src/core/message/message.ts'
 import { code, generatedFrom, table } from './markdown.ts'
@@ -39,7 +39,7 @@ const outcomeMeanings: Meanings<Outcome> = {
     'Check firewalls, the port, and whether the server runs.',
   ],
   reset: [
-    'The connection was closed before the response was complete.',
+    'The connection was closed before all headers of the response had arrived.',
     'Check the idle timeout of proxies, and whether the server restarts.',
   ],
   tls_other: [
@@ -64,7 +64,7 @@ const outcomeMeanings: Meanings<Outcome> = {
     'Renew the certificate. Add a private authority to `network.caFile`.',
   ],
   blocked_address: [
-    'The name resolves only to private or metadata addresses that are not in `network.allow`, or the port is not in `network.ports`.',
+    'An address of the host is a metadata address, or is private and not in `network.allow`; or the port is not in `network.ports`.',
     'If the private address or the port is intended, add it there. Metadata addresses are never allowed.',
   ],
 }
@@ -78,15 +78,15 @@ const deadLetterMeanings: Meanings<DeadLetterReason> = {
   blocked_address: [permanentFailure, 'See the outcome of the same name.'],
   retries_exhausted: ['The last attempt of the schedule failed too.', 'Fix the endpoint, then replay.'],
   retry_window_over: [
-    'The next attempt would begin after the end of the retry window, or the destination was still paused at its end.',
-    'Fix the endpoint or end the pause, then replay.',
+    'The next attempt would begin after the end of the retry window, or the destination was still paused at the end of the window.',
+    'Fix the endpoint, or remove `paused: true`, then replay.',
   ],
   retry_after_exceeds_window: [
     'The endpoint asked for a delay that is longer than the rest of the retry window.',
     'Replay after that delay.',
   ],
   undecodable: [
-    'Hookline cannot process the record as an event, for one of these reasons: the record is damaged; its schema is unknown, or is not that of events; its batch cannot be decompressed, or decompresses to more than 64 MiB; its field `canonical` is true, which only Hookline may set, but the event is not as Hookline writes it; it is a delete message, but no deletion requested it; a bug of Hookline stopped the processing.',
+    'Hookline cannot process the record as an event, for one of these reasons:<br>• The record is damaged, empty or larger than 16 MiB, or its schema is unknown or is not that of events.<br>• Another program wrote the record to a retry topic without the headers of a delivery.<br>• Its batch cannot be decompressed, or decompresses to more than 64 MiB.<br>• It has `canonical: true`, but not the form in which Hookline writes events.<br>• It is a delete message that no deletion requested.<br>• A bug of Hookline stopped the processing.',
     'Find and correct the producer: `hookline dead-letters --json` shows the headers and the offset. A producer other than Hookline must write `canonical: false`. In the case of a bug, the log has an error: report it.',
   ],
   invalid_message: [
@@ -111,7 +111,7 @@ const dropMeanings: Meanings<DropReason> = {
     'Nothing: the sender chose this.',
   ],
   no_destination: [
-    'No destination has the source in its `sources`.',
+    'No destination has the source in its `sources`, or the destination that the event names does not have it there.',
     'If a destination should get these messages, add the source to `destinations[].sources`.',
   ],
   user_deleted: ['The message was received before its user was deleted.', 'Nothing.'],
@@ -123,11 +123,11 @@ const dropMeanings: Meanings<DropReason> = {
 
 const deferralMeanings: Meanings<DeferralCause> = {
   lane_full: [
-    'The endpoint is slower than the messages arrive. If they stayed in memory, messages for other destinations on the same partition would have to wait.',
-    'Speed up the endpoint, or raise `delivery.perWebhook`.',
+    'The queue of the destination is too long, because its endpoint responds more slowly than messages arrive, or no permit was free for a request. If its messages stayed in memory, messages for other destinations on the same partition would have to wait.',
+    'Speed up the endpoint, or raise `delivery.perWebhook`. If other destinations hold the permits, raise `delivery.maxInFlight` or `delivery.perHost`.',
   ],
   breaker_open: [
-    'The circuit breaker is open, because at least 70 % of the attempts of a minute failed. Every 30 s Hookline tries one delivery. When one succeeds, the circuit breaker closes.',
+    'The circuit breaker is open, because at least 70 % of the attempts of a minute (of ten or more) failed with a retryable outcome. Every 30 s Hookline attempts one delivery. If it does not fail with a retryable outcome, the circuit breaker closes.',
     'Check the outcomes of the requests to this destination.',
   ],
   not_before: [
@@ -136,12 +136,12 @@ const deferralMeanings: Meanings<DeferralCause> = {
   ],
   paused: ['The destination has `paused: true`.', 'Remove it to resume deliveries.'],
   handover: [
-    'The partition moved to another process while this delivery waited in memory. Other deliveries of the same record were done. The metadata of the offset commit normally lists those, but had no room for them. Without the deferral, the next process would repeat them.',
+    'The partition moved to another process while this delivery waited in memory. Other deliveries of the same record were done, but the offset commit had no room to list them. Hookline moves this delivery to a retry topic, so that the whole record is done and the next process does not repeat the other deliveries.',
     'Nothing.',
   ],
   unconfigured: [
     'The process does not know the source or destination. Its configuration may be older than that of other processes, so the delivery waits.',
-    'Configure the source or destination. Otherwise the delivery is dead-lettered after about two minutes with `unknown_source` or `unknown_destination`.',
+    'Configure the source or destination. Otherwise the delivery is dead-lettered within about two minutes with `unknown_source` or `unknown_destination`.',
   ],
 }
 
@@ -152,7 +152,7 @@ const replayMeanings: Meanings<ReplayRefusal> = {
   ],
   disabled: [
     'The destination has `enabled: false`, so the message would be dropped.',
-    'Set `enabled: true` or `paused: true`.',
+    'Set `enabled: true`. To let the message wait, also set `paused: true`.',
   ],
   not_connected: [
     'The source of the event is no longer connected to the destination.',
@@ -174,7 +174,10 @@ const problemMeanings: Meanings<ProblemCode> = {
     'The body is not JSON. If only single elements of a batch are not JSON, only these are [rejected](#rejected-messages).',
     'Fix the sender.',
   ],
-  invalid_body: ['The body is JSON, but not of the form that this path requires.', '`message` says what to send.'],
+  invalid_body: [
+    'The body is JSON, but not of the form that this path requires; or it is damaged gzip. At the operator API also: the query is not valid, or a list has an invalid line.',
+    '`message` says what to send.',
+  ],
   rejected: [
     'The request has `X-Strict-Mode: 1`, and at least one message is invalid, so none is accepted.',
     'Fix the messages in `rejected`.',
@@ -186,7 +189,7 @@ const problemMeanings: Meanings<ProblemCode> = {
     'The operator key has the role `read`, but the request makes a change.',
     'Use a key with the role `operate`.',
   ],
-  not_found: ['The path does not exist, or no object has the id or key in it.', 'Check the path.'],
+  not_found: ['The path does not exist, or no object has the id or key that is in the path.', 'Check the path.'],
   unknown_audience: ['`audiences.list` has no audience of this name.', 'Use a configured audience.'],
   method_not_allowed: ['The path does not support this method.', 'Use a method of the `Allow` header.'],
   payload_too_large: [
@@ -197,7 +200,10 @@ const problemMeanings: Meanings<ProblemCode> = {
     'The source exceeds `collector.ratePerSource`. At the operator API: too many requests had a wrong key.',
     'Wait for the time in `Retry-After`, as SDKs do.',
   ],
-  unavailable: ['Writes to Kafka fail, or the memory for request bodies is full.', sendAgain],
+  unavailable: [
+    'Writes to Kafka fail, the memory for request bodies is full, or too many requests are in progress.',
+    sendAgain,
+  ],
   malformed_request: ['The request is not valid HTTP/1.1. The connection is closed.', 'Fix the client.'],
   request_timeout: ['The request was received too slowly.', sendAgain],
   expectation_failed: ['The request has an `Expect` header other than `100-continue`.', 'Remove the header.'],
@@ -247,7 +253,7 @@ export function errorsText(): string {
     ),
     section(
       'Dead letters that cannot be replayed',
-      'Why `hookline replay` does not replay a dead letter and exits with code 1.',
+      'Why `hookline replay` does not replay a dead letter. Its exit code is then 1, except with `--dry-run`.',
       ['reason', 'meaning', 'what to do'],
       replayRefusals.map(each => [code(each), ...replayMeanings[each]]),
     ),

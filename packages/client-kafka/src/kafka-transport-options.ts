@@ -1,4 +1,7 @@
-/** The options of `kafkaTransport`. The configuration of the services has the same names. */
+/**
+ * The options of `kafkaTransport`. `brokers`, `registry`, `clientId` and `sasl` have the same names
+ * as in the configuration of the services.
+ */
 export interface KafkaTransportOptions {
   /** The id of the source of the messages. */
   readonly source: string

@@ -101,7 +101,8 @@ export function createKafkaTransport({ sourceId, open, close, now, hold }: Kafka
     try {
       to = await topic()
     } catch (error) {
-      return isTemporary(error) ? retryResult(error) : { kind: 'refused', trouble: troubleOf(error) }
+      const trouble = troubleOf(error, 'No message was written to Kafka')
+      return isTemporary(error) ? retryResult(trouble) : { kind: 'refused', trouble }
     }
     const progress = begun.get(batch) ?? begin(batch, to.encode)
     begun.set(batch, progress)
@@ -157,7 +158,7 @@ function resultOf(
   notStored: readonly NotStored[],
 ): SendResult {
   const temporary = notStored.find(({ error }) => isTemporary(error))
-  if (temporary !== undefined) return retryResult(temporary.error)
+  if (temporary !== undefined) return retryResult(troubleOf(temporary.error))
   const [first] = notStored
   if (first !== undefined && notStored.length === messages.length)
     return { kind: 'refused', trouble: troubleOf(first.error) }
@@ -165,11 +166,7 @@ function resultOf(
   return { kind: 'taken', rejected: [...rejected, ...refused] }
 }
 
-const retryResult = (error: unknown): SendResult => ({
-  kind: 'retry',
-  trouble: troubleOf(error),
-  retryAfterMs: undefined,
-})
+const retryResult = (trouble: FailureCause): SendResult => ({ kind: 'retry', trouble, retryAfterMs: undefined })
 
 /**
  * Whether a retry may succeed. Errors that need a change by an operator, such as a missing schema,
@@ -182,12 +179,12 @@ function isTemporary(error: unknown): boolean {
 
 const remedies: Readonly<Record<string, string>> = { TOPIC_MISSING: '; create it with: hookline topics apply' }
 
-function troubleOf(error: unknown): FailureCause {
+function troubleOf(error: unknown, problem = 'Kafka did not acknowledge the message'): FailureCause {
   const { code, message } = error as { code?: unknown; message?: unknown }
   const name = typeof code === 'string' ? code : 'internal'
   return {
     code: name,
-    detail: `Kafka did not acknowledge the message: ${String(message ?? error)}${remedies[name] ?? ''}.`,
+    detail: `${problem}: ${String(message ?? error)}${remedies[name] ?? ''}.`,
   }
 }
 
@@ -197,7 +194,7 @@ function troubleOf(error: unknown): FailureCause {
  */
 function abortOf(signal: StopSignal): { readonly result: Promise<SendResult>; readonly forget: () => void } {
   const { promise, resolve } = Promise.withResolvers<SendResult>()
-  const stop = (): void => resolve(retryResult(new Error('the client stopped waiting')))
+  const stop = (): void => resolve(retryResult(troubleOf(new Error('the client stopped waiting'))))
   signal.addEventListener('abort', stop)
   if (signal.aborted) stop()
   return { result: promise, forget: () => signal.removeEventListener('abort', stop) }

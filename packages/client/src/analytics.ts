@@ -87,8 +87,8 @@ export class Analytics {
   }
 
   /**
-   * Sends all queued messages. Resolves when they, and the messages queued during this flush, are
-   * sent or reported as failed.
+   * Sends all queued messages. Resolves when they, and the messages queued while they were sent,
+   * have been sent or reported as failed.
    */
   flush(): Promise<void> {
     return this.#sender.flush()

@@ -12,7 +12,7 @@ export interface FailureCause {
  * rejected           the endpoint accepted the batch, but not this message
  * refused            a response that is not retried, such as 400 or 401
  * too_large          413 for a batch of one message
- * retries_exhausted  the last retry failed too
+ * retries_exhausted  the last retry failed too, or the only attempt with `maxRetries: 0`
  * queue_full         dropped for newer messages (`onFull: 'drop-oldest'`)
  * out_of_time        the time limit of `close` or of the process exit was reached
  */

@@ -36,7 +36,7 @@ export function createHttpTransport({ url, writeKey, timeoutMs, now }: HttpTrans
     'user-agent': `${library.name}/${library.version}`,
   }
 
-  /** Sends a request. Resolves with the status line and headers of the response. */
+  /** Sends a request. Resolves with the response when its status line and headers have arrived. */
   function exchange(body: Buffer, retry: number, signal: AbortSignal): Promise<IncomingMessage> {
     const count = retry === 0 ? {} : { 'x-retry-count': String(retry) }
     return new Promise((resolve, reject) => {
@@ -89,7 +89,7 @@ export function createHttpTransport({ url, writeKey, timeoutMs, now }: HttpTrans
 
 const emptyId = '00000000-0000-0000-0000-000000000000'
 
-/** Returns a function that writes the body of a request. `sentAt` is the time of this attempt. */
+/** Returns a function that writes the body of a request. `sentAt` is the time of the attempt. */
 function createEnvelope(writeKey: string): (batch: Batch, sentAt: number) => string {
   const end = `,"writeKey":${JSON.stringify(writeKey)},"context":${JSON.stringify({ library })}}`
   return ({ id, messages }, sentAt) => {
@@ -99,8 +99,8 @@ function createEnvelope(writeKey: string): (batch: Batch, sentAt: number) => str
 }
 
 /**
- * Reads the start of a response body. Never rejects: the status already decides the result, so a
- * broken body does not matter.
+ * Reads the start of a response body. Never rejects: the status decides the result, and a broken
+ * body only hides which messages were rejected.
  */
 async function startOf(response: IncomingMessage): Promise<string> {
   const decoder = new TextDecoder()

@@ -7,7 +7,10 @@ const quietMs = 60_000
 export interface ClientLog {
   /** Writes a line with `DEBUG=analytics`. Otherwise `line` is not called. */
   debug(line: () => string): void
-  /** Warns of undelivered messages, once per minute for each reason and code. */
+  /**
+   * Warns of undelivered messages: once per minute for each of the first 100 combinations of reason
+   * and code, and at each failure for others.
+   */
   failure(failure: Failure): void
   warn(line: string): void
 }

@@ -49,12 +49,12 @@ export class MessageQueue {
     return this.#bytes + Math.max(0, this.#length - 1)
   }
 
-  /** The place of the newest entry ever pushed. 0 before the first. */
+  /** The sequence number of the newest entry ever pushed. 0 before the first. */
   get lastPlace(): number {
     return this.#places
   }
 
-  /** The place of the oldest entry in the queue. */
+  /** The sequence number of the oldest entry. `undefined` when the queue is empty. */
   get firstPlace(): number | undefined {
     return this.#first?.entry.place
   }

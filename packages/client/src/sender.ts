@@ -63,7 +63,8 @@ export class Sender {
   }
 
   /**
-   * UTF-8 bytes of the messages in the queue, without the batch that is being sent (max. 500 000).
+   * UTF-8 bytes of the messages in the queue. The batch that is being sent is not included; it has
+   * at most 500,000 bytes.
    */
   get queuedBytes(): number {
     return this.#queue.bytes
@@ -87,7 +88,9 @@ export class Sender {
     return this.#hasRoom ? resolved : this.#awaited.room()
   }
 
-  /** Resolves when all queued messages, and those queued during the flush, are sent or failed. */
+  /**
+   * Resolves when all queued messages, and those queued while they were sent, are sent or failed.
+   */
   flush(): Promise<void> {
     if (this.#isIdle) return resolved
     this.#flushTo = this.#queue.lastPlace
@@ -236,7 +239,7 @@ export class Sender {
     const all = [...this.#inHand.flat(), ...this.#queue.take(everything)]
     this.#inHand = []
     this.#abort?.abort()
-    const detail = `Not sent within the time limit of ${timeoutMs} ms.`
+    const detail = `Not acknowledged within ${timeoutMs} ms, the time limit of close() or of the process exit.`
     if (all.length > 0) this.#fail('out_of_time', { code: 'out_of_time', detail }, all)
     this.#progress()
   }

@@ -38,7 +38,9 @@ export interface StopSignal {
 export interface Transport {
   /** Bytes of a request body besides the messages and the commas between them. */
   readonly envelopeBytes: number
-  /** Makes one attempt. `retry` is 0 for the first attempt. The signal cancels the attempt. */
+  /**
+   * Makes one attempt. `retry` is 0 for the first attempt. When `signal` is aborted, it ends early.
+   */
   send(batch: Batch, retry: number, signal: StopSignal): Promise<SendResult>
   /** Closes connections after the last attempt. It may be called more than once. */
   close?(): Promise<void>

@@ -2,7 +2,7 @@ import type { Cancel } from './clock.ts'
 
 interface Flush {
   upTo: number
-  /** Whether the flush still has to include the messages queued since the call. */
+  /** Whether the flush can still be extended to the messages queued since the call. */
   mayExtend: boolean
   readonly resolve: () => void
 }

@@ -5,8 +5,9 @@ import { type Registry, RegistryUnavailable } from './schema-registry.ts'
 import { UnknownSchemaIds } from './unknown-schema-ids.ts'
 
 /**
- * Describes the values of a topic. `Value` is the type that the code uses, `Stored` the record of
- * the Avro schema, `Read` the result of decoding, and `Context` an additional argument of decoding.
+ * Describes the values of a topic. `Value` is the type that the code uses, `Stored` is the record
+ * as in the Avro schema, `Read` is the result of decoding, and `Context` is an additional argument
+ * of decoding.
  */
 export interface ValueFormat<Value, Stored, Read, Context> {
   /** The name of one value in error messages, with its article: `an event`. */
@@ -25,8 +26,8 @@ export interface AvroCodec<Value, Read, Context> {
   /** Returns `schema_needed` when `learn` has to fetch the writer's schema first. */
   decode(value: Buffer, context: Context): Read | Undecodable | SchemaNeeded
   /**
-   * Fetches the schema of a writer. Resolves with false when the registry does not have the id, and
-   * rejects with RegistryUnavailable while the registry cannot be used.
+   * Fetches a schema with which records were written. Resolves with false when the registry does
+   * not have the id, and rejects with RegistryUnavailable while the registry cannot be used.
    */
   learn(schemaId: number): Promise<boolean>
 }
@@ -39,7 +40,7 @@ interface Deps {
 
 /** Bytes of the header in Confluent's wire format: a zero byte and the schema id as int32. */
 const frameBytes = 5
-/** How long `requireSameRegistry` trusts its last successful check. */
+/** Milliseconds for which a check that the registry has Hookline's own schema is not repeated. */
 const sameRegistryForMs = 1_000
 
 type Reader<Stored> =
@@ -89,10 +90,12 @@ export function avroCodecs<Value, Stored, Read, Context>({
      */
     async function requireSameRegistry(id: number): Promise<void> {
       if (clock.monotonic() < sameRegistryUntil) return
-      if ((await registry.lookUp(subject, schema)) === undefined)
-        throw new RegistryUnavailable(`the registry at ${registry.url} has neither schema ${id} nor that of ${subject}`)
+      if ((await registry.lookUp(subject, schema)) === undefined) throw new RegistryUnavailable(lostData(id))
       sameRegistryUntil = clock.monotonic() + sameRegistryForMs
     }
+
+    const lostData = (id: number): string =>
+      `the registry at ${registry.url} has neither schema ${id} nor Hookline's schema of ${subject}: restore the registry's data, or correct registry.url`
 
     async function ask(id: number): Promise<boolean> {
       const found = await registry.findById(id)
@@ -126,7 +129,7 @@ export function avroCodecs<Value, Stored, Read, Context>({
         try {
           return fromStored(reader.read(value), context)
         } catch (error) {
-          return undecodable(`corrupt, or not written with schema ${schemaId}: ${oneLine(error)}`)
+          return undecodable(`the value is corrupt, or was not written with schema ${schemaId}: ${oneLine(error)}`)
         }
       },
       async learn(schemaId) {

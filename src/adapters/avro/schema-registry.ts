@@ -148,7 +148,9 @@ export function createRegistry(settings: Settings['registry'], limitMs = timeLim
     if ('refused' in answer) return undefined
     const { id, version } = answer.data()
     if (typeof id === 'number' && typeof version === 'number') return { id, version }
-    throw unavailable('the server at this URL is not a schema registry (set the URL without the paths of the REST API)')
+    throw unavailable(
+      'the server at this URL is not a schema registry (registry.url must not have a REST path such as /subjects)',
+    )
   }
 
   return {

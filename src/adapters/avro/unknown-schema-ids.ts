@@ -9,7 +9,9 @@ const maxRemembered = 10_000
  * schemas consecutively, so a higher id most likely comes from a value that is not Avro.
  */
 const plausibleLead = 1_000_000
-/** The rate limit of look-ups for implausible ids: a burst of 20, then one per second. */
+/**
+ * The rate limit of look-ups for ids beyond `plausibleLead`: a burst of 20, then one per second.
+ */
 const implausible = { burst: 20, perMs: 1 / 1_000 }
 
 /**
@@ -22,7 +24,9 @@ export class UnknownSchemaIds {
   /** The monotonic time until which each id counts as unknown; the oldest entry comes first. */
   readonly #until = new Map<number, number>()
   #highestKnown: number
-  /** The number of look-ups of implausible ids that are allowed now (a token bucket). */
+  /**
+   * The number of look-ups for ids beyond `plausibleLead` that are allowed now (a token bucket).
+   */
   #tokens = implausible.burst
   #refilledAt: number
 
@@ -63,7 +67,8 @@ export class UnknownSchemaIds {
     if (id <= 0) return 'schema ids are positive'
     this.#tokens = Math.min(implausible.burst, this.#tokens + (now - this.#refilledAt) * implausible.perMs)
     this.#refilledAt = now
-    if (this.#tokens < 1) return 'it is far above all known ids, and too many look-ups of unknown ids have failed'
+    if (this.#tokens < 1)
+      return 'it was not looked up, because it is far above all known ids, and too many look-ups have failed'
     this.#tokens--
     return undefined
   }

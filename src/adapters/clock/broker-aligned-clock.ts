@@ -12,7 +12,10 @@ export interface TimeSources {
 }
 
 export interface BrokerAlignedClock {
-  /** The brokers' time when a broker has reported it, otherwise the time of this machine. */
+  /**
+   * The time of this machine, corrected when the brokers' reports differ from it by more than 0.5
+   * s.
+   */
   now(): EpochMs
   /**
    * Milliseconds by which the machine's wall clock is ahead of `now`; 0 while `now` follows the
@@ -26,8 +29,8 @@ export interface BrokerAlignedClock {
 }
 
 /**
- * Changes of the wall clock are followed up to these limits: a step of 1 s, and a rate that differs
- * by 0.1 %. Time servers adjust clocks within these limits.
+ * Changes of the wall clock are followed up to these limits: a step of 1 s, and a rate 0.1 % above
+ * or below that of the monotonic clock. Time servers adjust clocks within these limits.
  */
 const toleratedStepMs = 1_000
 const toleratedSlew = 0.001
@@ -47,14 +50,16 @@ const readingsKept = 5
  * Creates the time that all processes of an installation share: the time of the brokers, with which
  * they stamp records.
  *
- * Between two reports, the time continues evenly from the machine's clock at the start. It follows
- * smooth adjustments of the wall clock, and suspensions of the machine. It does not follow a step
- * of the wall clock: a step of an hour would make retries an hour early or late.
+ * Between two reports, the time follows the wall clock of the machine: smooth adjustments, steps of
+ * up to 1 s, and suspensions of the machine. It does not follow larger steps: one of an hour would
+ * make retries an hour early or late.
  */
 export function createBrokerAlignedClock(sources: TimeSources): BrokerAlignedClock {
   const { wall, monotonic } = sources
   const machine = createMachineTime(sources)
-  /** Milliseconds by which the brokers' clocks are ahead of the machine's time. */
+  /**
+   * The correction: milliseconds by which the brokers' clocks count as ahead of the machine's time.
+   */
   let skew = 0
   /** When the last report arrived, in monotonic milliseconds. */
   let learnedAt = Number.NEGATIVE_INFINITY
@@ -91,7 +96,9 @@ function median(values: readonly number[]): number {
   return values.toSorted((one, other) => one - other)[(values.length - 1) >> 1] ?? 0
 }
 
-/** The machine's wall clock time at the start, continued evenly. */
+/**
+ * Creates the time of the machine: its wall clock without steps that exceed the tolerated limits.
+ */
 function createMachineTime({ wall, monotonic, uptime }: TimeSources) {
   /** Milliseconds by which the wall clock and the uptime are ahead of the monotonic clock. */
   let ahead = wall() - monotonic()

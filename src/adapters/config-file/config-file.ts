@@ -28,7 +28,7 @@ export interface Problem {
   readonly column: number
   /**
    * The key, as in `destinations[0].webhooks[5]`, or `the file` for a problem without a key.
-   * `undefined` for the number of problems that are not shown.
+   * `undefined` in the last entry, which only says how many problems are not shown.
    */
   readonly path: string | undefined
   readonly message: string
@@ -44,8 +44,8 @@ export interface Loaded {
    */
   readonly snapshot: ConfigSnapshot
   /**
-   * Problems of `destinationsFrom` files that are left out or missing. Empty when all files are in
-   * use.
+   * Problems of `destinationsFrom` files that are left out, and of directories that cannot be
+   * listed. Empty when all files are in use.
    */
   readonly problems: readonly Problem[]
   /** For each `destinationsFrom` file, the destination that it had when it was last valid. */
@@ -67,7 +67,7 @@ export function formatProblem({ file, line, column, path, message, hint }: Probl
  * are reported together, as a result and not as a rejection.
  *
  * A `destinationsFrom` file that cannot be used is left out. The destination that it had when it
- * was last valid stays in use. It comes from the previous load, `before`.
+ * was last valid stays in use; it is in `before`, the result of the previous load.
  */
 export async function loadConfigFile(
   path: string,
@@ -121,7 +121,7 @@ export async function loadConfigFile(
   return { kind: 'loaded', settings, snapshot, problems: shownOf(problems, configFiles.files), byFile }
 }
 
-/** The destination of each `destinationsFrom` file. */
+/** The destinations of the `destinationsFrom` files, by file. */
 function byFileOf({ parts }: ConfigFiles, { destinations }: Settings): ReadonlyMap<string, Destination> {
   const byId = new Map<unknown, Destination>(destinations.map(destination => [destination.id, destination]))
   return new Map(

@@ -27,8 +27,8 @@ export function directoriesOf(root: unknown): readonly Directory[] {
 }
 
 /**
- * Marks a file name with the index of its directory. No other file name in the configuration
- * contains a NUL.
+ * Marks a file name with the index of its directory. `placeOfFile` recognises the mark by the NUL,
+ * which no other file name in the configuration contains.
  */
 const bounded = (directory: number, name: string): string => `${directory}\0${name}`
 
@@ -66,7 +66,8 @@ export function withBoundedFiles(destination: unknown, directory: number): unkno
 type Change = (value: unknown) => unknown
 
 /**
- * Returns a mapping with some or all of its values changed. Any other value is returned unchanged.
+ * Returns a mapping with changed values: those of the keys in `by`, or with `each` all of them.
+ * Anything but a mapping is returned unchanged.
  */
 function changed(value: unknown, by: Readonly<Record<string, Change>> | undefined, each?: Change): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
@@ -77,7 +78,7 @@ function changed(value: unknown, by: Readonly<Record<string, Change>> | undefine
   return Object.fromEntries(entries)
 }
 
-/** The parts of a `destinationsFrom` file that the rules between files need. */
+/** The data of a `destinationsFrom` file that `boundaryProblems` needs. */
 interface Filed {
   readonly prefix: Path
   readonly directory: number

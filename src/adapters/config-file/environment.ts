@@ -47,8 +47,8 @@ export function substitute(text: string, env: Environment): Substitution {
   }
   const [name] = unset
   if (name !== undefined) {
-    // The message has the name only when the text is nothing else. Within other text, it may be a
-    // part of a secret.
+    // The message shows the name only when the text is nothing but this variable. Within other
+    // text, what looks like a name may be a part of a secret.
     if (text === `\${${name}}`) {
       const hint = `set it, or give a default: \${${name}:-default}`
       return { kind: 'refused', message: `the environment variable ${name} is not set`, hint }

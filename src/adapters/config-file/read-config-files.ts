@@ -36,7 +36,7 @@ interface FilePart extends Part, Omit<DestinationFile, 'outline'> {
   readonly directory: number
 }
 
-/** The content of all configuration files as one, before validation. */
+/** The content of all configuration files, merged into one, before validation. */
 export interface ConfigFiles {
   /** All files. The configuration file is the first. */
   readonly files: readonly string[]
@@ -46,11 +46,14 @@ export interface ConfigFiles {
    */
   readonly parts: readonly DestinationFile[]
   readonly directories: readonly string[]
-  /** The directories that could be listed at the previous load, but not now. */
+  /** The directories that an earlier load could list and this one cannot. */
   readonly unlisted: readonly UnlistedDirectory[]
   readonly input: unknown
   readonly substituted: readonly { readonly path: Path; readonly variables: readonly string[] }[]
-  /** Syntax problems of the files, and violations of the limits between directories. */
+  /**
+   * Syntax problems of the files, directories that cannot be listed, and violations of the limits
+   * between directories.
+   */
   readonly problems: readonly LocatedProblem[]
   locate(problem: SettingsProblem): LocatedProblem
 }
@@ -162,7 +165,7 @@ function configFilesFrom(
   function locate({ path, message, hint, first, at, isExcluded }: SettingsProblem): LocatedProblem {
     const { file, prefix, document } = partOf(path)
     const within = path.slice(prefix.length)
-    const fullHint = [hint, first && `first at ${position(first, at)}`].filter(Boolean).join('; ')
+    const fullHint = [hint, first && `see ${position(first, at)}`].filter(Boolean).join('; ')
     return { file, ...document.placeOf(within, at), at: path, path: within, message, hint: fullHint, isExcluded }
   }
 

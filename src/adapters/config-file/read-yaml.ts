@@ -31,6 +31,10 @@ function syntaxText({ code, message }: YAMLError): string {
     .replace(/ token in YAML stream: .*/s, '')
     .replace(/(escape sequence|reserved character) .*/s, '$1')
     .replace('"quote', 'quote')
+    .replace(
+      /^Nested mappings are not allowed .*/,
+      'a colon with a space after it makes this text a key, which is not allowed here',
+    )
     .replace(/: .*/s, '')
   return `is not valid YAML: ${text.charAt(0).toLowerCase()}${text.slice(1)}`
 }

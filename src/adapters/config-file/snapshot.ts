@@ -33,7 +33,7 @@ const maxNestedFileBytes = 262_144
 
 export function createConfigSnapshot(): ConfigSnapshot {
   /**
-   * One entry for each path that was read. It has a digest of the content, because the content may
+   * One entry for each path that was read. It keeps a digest instead of the content, which may
    * contain secrets.
    */
   const seen = new Map<string, { readonly path: string; readonly same: () => Promise<boolean> }>()
@@ -73,12 +73,12 @@ async function readRegular(path: string, within?: string): Promise<FileContent> 
   try {
     const found = await file.stat()
     if (found.isDirectory()) return { kind: 'unreadable', ...objections.EISDIR }
-    if (!found.isFile()) return { kind: 'unreadable', message: 'is not a regular file', hint: 'name a regular file' }
+    if (!found.isFile()) return { kind: 'unreadable', message: 'is not a regular file', hint: 'use a regular file' }
     if (within !== undefined && !(await isWithin(path, within, found))) {
       return {
         kind: 'unreadable',
         message: 'is outside the directory that destinationsFrom names',
-        hint: 'move it below that directory',
+        hint: 'move the file below that directory',
       }
     }
     // Reads one byte more than the limit, because some special files report size 0 and never end.
@@ -96,7 +96,7 @@ async function readRegular(path: string, within?: string): Promise<FileContent> 
       return {
         kind: 'unreadable',
         message: 'has more bytes than its reported size',
-        hint: 'name a regular file on a disk',
+        hint: 'use a regular file on a disk',
       }
     }
     return { kind: 'read', text: new TextDecoder('utf-8', { fatal: true }).decode(bytes.subarray(0, length)) }
@@ -153,7 +153,8 @@ async function readNames(directory: string): Promise<DirectoryContent> {
 /** Hint for a missing file that the configuration file names. */
 export const missingFileHint = 'create it, or correct its name: names are relative to the configuration file'
 /** Hint for a missing file that a `destinationsFrom` file names. */
-export const missingNestedFileHint = 'create it, or correct its name: names are relative to the directory of this file'
+export const missingNestedFileHint =
+  'create it, or correct its name: names are relative to the directory of the file that names it'
 const unreadable = 'allow the user of this process to read it'
 
 const objections = {
@@ -162,9 +163,9 @@ const objections = {
     message: 'cannot be opened: a file is where a directory is needed',
     hint: 'correct the path, or replace that file with a directory',
   },
-  EISDIR: { message: 'is a directory', hint: 'name a file in it' },
+  EISDIR: { message: 'is a directory', hint: 'use a file instead' },
   EACCES: { message: 'cannot be read: permission denied', hint: unreadable },
-  EAGAIN: { message: 'is not a regular file', hint: 'name a regular file' },
+  EAGAIN: { message: 'is not a regular file', hint: 'use a regular file' },
   EPERM: { message: 'cannot be read: permission denied', hint: unreadable },
   ERR_ENCODING_INVALID_ENCODED_DATA: { message: 'is not UTF-8 text', hint: 'save it as UTF-8' },
 } as const satisfies Record<string, Pick<Objection, 'message'> & { readonly hint: string | undefined }>

@@ -55,15 +55,15 @@ export function withoutFiles(
   for (const id of missing) add(placeholderDestination(id))
   const stubs = [...standIns.keys()].map(id => stubOf(id, input))
   const destinations = [...own, ...usable.map(({ value }) => value), ...stubs]
-  // A missing destination may be the one of a file without a readable id (`unnamed`), and that file
-  // is counted already. In that case, missing destinations are not counted.
+  // If a file has no readable id (`unnamed`), a missing destination may be the one in this file,
+  // which is counted already. Missing destinations are then not counted.
   const files = bad.length + unlisted.length + (unnamed > 0 ? 0 : missing.size)
   return { input: { ...(input as object), destinations }, standIns, excluded: { files, unnamed } }
 }
 
 /**
- * Reports files that use an id which belongs to another directory: an unusable file of that
- * directory had the id when it was last valid.
+ * Reports files that use an id which belongs to another directory: a file of that directory, which
+ * is unusable or cannot be read now, had the id when it was last valid.
  */
 export function takenIds(
   configFiles: ConfigFiles,
@@ -100,7 +100,8 @@ function isOpen({ allowedSources }: Pick<DestinationFile, 'allowedSources'>, inp
 }
 
 /**
- * A held destination for a file whose id can be read, with the sources that it names and may use.
+ * A held destination (its messages wait in retry topics) with the id of a file, and with the
+ * sources that the file names and may use. `undefined` when the id cannot be read.
  */
 function held(part: DestinationFile, input: unknown): Destination | undefined {
   const from = part.value ?? part.outline
@@ -110,7 +111,10 @@ function held(part: DestinationFile, input: unknown): Destination | undefined {
   return placeholderDestination(id, Array.isArray(sources) ? [...new Set(sources.filter(isOpen(part, input)))] : [])
 }
 
-/** A valid placeholder with this id, to pass validation. The stand-in replaces it afterwards. */
+/**
+ * A valid placeholder with this id, to pass validation. The one in `standIns` replaces it
+ * afterwards.
+ */
 function stubOf(id: string, input: unknown): object {
   const source = valueAt(input, ['sources', 0, 'id'])
   const port = valueAt(input, ['network', 'ports', 0]) ?? 443

@@ -37,8 +37,8 @@ export function watchConfigFile(watch: {
   /** The services whose referenced files, such as secrets, are read. Defaults to all services. */
   readonly services?: ReadonlySet<ServiceName>
   /**
-   * Called when the settings change. `settings` has the live part of the new files; all other
-   * settings are those of the start.
+   * Called when the files change a setting, also one that needs a restart. `settings` has the live
+   * part of the new files; all other settings are those of the start.
    */
   onChange(settings: Settings, change: SettingsChange): void
   /**

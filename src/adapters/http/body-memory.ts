@@ -32,20 +32,21 @@ interface StoreOptions {
 }
 
 /**
- * Growth factor of the capacity. While a body of more than `firstBytes` arrives, its parts take at
- * most a quarter more memory than its size, and there are at most a few dozen of them.
+ * Growth factor of a `BodyBuffer`. While a body of more than `firstBytes` arrives, its parts take
+ * at most a quarter more memory than its size, and there are at most a few dozen of them.
  */
 const growth = 1.25
 /**
- * Bytes that are allocated when the first data arrives. A larger Content-Length allocates no more
- * at that time: further parts follow as the bytes arrive.
+ * Capacity for the first chunk, unless the chunk is larger or the whole body smaller. A larger
+ * Content-Length allocates no more at that time: further parts follow as the bytes arrive.
  */
 const firstBytes = 16_384
 
 /**
  * Collects the chunks of a body in parts that are allocated as the body grows. The chunks
  * themselves are not kept: a body in chunks of one byte would cost a hundred times its size. The
- * parts are not copied into larger ones, because that would leave four times as much garbage.
+ * parts are not copied into larger ones, because that would leave garbage of four times the body's
+ * size.
  */
 export class BodyBuffer {
   readonly #options: StoreOptions

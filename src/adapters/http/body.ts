@@ -127,7 +127,7 @@ const refuse = (answer: HttpResponse): { readonly kind: 'refused'; readonly answ
 
 function tooLarge(maxBytes: number, probe?: WriteKeySearch): HttpResponse {
   const { limit } = probe ?? { limit: maxBytes }
-  const text = `The body has more than ${limit} bytes uncompressed: send smaller batches.`
+  const text = `The body has more than ${limit} bytes uncompressed: send smaller requests.`
   const advice = ` With the write key in HTTP Basic or 'X-Write-Key', up to ${maxBytes} bytes are accepted.`
   return problem('payload_too_large', limit < maxBytes ? text + advice : text)
 }
@@ -138,8 +138,8 @@ const tooManyPieces = (): HttpResponse =>
 
 /**
  * A body with more chunks than this is refused when they have fewer than `smallPiece` bytes on
- * average, because each chunk has a fixed cost. Clients that write one JSON token at a time stay
- * below the limit.
+ * average, because each chunk has a fixed cost. A client that sends each JSON token as its own
+ * chunk is refused from about 300 KB; it must buffer its output.
  */
 const manyPieces = 65_536
 const smallPiece = 16

@@ -49,7 +49,7 @@ export function createIngest(deps: Deps): (taken: Taken) => Promise<HttpResponse
   const { api, maxBodyBytes, clientAddressHeader, limits, connections, clock, onRefused } = deps
   const inProgress = new AddressCounter(limits.connectionsPerAddress)
 
-  /** Returns `undefined` when the client has closed the connection. */
+  /** Returns the response; `undefined` when the client has closed the connection. */
   async function take(taken: Taken): Promise<HttpResponse | undefined> {
     const { raw, query } = taken.request
     const headerKey = headerKeyOf(raw)
@@ -74,8 +74,8 @@ export function createIngest(deps: Deps): (taken: Taken) => Promise<HttpResponse
   }
 
   /**
-   * Admits the source before the body is read. Returns `undefined` when only the body may have a
-   * valid key: a key in the query that no source has is ignored if the body has a key.
+   * Admits the source before the body is read. Returns `undefined` when the headers have no key and
+   * the query has none that is valid: the body may have one.
    */
   function admitEarly(headerKey: string | undefined, queryKey: string | undefined): Admission | undefined {
     if (headerKey !== undefined) return api.admit(headerKey)
@@ -101,8 +101,8 @@ export function createIngest(deps: Deps): (taken: Taken) => Promise<HttpResponse
       return body.answer
     }
     const strict = raw.headers['x-strict-mode'] === '1'
-    // `accept` searches the complete body for the write key when the turn of this request comes,
-    // because the body may be large.
+    // `accept` calls this when it has found the write key in the complete body. Before the search,
+    // a large body waits for its turn.
     const assign = (sourceId: string): boolean => memory.assign(sourceId)
     const answer = await api.accept({ type, headerKey, queryKey, body: body.text, assign, strict, receivedAt, trace })
     return answer.kind === 'accepted' ? accepted(answer.rejected) : refused(answer)

@@ -197,9 +197,8 @@ function answerToOptions(request: IncomingMessage, { methodsOf, isCrossOrigin }:
 function answerToUnknown({ method, url = '' }: IncomingMessage, { methodsOf }: Deps): HttpResponse {
   const allow = methodsOf(url)
   if (allow === undefined) return notFound()
-  return problem('method_not_allowed', `This path does not support ${method}: use ${allow.replace(', OPTIONS', '')}.`, {
-    allow,
-  })
+  const usable = allow.replace(/, OPTIONS|OPTIONS, /, '').replace(', ', ' or ')
+  return problem('method_not_allowed', `This path does not support ${method}: use ${usable}.`, { allow })
 }
 
 const answerToBadUrl = ({ code }: FastifyError): HttpResponse =>

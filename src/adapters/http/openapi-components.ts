@@ -3,27 +3,29 @@ import { type ProblemCode, problemStatus } from './responses.ts'
 
 /** The descriptions of the error codes. */
 const meanings = {
-  malformed_request: 'the request is not valid HTTP/1.1',
-  invalid_json: 'the body, or its only message, is not valid JSON',
-  invalid_body: 'the body has no messages, or begins like gzip but cannot be unpacked',
-  rejected:
-    'in strict mode, or with a single message: a message was rejected, so nothing was stored; `rejected` has the reasons',
+  malformed_request:
+    'the request is not valid HTTP/1.1, its path has invalid percent-encoding, or its body has too many small chunks',
+  invalid_json: 'the body is not valid JSON',
+  invalid_body:
+    'the body does not have the form that this path requires, its gzip is damaged, or a query parameter is invalid; `message` says what to correct',
+  rejected: 'in strict mode, at least one message was rejected, so nothing was stored; `rejected` has the reasons',
   unknown_source: '`sources` has an id that is not configured',
   invalid_operator_key: 'the request has no valid operator key',
   forbidden: 'the key has the role `read`, which allows GET and HEAD only',
-  unknown_audience: '`audiences.list` has no audience with this name',
+  unknown_audience: 'the configuration has no audience with this name (see `audiences.list`)',
   invalid_write_key: 'the request has no write key, or no source has this write key',
-  not_found: 'this path does not exist, or no source has the write key in it, or no deletion has the id in it',
+  not_found:
+    'this path does not exist, or no source has the write key in the path, or no deletion with the id in the path was found',
   request_timeout: 'the request arrived too slowly; send the request again',
   payload_too_large:
-    'the uncompressed body is larger than `collector.maxBodyBytes` (default: 4 MiB); send smaller batches',
+    'the body exceeds a limit, such as `collector.maxBodyBytes` (default: 4 MiB uncompressed); `message` says which limit, and what to send',
   expectation_failed: 'the `Expect` header has a value other than `100-continue`',
   rate_limited:
     'the source sends more messages per second than `collector.ratePerSource`; send the request again after the time in `Retry-After`',
   headers_too_large: 'the request headers have more than 16 KiB or 200 fields',
   internal_error: 'an internal error of Hookline; send the request again later',
   unavailable:
-    'Kafka did not acknowledge the records, or too many requests are in progress; send the request again later',
+    'Kafka is unavailable, or too many requests are in progress, or the process is shutting down; send the request again after the time in `Retry-After`',
 } as const satisfies Partial<Record<ProblemCode, string>>
 
 type DescribedCode = keyof typeof meanings
@@ -45,7 +47,10 @@ function refusal(...codes: readonly [DescribedCode, ...DescribedCode[]]): object
 }
 
 export const responses = {
-  Accepted: { description: 'All in-sync replicas of Kafka have the messages.', content: json(schema('Accepted')) },
+  Accepted: {
+    description: 'All in-sync replicas of Kafka have the accepted messages.',
+    content: json(schema('Accepted')),
+  },
   Malformed: refusal('malformed_request'),
   NotTaken: refusal('invalid_json', 'invalid_body', 'rejected', 'malformed_request'),
   InvalidWriteKey: refusal('invalid_write_key'),

@@ -19,13 +19,13 @@ const syncParameters = [
     name: 'mode',
     in: 'query',
     description:
-      '`full`: the list has all members. `partial`: the list adds users, and removes those with the value `false` (for a trait: `null`).',
+      '`full`: the list has all members; users who are not in it are removed. `partial`: only the users in the list change; the value `false` (for a computed trait: `null`) removes a user.',
     schema: { enum: syncModes, default: 'full' },
   },
   {
     name: 'allowEmpty',
     in: 'query',
-    description: 'Allows an empty list in the mode `full`, which removes all members.',
+    description: 'Accept an empty list in the mode `full`. An empty list removes all members.',
     schema: { enum: ['true', 'false'], default: 'false' },
   },
 ] as const
@@ -33,7 +33,7 @@ const syncParameters = [
 const line = {
   type: 'string',
   description:
-    'One user: a JSON object `{"userId", "value"}`, the id as a JSON string or number, or the plain id. Without a value, the user is added to the audience; a computed trait needs a value. The list is CSV when its first line has a field `userId`.',
+    'One user: a JSON object `{"userId", "value"}`, the id as a JSON string or number, or the plain id. Without a value, the user is added to the audience; a computed trait needs a value. If the first line has a column `userId`, the list is CSV; the values are then in a column `value`, which a computed trait needs. There, an empty value adds the user to an audience and removes a computed trait.',
 }
 
 /** The format is detected from the body. Content-Type is ignored, as for all requests. */
@@ -60,7 +60,7 @@ export const operatorPaths = {
   [deletionsPath]: {
     post: {
       operationId: 'deleteUsers',
-      summary: 'Delete users and notify their destinations',
+      summary: 'Delete users and notify destinations',
       tags: ['operators'],
       security: operators,
       requestBody: { required: true, content: json(schema('DeletionRequest')) },
@@ -91,7 +91,7 @@ export const operatorPaths = {
       operationId: 'syncAudience',
       summary: 'Upload the members of an audience, or the values of a computed trait',
       description:
-        'The body may have any length and is read as fast as Kafka accepts records. If the list is incomplete or has an invalid line, the lines before are applied, and no other member is removed.',
+        'The body may have any length and is read as fast as Kafka accepts records. If the list is incomplete or has an invalid line, the lines before that point are applied, and no other member is removed: send the whole list again.',
       tags: ['operators'],
       security: operators,
       parameters: [inPath('name'), ...syncParameters],

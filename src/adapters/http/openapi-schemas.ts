@@ -14,12 +14,12 @@ const object = (description: string) => ({ type: ['object', 'null'], description
 const text = (description: string) => ({ type: ['string', 'null'], description })
 const time = (description: string) => ({
   type: ['string', 'number', 'null'],
-  description: `${description} ISO 8601 (UTC without an offset), or a number: Unix time in milliseconds from 10^11 on, otherwise in seconds.`,
+  description: `${description} ISO 8601 (UTC if it has no offset), or a Unix time as a number: 10^11 and more are milliseconds, smaller numbers are seconds.`,
 })
 
 const messageFields = {
   messageId: id(
-    'Stays the same when a message is sent again, so that receivers can drop duplicates. Default: a new id.',
+    'Use the same id when you send a message again, so that receivers can drop duplicates. Default: a new id.',
   ),
   userId: id('The user that the message is about.'),
   anonymousId: id('The visitor that the message is about, while the user is not known.'),
@@ -28,7 +28,7 @@ const messageFields = {
   sentAt: time("When the message was sent, by the client's clock. Used to correct the skew of that clock."),
   context: object('Device, app, page and other context. Its keys override those in the context of the batch.'),
   integrations: object(
-    'Whether webhooks receive the message: not if `Webhooks` is false, or if `All` is false and `Webhooks` is absent.',
+    'Webhooks do not receive the message if `Webhooks` is false, or if `Webhooks` is absent and `All` is false.',
   ),
   event: text('Track: the name of the event.'),
   name: text('Page, screen: the name of the page or screen.'),
@@ -45,7 +45,7 @@ const call = (types: readonly CallType[], needs: object) => ({ properties: { typ
 export const schemas = {
   Message: {
     type: 'object',
-    description: 'At most 32,768 bytes of compact JSON. Each type requires the same fields as in the SDKs.',
+    description: 'At most 32,768 bytes of compact JSON. The required fields depend on the type.',
     required: ['type'],
     properties: { type: { enum: callTypes }, ...messageFields },
     oneOf: [

@@ -81,7 +81,7 @@ export function openApiDocument(): object {
       summary: 'Accepts customer-data messages from tracking SDKs, and syncs and deletions from operators.',
       description: [
         'A path may end in a slash. Web pages of any origin may send messages.',
-        'The write key is the user name of HTTP Basic, otherwise in `X-Write-Key`, otherwise in the body, otherwise in the query.',
+        'The write key is taken from the first of these that has one: the user name of HTTP Basic, `X-Write-Key`, the body, the query.',
         'Operator paths are deprecated on this listener: they respond with 404 unless `collector.operatorKey` is configured.',
         'Every error response is a JSON object with `code`, `message` and `error`.',
       ].join('\n'),
@@ -111,10 +111,11 @@ export function openApiDocument(): object {
           type: 'apiKey',
           in: 'header',
           name: 'X-Write-Key',
-          description: 'The write key. A secret may follow after a colon.',
+          description:
+            'The write key. If no source has the whole text as its key, the first colon and the text after it are ignored.',
         },
         query: { type: 'apiKey', in: 'query', name: 'writeKey' },
-        ...operatorSecurity,
+        operator: { ...operatorSecurity.operator, description: 'The key in `collector.operatorKey`.' },
       },
     },
   }

@@ -81,7 +81,7 @@ export function addOperatorRoutes({ operator, ...deps }: Deps): void {
 
 const apiIsOff = problem(
   'not_found',
-  'The operator API is not on this listener: use the address in operator.listen of the configuration.',
+  'The operator API is not on this listener: use the address in operator.listen, where it listens when operator.keys has a key.',
 )
 
 /** Bytes reserved for a sync, for the records that Kafka has not acknowledged yet. */

@@ -16,7 +16,9 @@ import { createRunInSpan } from './request-span.ts'
 import { type HttpResponse, ok } from './responses.ts'
 import { defaultLimits, type HttpLimits } from './server-limits.ts'
 
-/** Limits for operators. They are few, and their requests are small, except for syncs. */
+/**
+ * Limits of the operator API. Operators are few, and their requests are small, except for syncs.
+ */
 const operatorLimits: HttpLimits = {
   ...defaultLimits,
   connections: 64,
@@ -30,7 +32,7 @@ const operatorLimits: HttpLimits = {
 }
 /** Maximum bytes of a request body. A deletion of 5,000 users, the maximum, has about 200 KB. */
 const maxBodyBytes = 1_048_576
-/** Bytes for request bodies and unacknowledged records: enough for three concurrent syncs. */
+/** Bytes for request bodies and for syncs (`syncBytes`): three syncs leave 8 MiB for bodies. */
 const memoryBytes = 32 * 1_048_576
 
 interface Deps {

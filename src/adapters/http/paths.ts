@@ -14,7 +14,7 @@ export interface IngestPath {
 
 const batchPaths: readonly IngestPath[] = [
   { path: '/v1/batch', usedBy: 'most server SDKs' },
-  { path: '/v1/import', usedBy: 'the SDKs for Ruby, Java, .NET and Go 1' },
+  { path: '/v1/import', usedBy: 'the SDKs for Ruby, Java and .NET, and version 1 of the SDK for Go' },
   { path: '/v1/b', usedBy: 'the SDKs for browsers and mobile apps' },
   { path: '/beacon/v1/batch', usedBy: "RudderStack's SDK for browsers, with the write key in the query" },
 ].map(path => ({ ...path, type: undefined }))

@@ -10,7 +10,10 @@ import type { HttpResponse } from './responses.ts'
  */
 type Take = (trace: TraceContext | undefined) => Promise<HttpResponse | undefined>
 
-/** Runs the handler of a route in a span. If the returned promise rejects, no response was sent. */
+/**
+ * Runs the handler of a route in a span. Resolves with the response that the caller must send;
+ * `undefined` when it must not send one. If the promise rejects, no response was sent.
+ */
 export type RunInSpan = (
   route: string,
   exchange: { readonly request: FastifyRequest; readonly reply: FastifyReply },

@@ -2,8 +2,8 @@ import { STATUS_CODES } from 'node:http'
 import { type Refusal, type RejectedMessage, refusalStatus } from '../../core/message/request-refusal.ts'
 
 /**
- * The HTTP status of each problem code. These are the codes with which the APIs refuse a request,
- * and the codes of requests that fail before they reach an API.
+ * The HTTP status of each problem code. `refusalStatus` has the codes with which the APIs refuse a
+ * request. The other codes are for requests that fail outside of an API, such as invalid HTTP.
  */
 export const problemStatus = {
   ...refusalStatus,

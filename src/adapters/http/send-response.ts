@@ -40,9 +40,9 @@ export function createSend({ connections, limits, clock, onAnswer, isCrossOrigin
 
   /**
    * Sends the complete response, but ends it only after the rest of the request was read, up to
-   * `limits.linger`. The end of the response closes the connection, and unread data would turn this
-   * into a reset. A client that reads only after it has written everything would then never see the
-   * response.
+   * `limits.linger`. The end of the response closes the connection. With unread data, the
+   * connection would be reset instead, and a client that reads only after it has written everything
+   * would never see the response.
    */
   function linger(request: IncomingMessage, response: ServerResponse, { status, headers, body }: HttpResponse): void {
     const connection = connections.of(request)

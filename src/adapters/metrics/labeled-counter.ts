@@ -103,7 +103,10 @@ export class LabeledCounter implements Counter<LabelSet>, ExposedInstrument {
     return branch
   }
 
-  /** Creates the count of this label set, or of the set that it is folded into. */
+  /**
+   * Creates the count of this label set. If there are too many series, returns the count of a set
+   * in which labels are replaced by `_other`.
+   */
   #newCount(labels: Labels): Total {
     const { folding, budget } = this.#deps
     const steps = foldings(labels, folding)

@@ -49,7 +49,7 @@ export function createMetrics(wall: () => number = Date.now): MetricsRegistry {
   const create = ([key, spec]: [string, MetricSpec<'counter' | 'gauge' | 'histogram', LabelSet>]) =>
     [key, createInstrument(spec, { registry, budget, own, wall })] as const
   const metrics = Object.fromEntries(Object.entries(metricSpecs).map(create)) as unknown as Metrics
-  /** The exposition of the metrics that prom-client keeps. */
+  /** Refreshes the gauges and returns the exposition of the metrics that prom-client keeps. */
   const rest = (): Promise<string> => {
     for (const refresh of refreshers) refresh()
     metrics.series.set({}, budget.used)
@@ -87,8 +87,8 @@ function createInstrument(
   switch (kind) {
     case 'counter': {
       const tally = new LabeledCounter({ name, help, names: labelNames, folding, budget })
-      // Series with a few fixed label sets exist from the start at 0 (`closedLabels`). Prometheus
-      // sees no increase when a series first appears with a value above 0.
+      // Label sets that are few and fixed have series from the start, at 0 (`closedLabels`):
+      // Prometheus sees no increase when a series first appears with a value above 0.
       for (const known of closedLabels(labels)) tally.inc(known, 0)
       own.push(tally)
       return tally

@@ -47,8 +47,8 @@ export interface Traces {
 }
 
 /**
- * Sends spans to an OTLP endpoint in the background. Spans that cannot be sent are lost, counted
- * and logged.
+ * Sends spans to a tracing backend in the background, with OTLP. Spans that cannot be sent are
+ * lost, counted and logged.
  */
 export function createTraces({ endpoint, sample }: TracesSettings, deps: Deps): Traces {
   const url = endpoint === undefined ? {} : { url: `${endpoint.replace(/\/+$/, '')}/v1/traces` }

@@ -30,7 +30,10 @@ export class UnresolvedName extends Error {
 
 /** The connection rules of one version of the `network` settings, for use by any HTTP client. */
 export interface ConnectionRules {
-  /** Checks the port, and a host that is an IP address, because `lookup` sees neither. */
+  /**
+   * Checks the port, and the host if it is an IP address: `lookup` sees neither. Returns the error;
+   * `undefined` when both are allowed.
+   */
   refuse(host: string, port: number): ForbiddenTarget | undefined
   /**
    * Options for net.connect and tls.connect. `lookup` returns only addresses that it has checked.
@@ -97,8 +100,11 @@ export function createConnectionRules(network: NetworkSettings, resolve: Resolve
   return {
     refuse(host, port) {
       if (!portAllowed(port, network.ports)) {
-        const open = network.ports?.join(', ') ?? '80, 443 and any from 1024'
-        return new ForbiddenTarget('ERR_FORBIDDEN_PORT', `port ${port} is not allowed: network.ports allows ${open}`)
+        const open = network.ports?.join(', ') ?? '80, 443 and any port from 1024'
+        return new ForbiddenTarget(
+          'ERR_FORBIDDEN_PORT',
+          `port ${port} is not allowed (allowed: ${open}; see network.ports)`,
+        )
       }
       return isIP(host) === 0 ? undefined : refuseAddress(host, host)
     },

@@ -51,7 +51,8 @@ class AgentGeneration implements PoolGeneration {
 
   /**
    * Overrides the agent's methods that open, keep and reuse connections. The overrides check the
-   * address and port of a new connection, and the age and number of connections before one is kept.
+   * address and port of a new connection. Before a connection is kept, they check its age and the
+   * number of open connections.
    */
   #guard<A extends http.Agent>(agent: A, isTls: boolean): A {
     const dial = agent.createConnection.bind(agent)

@@ -58,7 +58,7 @@ export function systemSources(): NameSources {
  * names. See docs/decisions/0003-dns-resolution.md.
  */
 export function createResolver({ clock, sources }: { clock: Clock; sources: NameSources }): Resolver {
-  /** Results by host name, or '' for the hosts file. All names come from the configuration. */
+  /** Results by host name; the key '' has the hosts file. All names come from the configuration. */
   const kept = new Map<string, { readonly until: number; readonly answer: Promise<unknown> }>()
 
   /** Runs one query at a time per key. A result is cached for `keptMs`; an error is not cached. */

@@ -29,7 +29,7 @@ export class Pool implements PoolGeneration {
     this.#monotonic = monotonic
   }
 
-  /** `undefined` when the text is not an HTTP or HTTPS URL. */
+  /** Returns the parsed URL; `undefined` when the text is not an HTTP or HTTPS URL. */
   target(url: string): Target | undefined {
     const known = this.#targets.get(url)
     if (known !== undefined) return known

@@ -55,7 +55,7 @@ export function deadLettersCommand(
   withFilterOptions(withConfigOption(command), clock.now())
     .option(
       '--limit <n>',
-      'maximum number of dead letters; the newest are shown (default: all)',
+      'show only the newest n dead letters, still oldest first (default: all)',
       wholeNumber('--limit', 1),
     )
     .option('--json', 'print one JSON line for each dead letter')
@@ -68,7 +68,9 @@ async function run(options: Options, io: CommandIo, open: (settings: Settings) =
   const settings = await loadSettings(options, io)
   const source = open(settings)
   const unavailable = (error: unknown): unknown =>
-    io.stderr.write(`hookline: events cannot be decoded and are not shown: ${(error as Error).message}\n`)
+    io.stderr.write(
+      `hookline: the events of the dead letters cannot be decoded and are not shown: ${(error as Error).message}\n`,
+    )
   const codec = await source.codec().catch(error => {
     if (!(error instanceof RegistryUnavailable || error instanceof SchemaNotRegistered)) throw error
     unavailable(error)

@@ -37,8 +37,8 @@ interface Options {
 }
 
 const description = [
-  'Deletes users. Within 5 seconds Hookline stops delivering the events that it received for them before the deletion. It also removes the users from all audiences. For each user and each affected source, every enabled destination of the source gets one delete message, with the usual retries.',
-  'Without --source, all sources with an enabled destination are affected. With --suppress, new events of the users are also dropped until `hookline unsuppress-user`.',
+  'Deletes users. Within 5 seconds Hookline stops delivering their events from before the deletion. It also removes the users from all audiences. For each user and each affected source, every enabled destination of the source gets one delete message, with the usual retries.',
+  'Without --source, all sources with an enabled destination are affected. With --suppress, Hookline also drops new events of the users, until you run `hookline unsuppress-user`.',
   'The command writes to Kafka itself and needs no collector. It prints the id of the deletion; --status and GET /v1/regulations/:id of the operator API report its progress. To continue an interrupted deletion, repeat the command with --id.',
 ].join('\n\n')
 
@@ -55,9 +55,12 @@ export function deleteUserCommand(io: CommandIo, open: OpenCommandClients = open
   )
     .description(description)
     .option('--user <id...>', 'id of a user; accepts several ids and can be repeated')
-    .option('--source <id...>', 'only events from this source; can be repeated (default: all sources)')
-    .option('--suppress', 'also drop new events of these users until hookline unsuppress-user')
-    .option('--id <id>', 'id of the deletion; the id of an interrupted deletion continues it (default: a new id)')
+    .option(
+      '--source <id...>',
+      'affect only this source and its destinations; can be repeated (default: every source with an enabled destination)',
+    )
+    .option('--suppress', 'also drop new events of these users, until you run hookline unsuppress-user')
+    .option('--id <id>', 'id of the deletion; to continue an interrupted deletion, give its id (default: a new id)')
     .option(
       '--status <id>',
       'show the progress of this deletion and change nothing; exit code 1 if the deletion failed',
@@ -109,7 +112,7 @@ async function deleteUsers(
   const earlier = options.id === undefined ? undefined : (await findWithinLimit(find, id))?.record
   if (earlier !== undefined && !isOf(earlier, request))
     throw new UsageError(
-      `--id: the deletion ${id} was started with other users or options; repeat those, or omit --id to start a new deletion`,
+      `--id: the deletion ${id} was started with other users or options; use the same users and options as then, or omit --id to start a new deletion`,
     )
   const record = earlier ?? deletionOf(request, id, now, createRouting(settings))
   const [events, inputs, suppressions] = await Promise.all([access.events(), access.inputs(), access.suppressions()])
@@ -152,16 +155,18 @@ const isOf = ({ users, isSuppressed, sources }: DeletionRecord, request: Deletio
 
 async function printStatus(id: string, find: FindDeletion, options: Options, io: CommandIo): Promise<void> {
   const found = await findWithinLimit(find, id)
-  if (found === undefined) throw new CommandFailed(`unknown deletion ${id}`)
+  if (found === undefined) throw new CommandFailed(`there is no deletion with the id ${id}: check the id`)
   const { status, record } = found
   printData(io, options, status, [
     `deletion ${id} of ${status.createdAt}: ${countWithNoun(record.users, 'user')}, ${status.status}`,
     ...deletionLines(status),
-    ...(status.partial ? [`incomplete: the search stopped after ${limit}, so more deliveries may be finished`] : []),
+    ...(status.partial
+      ? [`incomplete: the search stopped after ${limit}, so more delete messages may be delivered than shown`]
+      : []),
   ])
   if (status.status === 'failed')
     throw new CommandFailed(
-      'some delete messages were not delivered; list them with hookline dead-letters and resend them with hookline replay',
+      'some delete messages were not delivered; list the dead-lettered ones with hookline dead-letters, and resend them with hookline replay',
     )
 }
 
@@ -177,5 +182,7 @@ function deletionLines({ sources }: DeletionStatus): readonly string[] {
       ...[delivered, undelivered, waiting].map(String),
     ]),
   )
-  return rows.length === 0 ? ['no delete messages: these sources have no enabled destination'] : tableOf(titles, rows)
+  return rows.length === 0
+    ? ['no delete messages: no affected source has an enabled destination']
+    : tableOf(titles, rows)
 }

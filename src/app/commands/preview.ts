@@ -36,7 +36,7 @@ interface Preview extends Pick<WebhookCall, 'url' | 'headers'> {
 
 const description = [
   'Reads a message as JSON from stdin, as an SDK would send it, and shows each webhook request that Hookline would send for the message, with headers, signature and body. Sends nothing and needs no network.',
-  'The output is an .http file that editors can open. Header values and URLs that come from files are shown as *** unless --show-secrets is given. Header values in the configuration itself are shown.',
+  'The output is an .http file that editors can open. Header values and URLs that come from files are masked with *** unless --show-secrets is given. Values in the configuration itself are always shown.',
   'If the message is invalid, or no destination would get it, prints the reason. Then the exit code is 1.',
 ].join('\n\n')
 
@@ -83,7 +83,7 @@ async function run(options: Options, io: CommandIo, clock: Clock): Promise<void>
         ),
       )
     if (refusal === undefined && destination.paused)
-      note(`'${destination.id}' is paused: its requests would wait in a retry topic`)
+      note(`destination '${destination.id}' is paused: its requests would wait in a retry topic`)
   }
   if (previews.length === 0) throw new CommandFailed(refusals.join('; '))
   for (const refusal of refusals) note(refusal)
@@ -123,7 +123,7 @@ function destinationsOf(options: Options, settings: Settings, sourceId: string):
   const connected = settings.destinations.filter(({ sources }) => sources.includes(sourceId))
   if (connected.length === 0)
     throw new CommandFailed(
-      `no_destination: no destination is connected to source '${sourceId}': add it to the sources of a destination`,
+      `no_destination: no destination is connected to source '${sourceId}': add the source to the sources of a destination`,
     )
   return connected
 }
@@ -131,20 +131,21 @@ function destinationsOf(options: Options, settings: Settings, sourceId: string):
 /** Why a destination would not get the event: reason code and text. `undefined` if it would. */
 function refusalOf(destination: Destination, event: Event, settings: Settings): string | undefined {
   const { id } = destination
-  if (destination.isHeld === true) return `held: '${id}' gets no requests until its file in destinationsFrom is valid`
+  if (destination.isHeld === true)
+    return `held: destination '${id}' gets no requests until its file in destinationsFrom is valid`
   const routed = route({ ...event, destinationId: id }, createRouting(settings))
   const reason = routed.kind === 'deliver' ? routed.drops[0]?.reason : routed.reason
   switch (reason) {
     case undefined:
       return undefined
     case 'disabled':
-      return `disabled: '${id}' would not get the message: it has enabled: false`
+      return `disabled: destination '${id}' has enabled: false and would not get the message`
     case 'not_selected':
-      return `not_selected: '${id}' would not get the message: the integrations field excludes it`
+      return `not_selected: the integrations field of the message excludes destination '${id}'`
     case 'no_destination':
-      return `no_destination: '${id}' would not get the message: it is not connected to source '${event.sourceId}'`
+      return `no_destination: destination '${id}' is not connected to source '${event.sourceId}'`
     default:
-      return `${reason}: '${id}' would not get the message`
+      return `${reason}: destination '${id}' would not get the message`
   }
 }
 

@@ -37,9 +37,9 @@ export type ReplayAccess = Pick<CommandClients, 'reader' | 'producer' | 'clock' 
 
 const description = [
   'Replays the dead letters (see `hookline dead-letters`) that match all filters. Without filters the command replays all dead letters: on a terminal it asks first, in a script it does not.',
-  'A delivery starts again after about 10 seconds, only for its destination, with the same message id and a new retry window. An event that was dead-lettered before it was assigned to a destination (for example unknown_source) is written to the events topic again, unchanged. For an audience change, the current value is sent unless the destination has it already.',
+  'A delivery starts again after about 10 seconds, only for its destination, with the same message id and a new retry window. An event that was dead-lettered before it was assigned to a destination (for example with the reason unknown_source) is written to the events topic again, unchanged. For an audience change, the current value is sent unless the destination has it already.',
   'You can stop the command and run it again: it skips dead letters that were already replayed. If the command was killed, the dead letters in progress may be replayed twice. Do not run two replays at the same time.',
-  'Dead letters are not replayed if their destination is disabled, is missing from the configuration, or (without --even-disconnected) is no longer connected to the source. Then the exit code is 1.',
+  'A dead letter is not replayed if its destination is disabled, is missing from the configuration, or (without --even-disconnected) is no longer connected to the source. Records with invalid headers, and truncated records (the dead-letter topic has only their first 64 KiB), are not replayed either. If a selected dead letter is not replayed, the exit code is 1, except with --dry-run.',
 ].join('\n\n')
 
 const examples = [
@@ -111,7 +111,8 @@ const contextOf = (settings: Settings) => ({
 })
 
 /**
- * Rejects a value of `--destination` that is not in the configuration.
+ * Rejects a value of `--destination` that is not in the configuration. Accepts any value after an
+ * incomplete run, because not all dead letters were read.
  * @throws UsageError when neither the configuration nor a dead letter has the destination,
  * CommandFailed when only a dead letter has it
  */
@@ -127,8 +128,9 @@ function rejectUnknown(typed: string | undefined, { end, destinations }: ReplayR
 }
 
 /**
- * Prints the report. @throws CommandFailed or a Kafka error, unless all selected dead letters were
- * replayed
+ * Prints the report.
+ * @throws CommandFailed or a Kafka error when the run was not completed, or when selected dead
+ * letters could not be replayed and it was not a dry run
  */
 function printResult(report: ReplayReport, options: Options, io: CommandIo): void {
   const { dryRun = false } = options
@@ -147,6 +149,8 @@ function printResult(report: ReplayReport, options: Options, io: CommandIo): voi
     case 'declined':
       throw new CommandFailed('nothing replayed')
     case 'interrupted':
+      if (dryRun)
+        throw new CommandFailed('interrupted before all dead letters were checked; run the same command again')
       throw new CommandFailed(
         `interrupted: ${countWithNoun(replayed, 'dead letter')} replayed; run the same command again to replay the rest`,
       )
@@ -156,7 +160,10 @@ function printResult(report: ReplayReport, options: Options, io: CommandIo): voi
   }
 }
 
-/** Announces a replay without filters. On a terminal, asks for confirmation. */
+/**
+ * Announces a replay without filters. On a terminal, asks for confirmation. Resolves with whether
+ * the replay may start.
+ */
 async function mayReplayAll(total: number, io: CommandIo, signal: AbortSignal): Promise<boolean> {
   const all = total === 1 ? 'the only dead letter' : `all ${total} dead letters`
   io.stderr.write(`no filter: ${all} will be replayed\n`)

@@ -10,7 +10,7 @@ import { CommandFailed, type CommandIo, createCommand, print, withExamples } fro
 import { type Addresses, compose } from '../compose/compose.ts'
 import { configPath, readConfiguration, withEnvironmentOverrides } from '../load-settings.ts'
 import { withConfigOption, withServicesOption } from '../options.ts'
-import { logExcluded, reloadHandlers } from '../reload.ts'
+import { logExcluded, reloadHandlers } from '../reload-handlers.ts'
 
 interface Options {
   readonly config?: string
@@ -23,8 +23,8 @@ interface Options {
 const description = [
   'Runs the services in this process until SIGTERM or SIGINT, then drains them: for one second after the signal, the readiness check fails while the collector still accepts requests. Then the process responds to pending requests, starts no new attempts, waits for the attempts in progress and commits offsets.',
   'Prints one line on stdout when all services are ready. Logs JSON lines to stderr.',
-  'Of the files that the configuration names (such as secrets), reads only those that the selected services and the connections to Kafka and the schema registry need.',
-  'When the configuration changes, applies changes of sources, destinations, destinationsFrom, audiences, network, payload, canary, operator.keys and log within 5 seconds. Adding the first operator key, removing the last one, and all other changes need a restart.',
+  'The configuration can name other files, for example files with secrets. The command reads only those that the selected services and the connections to Kafka and the schema registry need.',
+  'Changes of these keys of the configuration apply within 5 seconds: sources, destinations, destinationsFrom, audiences, network, payload, canary, operator.keys and log. Adding the first operator key, removing the last one, and all other changes need a restart.',
 ].join('\n\n')
 
 /** `hookline run` */
@@ -34,7 +34,7 @@ export function runCommand(io: CommandIo): Command {
     .addOption(
       new Option(
         '--log-level <level>',
-        'minimum log level until a reload changes log.level (default: log.level of the configuration)',
+        'minimum log level; a later change of log.level in the configuration replaces it (default: log.level of the configuration)',
       )
         .choices(logLevels)
         .env('HOOKLINE_LOG_LEVEL'),
@@ -83,7 +83,7 @@ async function run(options: Options, io: CommandIo): Promise<void> {
   watch.close()
   await composition.stop()
   if (failure !== undefined)
-    throw new CommandFailed('a fatal error stopped the process; the log names it', { cause: failure })
+    throw new CommandFailed('a fatal error stopped the process; see the log', { cause: failure })
   logger.info({}, 'stopped')
 }
 

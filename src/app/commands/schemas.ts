@@ -22,7 +22,7 @@ export function schemasCommand(io: CommandIo): Command {
   })
   const check = createCommand(
     'check',
-    'show whether each schema is registered, or can be registered; exit code 1 if one is not ready',
+    'show the state of each schema; exit code 1 if one is not registered, or its compatibility level is too weak',
     io,
   )
   check.action(async (options: Options) => {

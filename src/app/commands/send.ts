@@ -41,7 +41,7 @@ interface Options extends Fields {
 const description = [
   'Sends one message to the collector, as the client library does. Give a message type with options, or the complete message as JSON in --message or on stdin.',
   'Takes the write key and the address of the collector from the configuration. With --write-key and --endpoint no configuration is needed.',
-  'If the collector does not accept the message, prints its response. Then the exit code is 1.',
+  'If the collector does not accept the message, or cannot be reached, prints the reason. Then the exit code is 1.',
 ].join('\n\n')
 
 const examples = [
@@ -105,7 +105,9 @@ async function send(typed: string | undefined, options: Options, io: CommandIo):
   }
   const { reason, code, detail } = failure
   if (options.json === true) printData(io, options, { ...facts, result: 'failed', reason, code, detail }, [])
-  throw new CommandFailed(`not sent: ${reason} (${printable(code)}): ${printable(detail)}`)
+  const isNotRetried = reason === 'retries_exhausted' && options.retries === 0
+  const cause = isNotRetried ? 'not retried, because --retries is 0' : reason
+  throw new CommandFailed(`sending failed: ${cause} (${printable(code)}): ${printable(detail)}`)
 }
 
 /** Calls the client library and converts its errors about arguments to errors of the command. */
@@ -160,7 +162,7 @@ async function messageOf(typed: string | undefined, options: Options, io: Comman
     return { ...fieldsOf(given, options), type: choice('message type', typed, callTypes) }
   }
   if (given[0] !== undefined)
-    throw new UsageError(`${flagOf(given[0])} needs a message type: hookline send track ${flagOf(given[0])} …`)
+    throw new UsageError(`${flagOf(given[0])} needs a message type: hookline send <type> ${flagOf(given[0])} …`)
   return wholeMessage(options.message ?? (await readStdin(io)))
 }
 
@@ -189,7 +191,8 @@ async function readStdin({ stdin }: CommandIo): Promise<string> {
 function wholeMessage(text: string): TypedMessage {
   const outcome = parseJson(text)
   if (outcome.kind === 'rejected') throw new CommandFailed(`${outcome.code}: ${outcome.message}`)
-  if (!isObject(outcome.value)) throw new CommandFailed('not_an_object: A message must be a JSON object.')
+  if (!isObject(outcome.value))
+    throw new CommandFailed('not_an_object: A message must be a JSON object: send { "type": …, … }.')
   const type = callTypes.find(known => known === (outcome.value as JsonObject)['type'])
   if (type === undefined) throw new CommandFailed(`unknown_type: 'type' must be one of ${callTypes.join(', ')}.`)
   return { ...outcome.value, type }

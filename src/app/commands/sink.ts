@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises'
 import type { Writable } from 'node:stream'
 import type { Command } from 'commander'
 import { createSink, type SinkAnswer, type SinkOptions, type SinkRequest } from '../../adapters/http/sink-server.ts'
+import { countWithNoun } from '../../core/count-with-noun.ts'
 import { Secret } from '../../core/secret.ts'
 import type { ListenAddress } from '../../core/settings/settings.ts'
 import { listen as listenSchema } from '../../core/settings/value-types.ts'
@@ -28,7 +29,7 @@ interface Options {
 
 const description = [
   "Receives webhooks locally, as a customer's endpoint would. Verifies signatures, prints one line for each request, and simulates failures.",
-  'Accepts POST requests on every path. For --statuses, requests with the same X-Message-Id on the same path are attempts of one message. Hookline repeats a request immediately when a kept-alive connection breaks, so the sink may count two requests for one attempt.',
+  'Accepts POST requests on every path. With --statuses, requests with the same X-Message-Id on the same path count as attempts of one message. When a kept-alive connection breaks, Hookline repeats the request immediately, so one attempt of Hookline may count twice.',
   'With --file, writes each request as one JSON line {"at","path","headers","body","signatureValid"} before it responds. signatureValid is null without a secret.',
 ].join('\n\n')
 
@@ -98,7 +99,9 @@ async function run(options: Options, io: CommandIo): Promise<void> {
   const failure = await Promise.race([stopped(stopping), record?.failed].filter(each => each !== undefined))
   const { received, messages, badSignatures } = await sink.stop()
   await record?.close()
-  say(`received ${received}, distinct messages ${messages}, bad signatures ${badSignatures}`)
+  say(
+    `received ${countWithNoun(received, 'request')}: ${countWithNoun(messages, 'distinct message')}, ${countWithNoun(badSignatures, 'bad signature')}`,
+  )
   if (failure !== undefined) throw failure
 }
 
@@ -132,7 +135,7 @@ interface RequestRecord {
   /** Resolves when the line is written, or cannot be written (`failed`). */
   write(line: string): Promise<void>
   close(): Promise<void>
-  /** Resolves when a line could not be written. */
+  /** Resolves with the error when a line could not be written. */
   readonly failed: Promise<Error>
 }
 

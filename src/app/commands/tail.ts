@@ -9,7 +9,7 @@ import {
   decodeAttempt,
   matchesAttemptFilter,
 } from '../../core/delivery/attempt-facts.ts'
-import { outcomes } from '../../core/delivery/outcome.ts'
+import { outcomes } from '../../core/delivery/classify-outcome.ts'
 import { messageTypes } from '../../core/message/message.ts'
 import type { LogRecord, TopicFollower } from '../../core/ports.ts'
 import type { Settings } from '../../core/settings/settings.ts'
@@ -49,8 +49,8 @@ const openFollower: OpenFollower = ({ kafka, topics }, from, io) => {
 }
 
 const description = [
-  'Shows the delivery attempts of all processes, from now or from --since on, until it is interrupted. Kafka keeps attempt records for one day. Only attempts that match all filters are shown. Those to one destination are shown in order.',
-  'Each line has the start time, the destination, the decision and its reason, the attempt number, the duration, the message type, the source, the message id, and the outcome of each webhook by its label. A line never has user ids or message contents.',
+  'Shows the delivery attempts of all processes, from now or from --since on, until it is interrupted. Kafka keeps attempt records for one day. Only attempts that match all filters are shown. Attempts to the same destination are shown in the order in which they ended.',
+  'Each line has the start time, the destination, the decision and its reason, the attempt number, the duration, the message type, the source, the message id, and for each webhook its id (or its position, from 0) and its outcome, such as 0=timeout. A line never has user ids or message contents.',
   'Needs delivery.attemptsTopic: true. Under load the dispatcher may drop attempt records; hookline_attempt_records_total{result="dropped"} counts them.',
 ].join('\n\n')
 
@@ -66,7 +66,7 @@ export function tailCommand(io: CommandIo, open: OpenFollower = openFollower): C
     .option('--message-id <id>', 'only attempts for this message')
     .option(
       '--since <time>',
-      'start at this time: ISO 8601, or a duration before now such as 10m (default: now)',
+      'start at this time: ISO 8601, or a duration before now, such as 10m (default: now)',
       timeOf('--since', clock.now()),
     )
     .option('--count <n>', 'stop after this number of attempts (default: until interrupted)', wholeNumber('--count', 1))
@@ -128,11 +128,11 @@ const attemptOf = ({ value }: LogRecord): AttemptRecord | undefined =>
 const documentOf = ({ at, ...facts }: AttemptRecord): string =>
   JSON.stringify({ at: new Date(at).toISOString(), ...facts })
 
-/** `2026-03-01T10:00:00.000Z crm retried #1 5003 ms track web m-1 0=timeout next in 10s` */
+/** `2026-03-01T10:00:00.000Z crm retried #1 5003 ms track web m-1 0=timeout next attempt in 10s` */
 function lineOf(record: AttemptRecord): string {
   const { at, destination, decision, reason, attempt, elapsedMs, type, source, messageId, nextAttemptInMs } = record
   const decided = reason === undefined ? decision : `${decision} (${reason})`
-  const next = nextAttemptInMs === undefined ? [] : [`next in ${Math.ceil(nextAttemptInMs / 1000)}s`]
+  const next = nextAttemptInMs === undefined ? [] : [`next attempt in ${Math.ceil(nextAttemptInMs / 1000)}s`]
   const results = Object.entries(record.outcomes).map(([webhook, outcome]) => `${webhook}=${outcome}`)
   return printable(
     [

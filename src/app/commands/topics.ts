@@ -33,7 +33,7 @@ export function topicsCommand(io: CommandIo, open: OpenAdmin = openAdmin): Comma
       }
     }
 
-  const apply = createCommand('apply', 'create missing topics; never change or delete a topic', io)
+  const apply = createCommand('apply', 'create missing topics; existing topics are not changed', io)
     .option(
       '--replication-factor <n>',
       'replication factor of new topics (default: topics.replicationFactor)',
@@ -104,7 +104,9 @@ async function checkTopics(admin: TopicAdmin, settings: Settings, options: Optio
   const errors = drift.filter(({ severity }) => severity === 'error')
   const remedies = [
     errors.some(({ kind }) => kind === 'missing') && 'create missing topics with: hookline topics apply',
-    errors.some(({ kind }) => kind !== 'missing') &&
+    errors.some(({ kind }) => kind === 'partitions') &&
+      'correct the numbers of partitions as docs/how-to/scale.md says',
+    errors.some(({ kind }) => kind !== 'missing' && kind !== 'partitions') &&
       "correct misconfigured topics with Kafka's own tools, such as kafka-configs.sh",
   ].filter(text => text !== false)
   throw new CommandFailed([`${unfit.size} of ${specs.length} topics missing or misconfigured`, ...remedies].join('; '))

@@ -13,7 +13,7 @@ interface Options {
 }
 
 const description = [
-  'Lifts the suppression that `hookline delete-user --suppress` or a deletion request has started. Within a few seconds, new events of the users are delivered again. Events from before the deletion are still not delivered.',
+  'Lifts the suppression of users who were deleted with `hookline delete-user --suppress`, or with "suppress": true in the operator API. Within a few seconds, new events of the users are delivered again. Events from before the deletion are still not delivered.',
   'The exit code is 0 even if a user is not suppressed.',
 ].join('\n\n')
 

@@ -12,7 +12,7 @@ import { Lifecycle } from '../lifecycle.ts'
 import { startAudiences } from './compose-audiences.ts'
 import { startCollector } from './compose-collector.ts'
 import { startDispatcher } from './compose-dispatcher.ts'
-import { liveSettingsOf } from './live-settings.ts'
+import { holdLiveSettings } from './live-settings.ts'
 import { countLogLines, showBuild, showChecks, showConfiguration } from './process-gauges.ts'
 import { createSharedDependencies, type StartedService } from './shared-dependencies.ts'
 
@@ -57,7 +57,7 @@ export function compose(deps: Deps): Composition {
   const { metrics, ...exposition } = createMetrics()
   const logger = countLogLines(deps.logger, metrics)
   const lifecycle = new Lifecycle(logger)
-  let live = liveSettingsOf(settings)
+  const live = holdLiveSettings(settings)
   const running = new Map<ServiceName, StartedService>()
   let file: ReloadState = { kind: 'accepted', needRestart: [] }
   let inUseSince = systemClock.now()
@@ -80,7 +80,7 @@ export function compose(deps: Deps): Composition {
     await lifecycle.start({ name: 'ops server', start: async () => (ops = await server.start()), stop: server.stop })
     const watch = createClockWatch({ clock: systemClock, offset: systemTime.offset, logger })
     await lifecycle.start({ name: 'clock watch', start: async () => watch.start(), stop: async () => watch.stop() })
-    const context = { settings, live: () => live, lifecycle, metrics, logger, audit, onFatal, stopAsked }
+    const context = { settings, live: live.get, lifecycle, metrics, logger, audit, onFatal, stopAsked }
     const shared = await createSharedDependencies(context, services)
     if (services.has('dispatcher')) running.set('dispatcher', await startDispatcher(shared))
     if (services.has('audiences')) running.set('audiences', await startAudiences(shared))
@@ -99,7 +99,7 @@ export function compose(deps: Deps): Composition {
       }),
     stop: () => lifecycle.stop(),
     apply: changed => {
-      live = liveSettingsOf(changed)
+      live.apply(changed)
       inUseSince = systemClock.now()
       showConfiguration(metrics, changed, inUseSince)
     },

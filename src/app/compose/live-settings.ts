@@ -4,11 +4,14 @@ import { createRouting, type Routing } from '../../core/delivery/route.ts'
 import { createFindOperatorKey, type FindOperatorKey } from '../../core/operator/operator-keys.ts'
 import type { CanarySettings, NetworkSettings, PayloadSettings, Settings } from '../../core/settings/settings.ts'
 
-/** The settings that can change without a restart. A reload replaces the whole object. */
+/**
+ * The settings that can change without a restart, except log.level, which `reload-handlers.ts`
+ * applies. A reload replaces the whole object.
+ */
 export interface LiveSettings {
   readonly routing: Routing
   readonly sourceKeys: SourceKeys
-  /** Finds a key of the operator API on its own listener. */
+  /** Finds a key for the operator API's own listener. */
   readonly findOperatorKey: FindOperatorKey
   readonly payload: PayloadSettings
   readonly network: NetworkSettings
@@ -19,7 +22,24 @@ export interface LiveSettings {
   readonly canary: CanarySettings | undefined
 }
 
-export const liveSettingsOf = (settings: Settings): LiveSettings => ({
+/** The live settings of a process. A configuration change takes effect here. */
+export interface CurrentSettings {
+  /** Callers ask each time, because a change replaces the object. */
+  get(): LiveSettings
+  apply(settings: Settings): void
+}
+
+export function holdLiveSettings(settings: Settings): CurrentSettings {
+  let live = liveSettingsOf(settings)
+  return {
+    get: () => live,
+    apply: changed => {
+      live = liveSettingsOf(changed)
+    },
+  }
+}
+
+const liveSettingsOf = (settings: Settings): LiveSettings => ({
   routing: createRouting(settings),
   sourceKeys: createSourceKeys(settings.sources),
   findOperatorKey: createFindOperatorKey(settings.operator.keys),

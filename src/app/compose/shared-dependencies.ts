@@ -107,7 +107,7 @@ async function startTraces({ settings, lifecycle, logger, metrics }: ProcessCont
   return tracer
 }
 
-/** How long suppressions are kept, from the current retention of the topics. */
+/** How long suppressions are kept. Computed from the current retention of the topics. */
 async function suppressionRetention(
   { topics, delivery }: Settings,
   kafka: KafkaClient,
@@ -116,7 +116,7 @@ async function suppressionRetention(
   const specs = topicSpecs(topics, delivery.schedule, delivery)
   const admin = createAdmin(kafka)
   const notRead =
-    'cannot read the retention of the topics; suppressions of deleted users are kept for 51 days, which is too short if a topic has a longer retention than the default'
+    'cannot read the retention of the topics, so this process keeps suppressions of deleted users for only 51 days; if a topic has a longer retention than the default, restart the process'
   try {
     return maxDeliveryAge(topicNames(topics.prefix), specs, await admin.describe(specs.map(({ name }) => name)))
   } catch (error) {

@@ -39,8 +39,8 @@ export interface InputContext {
   readonly position: number
   readonly at: EpochMs
   /**
-   * Returns the wall-clock time. It is called for each membership, because the end of a sync may
-   * take an hour.
+   * Returns the wall-clock time. It is called for each membership, because one input, the end of a
+   * sync, can change all memberships, which may take an hour.
    */
   readonly now: () => EpochMs
 }

@@ -14,6 +14,8 @@ export interface Audience {
    * it is enabled, the next sync sends what it missed.
    */
   readonly destinations: ReadonlySet<string>
+  /** Ids of the disabled destinations of the audience. */
+  readonly disabled: ReadonlySet<string>
   /** Ids of all configured destinations, `undefined` when the id of one of them cannot be read. */
   readonly configured: ReadonlySet<string> | undefined
 }
@@ -28,13 +30,14 @@ export function audienceDirectory({
   excluded,
 }: Pick<Settings, 'audiences' | 'destinations' | 'excluded'>): AudienceDirectory {
   const configured = (excluded?.unnamed ?? 0) > 0 ? undefined : new Set(destinations.map(({ id }) => id))
-  const enabled = new Set(destinations.filter(destination => destination.enabled).map(({ id }) => id))
+  const enabledById = new Map(destinations.map(({ id, enabled }) => [id, enabled]))
   return new Map(
     audiences.list.map(({ name, kind, destinations: listed }) => {
       const property = propertyOf(name)
       if (property === undefined) throw new TypeError(`the audience ${JSON.stringify(name)} has no property`)
-      const connected = new Set(listed.filter(id => enabled.has(id)))
-      return [name, { name, kind, property, absent: absentValue(kind), destinations: connected, configured }]
+      const enabled = new Set(listed.filter(id => enabledById.get(id) === true))
+      const disabled = new Set(listed.filter(id => enabledById.get(id) === false))
+      return [name, { name, kind, property, absent: absentValue(kind), destinations: enabled, disabled, configured }]
     }),
   )
 }

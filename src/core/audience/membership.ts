@@ -133,9 +133,9 @@ function onFirstInput(input: MembershipInput, { absent, mark, at }: StepContext)
     const version = Math.max(versionAt(at), mark.floor + 1)
     return { state: { ...initialState(absent, version), desired: value, syncId: named }, send: true }
   }
-  // The floor covers the versions of all removed memberships. So a change above it was sent by a
-  // process that crashed before it wrote the state. When the next owner read the input again, the
-  // destination was no longer on the audience's list. The next sync sends the correct value.
+  // No removed membership has a version above the floor, so this change is of one that was never
+  // written: the process crashed after sending. The next owner did not repeat it, because the
+  // destination was no longer listed. The next sync sends the correct value.
   if (input.kind === 'outcome' && input.version > mark.floor)
     return adoptUnknownChange(initialState(absent, mark.floor), input, at)
   return undefined
@@ -194,7 +194,7 @@ const markUndelivered = (state: Membership, at: EpochMs): Membership => ({
   unconfirmed: markUnconfirmed(unlessExpired(state.unconfirmed, at), at),
 })
 
-/** Marks the destination's value as unknown. It stays so when the change in flight is delivered. */
+/** Makes the destination's value unknown, even if the change in flight is delivered later. */
 function withUnknownValue(state: Membership): Membership {
   const { acknowledged, inFlight } = state
   if (acknowledged === undefined && (inFlight === undefined || inFlight.isOvertaken)) return state
@@ -216,8 +216,8 @@ function onOutcome(state: Membership, outcome: Outcome, on: StepContext): Transi
   const { inFlight } = state
   const sent = inFlight === undefined ? state.acknowledged : inFlight.value
   // Two changes can have the same version: a process sent this outcome's change and crashed before
-  // it wrote the state. When the next owner read the input again, its configuration did not have
-  // the destination on the audience's list.
+  // it wrote the state. The next owner, whose configuration did not list the destination, did not
+  // repeat the change, and a later one got its version.
   if (age === 0 && sent !== undefined && sent !== outcome.value)
     return outcome.result === 'delivered' ? { state: withUnknownValue(state), send: true } : undefined
   if (age === 0 && inFlight !== undefined) {

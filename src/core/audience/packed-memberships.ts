@@ -2,7 +2,10 @@ import { murmur2 } from '../message/murmur2.ts'
 import type { Membership } from './membership.ts'
 import { maxStateBytes, packState, positionAt, unpackState } from './packed-state.ts'
 
-/** Header of an entry: length of the key (2 bytes) and bytes reserved for the state (4 bytes). */
+/**
+ * Bytes of an entry's header: 2 for the length of the key, 4 for the number of bytes that are
+ * reserved for the state.
+ */
 const headerBytes = 6
 /** Initial number of slots, a power of two. At most three quarters of the slots are used. */
 const minSlots = 16
@@ -20,8 +23,8 @@ export class PackedMemberships {
    */
   #slots = new Uint32Array(minSlots)
   /**
-   * Eight bits of each entry's hash. They rule out nearly all other keys without a comparison of
-   * keys.
+   * Eight bits of the hash of each slot's entry. They rule out nearly all other keys without a
+   * comparison of keys.
    */
   #tags = new Uint8Array(minSlots)
   #entries = Buffer.allocUnsafeSlow(minBytes)
@@ -117,8 +120,8 @@ export class PackedMemberships {
   }
 
   /**
-   * Finds the slot of a user, or the free slot for them. First it writes the key behind the last
-   * entry: keys are compared within one buffer, and `#append` then need not copy the key.
+   * Finds the slot of a user's entry, or a free slot for it. First it writes the key behind the
+   * last entry: keys are compared within one buffer, and `#append` then need not copy the key.
    */
   #find(userId: string): number {
     const maxBytes = headerBytes + userId.length * 3
@@ -192,7 +195,7 @@ export class PackedMemberships {
     return entry
   }
 
-  /** Reallocates the block. Its size is then 1.5 times that of its entries and `more` bytes. */
+  /** Reallocates the block, with 1.5 times the bytes of its entries and `more` together. */
   #reallocate(more: number): void {
     const capacity = Math.max(minBytes, Math.ceil((this.#end - this.#wasted + more) * 1.5))
     if (this.#wasted > 0) return this.#compact(capacity)
@@ -201,7 +204,7 @@ export class PackedMemberships {
     before.copy(this.#entries, 0, 0, this.#end)
   }
 
-  /** Drops the bytes of deleted entries. Entries get new addresses but keep their slots. */
+  /** Drops the wasted bytes. Entries get new addresses but keep their slots. */
   #compact(capacity: number): void {
     const before = this.#entries
     const after = Buffer.allocUnsafeSlow(capacity)
@@ -237,11 +240,11 @@ export class PackedMemberships {
 }
 
 /**
- * Mixes the hash once more. All keys of a partition have the same hash modulo the number of
- * partitions, so the lowest bits of the plain hash are equal.
+ * The murmur2 hash of a key, mixed once more. All keys of a partition have the same murmur2 hash
+ * modulo the number of partitions, so its lowest bits are often equal.
  */
 const hashOf = (bytes: Uint8Array, start: number, end: number): number =>
   Math.imul(murmur2(bytes, start, end), 0x9e3779b1)
 
-/** The tag uses other bits than the home slot does, except in very large tables. */
+/** The tag of a hash. It uses other bits than the home slot, except with more than 2^20 slots. */
 const tagOf = (hash: number): number => (hash >>> 4) & 0xff

@@ -4,14 +4,15 @@ import type { Membership } from './membership.ts'
 import { syncId } from './sync-id.ts'
 
 /*
- * The byte layout of a membership, little endian: 2 bytes of flags, four doubles, the unconfirmed
- * changes if there are any, and the values that have no code. Flags from the lowest bit: a code of
- * three bits each for the desired value, the acknowledged value and the value in flight; then one
- * bit for `isOvertaken` and one for unconfirmed changes.
+ * The byte layout of a membership, little endian: 2 bytes of flags; four doubles: `syncId`,
+ * `version`, `position` and `inFlight.since`; the unconfirmed changes, if there are any; the texts
+ * of values with code 0. The flags, from the lowest bit: a code of three bits each for the desired
+ * value, the acknowledged value and the value in flight; one bit for `isOvertaken`; one bit for
+ * unconfirmed changes.
  */
 
 /**
- * Values by their code. A value with code 0 is any other value; its length and UTF-8 bytes are at
+ * The values with the codes 1 to 3. With code 0, the length and the UTF-8 bytes of the value are at
  * the end of the state.
  */
 const values: readonly (string | undefined)[] = [undefined, 'null', 'false', 'true']

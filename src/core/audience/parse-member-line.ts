@@ -9,7 +9,10 @@ export type MemberLine =
   | { readonly kind: 'member'; readonly userId: string; readonly value: JsonText }
   /** A blank line, or the CSV header. */
   | { readonly kind: 'nothing' }
-  /** `message` starts with the line number and says what is wrong and how to fix it. */
+  /**
+   * `message` starts with the line number and says what is wrong and how to fix it. It is logged, so
+   * it contains no user id.
+   */
   | { readonly kind: 'refused'; readonly message: string }
 
 export type ReadMemberLine = (line: string) => MemberLine
@@ -30,7 +33,7 @@ export function createMemberReader(kind: AudienceKind): ReadMemberLine {
     const value = parseValue(kind, given)
     return value.kind === 'value'
       ? { kind: 'member', userId: id, value: value.value }
-      : refused(`the value of ${shown(id)} ${value.message}`)
+      : refused(`the value ${value.message}`)
   }
   const fromJson = (text: string): MemberLine => {
     const parsed = parseJson(text)
@@ -40,7 +43,8 @@ export function createMemberReader(kind: AudienceKind): ReadMemberLine {
   }
   const fromCsv = (text: string, { userId, value }: CsvColumns): MemberLine => {
     const fields = csvFields(text)
-    if (fields === undefined) return refused('a quoted field is not closed, or text follows its closing quote')
+    if (fields === undefined)
+      return refused('a quoted field is not closed on this line, or text follows its closing quote')
     const given = value === undefined ? undefined : fields[value]
     return member(textOf(fields[userId]), csvValue(kind, given))
   }
@@ -50,13 +54,17 @@ export function createMemberReader(kind: AudienceKind): ReadMemberLine {
     const text = (number === 1 ? line.replace(/^\ufeff/, '') : line).trim()
     if (text === '') return nothing
     if (number === 1) csv = csvColumns(text)
-    if (number === 1 && csv !== undefined) return nothing
+    if (number === 1 && csv !== undefined)
+      return kind === 'trait' && csv.value === undefined ? refused(noValueColumn) : nothing
     if (Buffer.byteLength(text) > maxMessageBytes) return refused(`the line is longer than ${maxMessageBytes} bytes`)
     if (csv !== undefined) return fromCsv(text, csv)
     if (text.startsWith('{') || text.startsWith('[')) return fromJson(text)
     return member(textOf(jsonString(text) ?? text), undefined)
   }
 }
+
+const noValueColumn =
+  "the CSV list has no column 'value', but a computed trait needs a value for each user: add the column; an empty value removes the trait"
 
 interface CsvColumns {
   readonly userId: number
@@ -71,11 +79,12 @@ function csvColumns(line: string): CsvColumns | undefined {
 
 /**
  * Converts a CSV field to a value. A field that is valid JSON becomes its value; any other field,
- * and `true` or `false` of a computed trait, stays text. An empty or missing field adds the user to
- * an audience and removes a computed trait.
+ * and `true` or `false` of a computed trait, stays text. An empty field adds the user to an audience
+ * and removes a computed trait. `undefined` when the line has no such field.
  */
 function csvValue(kind: AudienceKind, text: string | undefined): unknown {
-  if (text === undefined || text === '') return kind === 'audience' ? undefined : null
+  if (text === undefined) return undefined
+  if (text === '') return kind === 'audience' ? undefined : null
   const parsed = parseField(text, 'value')
   if (parsed.kind === 'rejected' || (kind === 'trait' && typeof parsed.value === 'boolean')) return text
   return parsed.value
@@ -87,8 +96,6 @@ function jsonString(text: string): string | undefined {
   const parsed = parseField(text, 'userId')
   return parsed.kind === 'parsed' && typeof parsed.value === 'string' ? parsed.value : undefined
 }
-
-const shown = (id: string): string => JSON.stringify(id.length > 60 ? `${id.slice(0, 60).toWellFormed()}…` : id)
 
 /**
  * Splits one line of CSV (RFC 4180). `undefined` when a quoted field is not closed on this line, or
@@ -114,7 +121,7 @@ const plain = /^([^,]*)/
 
 type ValueResult =
   | { readonly kind: 'value'; readonly value: JsonText }
-  /** `message` continues a sentence that starts with the name of the field. */
+  /** `message` continues a sentence that starts with `the value`. */
   | { readonly kind: 'refused'; readonly message: string }
 
 /**
@@ -135,7 +142,7 @@ export function parseValue(kind: AudienceKind, given: unknown): ValueResult {
   const canonical = canonicalJson(given)
   return canonical.kind === 'canonical'
     ? acceptedValue(canonical.text)
-    : refusedValue('contains a number beyond ±1.8e308')
+    : refusedValue('contains a number beyond ±1.8e308: send a string instead')
 }
 
 const isScalar = (value: unknown): boolean => typeof value === 'number' || typeof value === 'string'

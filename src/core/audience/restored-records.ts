@@ -27,7 +27,7 @@ type About = NonNullable<ReturnType<typeof parseMembershipKey>>
 export class PartitionRecords {
   readonly members = new Memberships()
   readonly #marks = new Map<string, AudienceWatermark>()
-  /** Input offsets of the tombstones that were read. Empty after the restore. */
+  /** Input offset of each tombstone that was read, by record key. Empty after the restore. */
   readonly #removed = new Map<string, number>()
   /** Keys whose last record read so far is stale, with the input offset of the valid state. */
   readonly #stale = new Map<string, number>()
@@ -37,7 +37,7 @@ export class PartitionRecords {
   /**
    * @param inputEnd end offset of the input partition when the restore begins. A record with an
    *   input offset at or beyond this end refers to an earlier topic that was deleted and created
-   *   again.
+   *   again, so it counts as the oldest.
    */
   constructor(inputEnd: number) {
     this.#inputEnd = inputEnd
@@ -51,7 +51,10 @@ export class PartitionRecords {
     this.#marks.set(audience, mark)
   }
 
-  /** Applies one record. All records have to be applied in log order before the first input. */
+  /**
+   * Applies one record, unless it is stale. All records have to be applied in log order before the
+   * first input.
+   */
   restore(record: ReadRecord): Restored {
     const about = aboutOf(record)
     if (about === undefined) return 'unreadable'
@@ -68,7 +71,7 @@ export class PartitionRecords {
 
   /**
    * Ends the restore. Returns the keys whose last record is stale, as tombstones with the input
-   * offset of the valid state.
+   * offset of the valid state, for `replacementOf`.
    */
   restored(): readonly ReadRecord[] {
     const stale = [...this.#stale].map(([key, position]) => ({ key, value: undefined, position }))
@@ -79,9 +82,10 @@ export class PartitionRecords {
   }
 
   /**
-   * Applies a record that another process wrote, or for which this process got no acknowledgement.
+   * Takes in a record that another process wrote, or for which this process got no acknowledgement.
    * No input of the record's user may be in progress. If the record's input is done here
-   * (`isDone`), the state in memory is valid. Otherwise the record is applied as during a restore.
+   * (`isDone`), the state in memory stays: `taken` when the record agrees with it, otherwise
+   * `stale`. If its input is not done, the record is applied as during a restore.
    */
   adopt(record: ReadRecord, isDone: (position: number) => boolean): Restored {
     const about = aboutOf(record)
@@ -94,7 +98,10 @@ export class PartitionRecords {
     return isSame(record.value, this.#recordOf(about)) ? 'taken' : 'stale'
   }
 
-  /** Returns the change that overwrites a stale record with the known state. */
+  /**
+   * Returns the change that overwrites a stale record with the known state; `undefined` when
+   * Hookline did not write its key.
+   */
   replacementOf({ key, position = -1 }: ReadRecord): Change | undefined {
     const about = parseMembershipKey(key)
     if (about === undefined) return undefined

@@ -3,8 +3,9 @@ import { murmur2 } from '../message/murmur2.ts'
 import { type EpochMs, epochMs } from '../time.ts'
 
 /**
- * Id of one sync of one audience. Later syncs have larger ids. Ids stay below 2^52 until the year
- * 2100. The Avro library rejects integers above 2^53, because they may have lost digits.
+ * Id of one sync of one audience. Later syncs have larger ids (see `newSyncId`). Ids stay below
+ * 2^52 until the year 2100. The Avro library rejects integers above 2^53, because they may have
+ * lost digits.
  */
 export type SyncId = Brand<number, 'SyncId'>
 
@@ -14,9 +15,9 @@ export const syncId = (value: number): SyncId => value as SyncId
 export const idsPerMs = 1024
 
 /**
- * Creates the id of a sync that starts now by the brokers' clock. A sync that another machine
- * starts later has a larger id. `unique` is any unique text; it separates syncs that start in the
- * same millisecond.
+ * Creates the id of a sync that starts now by the brokers' clock. A sync that starts in a later
+ * millisecond, on any machine, has a larger id. `unique` is any unique text; it separates syncs
+ * that start in the same millisecond.
  */
 export function newSyncId(now: EpochMs, unique: string): SyncId {
   const chance = murmur2(Buffer.from(unique)) & (idsPerMs - 1)

@@ -10,7 +10,7 @@ export type SyncMode = (typeof syncModes)[number]
  * memberships can be removed safely: it says which syncs are closed and which versions were used.
  */
 export interface AudienceWatermark {
-  /** The newest full sync of which an input was read. */
+  /** The newest full sync of which an input was read, plus 1 when it was cancelled. */
   readonly begun: SyncId
   /**
    * Inputs of syncs with this id or a smaller one are ignored. It is the id of the newest full sync
@@ -34,8 +34,8 @@ export interface SyncPart {
 }
 
 /**
- * Why an observation or the end of a sync is ignored: the sync is closed, or a newer full sync has
- * cancelled it.
+ * Why an observation or the end of a sync is ignored: the sync is closed, or a newer full sync or a
+ * lost input has cancelled it.
  */
 export const staleReasons = ['sync_closed', 'sync_cancelled'] as const
 export type StaleReason = (typeof staleReasons)[number]
@@ -64,15 +64,15 @@ export const afterSyncStart = (mark: AudienceWatermark, sync: SyncPart, position
 })
 
 /**
- * Whether the loss of this input has to cancel its sync. A full sync removes all users that it does
- * not list, and the lost input may have listed one.
+ * Whether an input that is ignored, because its audience is not configured, has to cancel its sync.
+ * A full sync removes all users that it does not list, and the input may have listed one.
  */
 export const isLostInputFatal = (mark: AudienceWatermark, sync: SyncPart): boolean =>
   sync.mode === 'full' && staleReason(mark, sync) === undefined
 
 /**
- * The watermark after a full sync lost an input (see `isLostInputFatal`). It cancels the sync, as a
- * newer full sync would.
+ * The watermark that cancels the full sync of a lost input (see `isLostInputFatal`), as a newer
+ * full sync would.
  */
 export const afterLostInput = (mark: AudienceWatermark, sync: SyncPart, position: number): AudienceWatermark => ({
   ...mark,

@@ -13,11 +13,14 @@ export interface UnconfirmedChanges {
    * also covers all older changes. Unsigned, never 0.
    */
   readonly versions: number
-  /** After this time no copy of the changes can be delivered. */
+  /** After this time Hookline expects no more deliveries of copies of the changes. */
   readonly until: EpochMs
 }
 
-/** Retention of the events topic: copies of a change are gone after 7 days. */
+/**
+ * The retention of the events topic. A copy that is read later, by a dispatcher that is more than
+ * 7 days behind, is not considered.
+ */
 const unconfirmedForMs: DurationMs = durationMs(7 * 24 * 3_600_000)
 const highestBit = 31
 
@@ -27,7 +30,7 @@ export const markUnconfirmed = (changes: UnconfirmedChanges | undefined, at: Epo
   until: epochMs(at + unconfirmedForMs),
 })
 
-/** Shifts the bits after `by` more changes. */
+/** The unconfirmed changes after `by` more changes: their bits are shifted. */
 export function shiftBy(changes: UnconfirmedChanges | undefined, by: number): UnconfirmedChanges | undefined {
   if (changes === undefined) return undefined
   let { versions } = changes

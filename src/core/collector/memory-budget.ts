@@ -28,8 +28,8 @@ export class MemoryBudget {
 }
 
 /**
- * Why a request body gets no memory or is evicted. `budget`: its part of the budget is full.
- * `address`: its client address is at its limit.
+ * Why a request body gets no memory or is evicted. `budget`: its part of the budget has no room.
+ * `address`: its client address is at the limit.
  */
 export type BodyRefusal = 'budget' | 'address'
 
@@ -48,7 +48,10 @@ export interface BodyOwner {
   readonly address: string
 }
 
-/** In its first second, a body is not evicted for another body of its group or client address. */
+/**
+ * In its first second, a body is not evicted for another body of its group (see `BodyBudget`) or
+ * client address.
+ */
 const graceMs = 1_000
 
 /**
@@ -57,7 +60,7 @@ const graceMs = 1_000
  * source is not known. No group may hold more bytes than stay free in its part. So other groups
  * find room even while complete bodies, which cannot be evicted, wait for Kafka. The fair share is
  * the part divided by one more than the number of groups that hold memory. When a group needs more
- * than is free:
+ * than it may hold:
  *
  * - A group below its share gets room: the costliest incomplete body of a group above its share is
  *   evicted.

@@ -40,7 +40,7 @@ export function deletionRequestedAt(id: string): EpochMs | undefined {
 export interface DeletionRequest {
   /** The ids of the users, without duplicates. */
   readonly userIds: readonly string[]
-  /** `undefined` selects every source. */
+  /** The ids of the affected sources; `undefined` selects every source. */
   readonly sources: readonly string[] | undefined
   /** Whether later events of these users are stopped too, until the suppression is removed. */
   readonly suppress: boolean
@@ -64,7 +64,7 @@ export function parseDeletionRequest(input: unknown, routing: Pick<Routing, 'sou
   if (!isObject(input)) return invalid('The body must be a JSON object: send { "userIds": […] }.')
   const unknown = Object.keys(input).find(key => !fields.includes(key))
   if (unknown !== undefined)
-    return invalid(`${JSON.stringify(unknown.slice(0, 60))} is not a known key: send ${fields.join(', ')}.`)
+    return invalid(`${JSON.stringify(unknown.slice(0, 60))} is not a known key: the keys are ${fields.join(', ')}.`)
   const { userIds, sources, suppress = false } = input
   const users = listOf(userIds, exactId)
   if (users === undefined)
@@ -88,7 +88,10 @@ export function parseDeletionRequest(input: unknown, routing: Pick<Routing, 'sou
 }
 
 const invalid = (message: string): DeletionRequestResult => ({ kind: 'refused', code: 'invalid_body', message })
-/** A number that is not a safe integer may have lost digits, and might identify another user. */
+/**
+ * The id as text; `undefined` for other values. A number that is not a safe integer is refused too:
+ * it may have lost digits, and might identify another user.
+ */
 const exactId = (value: unknown): string | undefined =>
   typeof value === 'number' && !Number.isSafeInteger(value) ? undefined : idOf(value)
 const textId = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)

@@ -1,4 +1,4 @@
-import type { DeadLetterReason, DropReason } from '../delivery/outcome.ts'
+import type { DeadLetterReason, DropReason } from '../delivery/classify-outcome.ts'
 import { type ChangeResult, changeResults } from '../message/change-result.ts'
 import { isObject, parseField } from '../message/json.ts'
 import type { JsonText } from '../message/json-text.ts'
@@ -29,7 +29,7 @@ export interface DeletionOutcome {
   readonly destination: string
   readonly userId: string
   readonly result: ChangeResult
-  /** Why the message was not delivered. */
+  /** Why the message was not delivered; `undefined` when it was delivered. */
   readonly reason: DeadLetterReason | DropReason | undefined
 }
 

@@ -122,9 +122,10 @@ export class SuppressionIndex {
 
   /**
    * Applies a record of the topic. `madeOf` is the offset of the record from which its writer
-   * derived it; `undefined` when the record does not say it. A user's new record replaces the held
-   * one, unless `madeOf` is another record. Then the writer did not know the held record, and the
-   * suppressions of both are valid until a process writes a record with all of them.
+   * derived it; `undefined` when the record does not say it. Usually the record replaces the held
+   * record of the user. When `madeOf` is not the offset of the held record, its writer did not know
+   * that record: the suppressions of both are valid until a process writes a record with all of
+   * them.
    */
   apply(userId: string, suppressions: UserSuppressions | undefined, offset = 0, madeOf?: number): void {
     const held = this.#byUser.get(userId)

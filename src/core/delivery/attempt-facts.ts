@@ -3,9 +3,9 @@ import { type MessageType, messageTypes } from '../message/message.ts'
 import type { RecordHeaders } from '../ports.ts'
 import { type EpochMs, epochMs } from '../time.ts'
 import { parseTraceparent } from '../trace/context.ts'
+import type { Outcome } from './classify-outcome.ts'
 import type { Attempt, Decision } from './decide.ts'
 import type { DeliveryState } from './delivery-state.ts'
-import type { Outcome } from './outcome.ts'
 
 /** The possible decisions after an attempt. */
 export const attemptDecisions = ['delivered', 'retried', 'deferred', 'dead_lettered'] as const
@@ -28,8 +28,9 @@ export interface AttemptFacts {
   /** 1 for the first attempt. */
   readonly attempt: number
   /**
-   * The outcome of each webhook, by its label. A webhook whose request was still in progress at the
-   * first success has no entry.
+   * The outcomes of the requests that had ended when the attempt ended, by the label of the
+   * webhook. A webhook has no entry if its request was still in progress then, or if it got none:
+   * it had rejected the delivery before, or no permit was free.
    */
   readonly outcomes: Readonly<Record<string, Outcome>>
   readonly elapsedMs: number
@@ -47,7 +48,7 @@ export interface EndedAttempt {
 
 /**
  * Collects the facts of an ended attempt. Every field is set, possibly to `undefined`, because V8
- * handles objects of one shape faster. While an endpoint fails, every attempt is logged.
+ * handles objects of one shape faster, and while an endpoint fails, this runs for every attempt.
  */
 export function attemptFacts(ended: EndedAttempt, now: EpochMs): AttemptFacts {
   const { carried, headers, event, attempt, decision, elapsedMs } = ended

@@ -2,7 +2,6 @@ import { flowLimits } from '../flow/limits.ts'
 import { parseRetryAfter } from '../network/retry-after.ts'
 import type { Webhook } from '../settings/settings.ts'
 import { type DurationMs, durationMs, type EpochMs, epochMs } from '../time.ts'
-import type { DeliveryState } from './delivery-state.ts'
 import {
   type DeadLetterReason,
   type DeferralCause,
@@ -11,7 +10,8 @@ import {
   isRetryable,
   type Outcome,
   type RefusedOutcome,
-} from './outcome.ts'
+} from './classify-outcome.ts'
+import type { DeliveryState } from './delivery-state.ts'
 import { deferralTier, type RetryPolicy, tierFor } from './retry-tier.ts'
 
 const { maxWaitInMemory, unconfigured: unconfiguredWait, maxUnrouted } = flowLimits.deferral
@@ -63,7 +63,10 @@ export type Decision =
 
 export type Deferral = Extract<Decision, { kind: 'deferred' }>
 
-/** Decides what happens to a delivery after an attempt. */
+/**
+ * Decides what happens to a delivery after an attempt: for example, after a 429 a retry, not before
+ * its Retry-After.
+ */
 export function decide(attempt: Attempt, carried: DeliveryState, policy: RetryPolicy, now: EpochMs): Decision {
   const { calls, leftOut, number, isHeldUpByOthers } = attempt
   if (calls.some(call => call.outcome === 'delivered')) return { kind: 'delivered' }
@@ -73,8 +76,8 @@ export function decide(attempt: Attempt, carried: DeliveryState, policy: RetryPo
 
   const retryable = calls.filter(call => isRetryable(call.outcome))
   const retryAfterMs = smallest(retryable.map(call => parseRetryAfter(call.retryAfter, now)))
-  // After the end of the retry window, an inconclusive attempt counts. Otherwise the delivery would
-  // never end.
+  // After the end of the retry window, an inconclusive attempt counts like any other. Otherwise the
+  // delivery would never end.
   if (isInconclusive(attempt) && !isWindowOver(carried, now)) {
     const notBefore = epochMs(Math.min(now + retryAfterMs, carried.deadline))
     const waiting = { ...carried, notBefore, ...remember(carried, calls) }
@@ -172,7 +175,7 @@ export function unrouted(carried: DeliveryState, policy: RetryPolicy, now: Epoch
 }
 
 /**
- * Whether the retry window ended before the first attempt. This delivery gets one attempt, even
+ * Whether the retry window ended before the first attempt. The delivery then gets one attempt, even
  * while the circuit breaker is open.
  */
 export function mustBeAttempted(carried: DeliveryState, now: EpochMs): boolean {
@@ -210,9 +213,9 @@ function smallest(waits: readonly (DurationMs | undefined)[]): DurationMs {
 const maxRemembered = 10
 
 /**
- * Merges the outcomes of an attempt into the delivery's outcomes. A rejection of an earlier attempt
- * keeps its position; the new outcomes replace those at the other positions in order. When webhooks
- * were left out, the last positions keep their earlier outcomes.
+ * Merges the outcomes of an attempt into the delivery's list of outcomes. Rejections of earlier
+ * attempts stay where they are; the new outcomes overwrite the other entries from the left. If a
+ * webhook got no request in this attempt, the last entries stay, whichever webhook it was.
  */
 function remember(
   carried: DeliveryState,

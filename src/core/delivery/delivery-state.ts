@@ -1,12 +1,12 @@
 import type { LogRecord, OutgoingRecord, RecordHeaders, TopicPartition } from '../ports.ts'
 import { type DurationMs, type EpochMs, epochMs } from '../time.ts'
-import { isRefused } from './outcome.ts'
+import { isRefused } from './classify-outcome.ts'
 
 export interface Origin extends TopicPartition {
   readonly offset: number
   /**
-   * The timestamp of the event's own record. When a producer left out a time of the message, every
-   * copy in a retry topic gets this one.
+   * The timestamp of the event's own record. When a producer left out the receive time or timestamp
+   * of the message, every copy in a retry topic gets this time.
    */
   readonly timestamp: EpochMs
 }

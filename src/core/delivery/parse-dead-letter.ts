@@ -44,8 +44,8 @@ export interface DeadLetter {
 }
 
 /**
- * Parses a record of the dead-letter topic. A field is `undefined` when its header is missing or
- * malformed, so that an operator sees these dead letters too.
+ * Parses a record of the dead-letter topic. A field is `undefined`, empty or 0 when its header is
+ * missing or malformed, so that an operator sees these dead letters too.
  */
 export function parseDeadLetter(record: LogRecord): DeadLetter {
   const { headers } = record

@@ -2,9 +2,9 @@ import type { Event } from '../message/event.ts'
 import type { LogRecord, OutgoingRecord } from '../ports.ts'
 import { durationMs, type EpochMs, epochMs } from '../time.ts'
 import type { TopicNames } from '../topics.ts'
+import type { DeadLetterReason } from './classify-outcome.ts'
 import { originalOf } from './dead-letter-record.ts'
 import { initialState, type Origin, parseDeliveryState, retryRecord } from './delivery-state.ts'
-import type { DeadLetterReason } from './outcome.ts'
 import type { DeadLetter } from './parse-dead-letter.ts'
 import { type RetryPolicy, tierFor } from './retry-tier.ts'
 import { isConnected, type Routing, routeRetry } from './route.ts'
@@ -28,7 +28,7 @@ interface ResendInput {
 export type ReplayTarget =
   /** Restarts the delivery: the copy goes to the first retry tier, only for its own destination. */
   | { readonly kind: 'delivery'; readonly topic: string; readonly copy: OutgoingRecord }
-  /** Writes an event that never became a delivery to its topic again, unchanged. */
+  /** For an event that never became a delivery: writes it unchanged to its topic again. */
   | { readonly kind: 'event'; readonly topic: string; readonly copy: OutgoingRecord }
   /**
    * Requests the current membership from the audience, because the value in the dead letter may be
@@ -36,8 +36,8 @@ export type ReplayTarget =
    */
   | { readonly kind: 'resend'; readonly input: ResendInput }
   /**
-   * Does nothing: the copy would be dead-lettered or dropped again, or the dead letter is
-   * incomplete or unreadable.
+   * Does nothing: the copy would be dead-lettered or dropped again, the source is no longer
+   * connected to the destination, or the dead letter is incomplete or unreadable.
    */
   | { readonly kind: 'refused'; readonly reason: ReplayRefusal }
 

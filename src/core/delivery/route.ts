@@ -2,7 +2,7 @@ import type { Event } from '../message/event.ts'
 import type { JsonText } from '../message/json-text.ts'
 import { isOwnSource } from '../message/own-event.ts'
 import type { Destination, Settings, Source } from '../settings/settings.ts'
-import type { DropReason } from './outcome.ts'
+import type { DropReason } from './classify-outcome.ts'
 
 /** The decision not to deliver an event to a destination. */
 export interface Drop {

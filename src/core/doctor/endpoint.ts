@@ -1,5 +1,5 @@
 import { countWithNoun } from '../count-with-noun.ts'
-import { classify, type Outcome } from '../delivery/outcome.ts'
+import { classify, type Outcome } from '../delivery/classify-outcome.ts'
 import type { CallResult } from '../ports.ts'
 import type { DeliverySettings } from '../settings/settings.ts'
 import type { EpochMs } from '../time.ts'
@@ -49,12 +49,12 @@ const remedies: Readonly<Partial<Record<Outcome, string>>> = {
   reset: 'check that the server is running, and that no proxy closes its connections',
   tls_untrusted:
     'Hookline sends no requests to this endpoint: ask its owner to correct the certificate, or add its CA to network.caFile',
-  tls_other: 'the server must support TLS 1.2 or newer on this port, without a client certificate',
+  tls_other: 'the server must support TLS 1.2 or newer on this port, and must not require a client certificate',
 }
 
 /**
  * CPU time of one delivery in µs, measured with endpoints that respond after 20 ms. The figures are
- * rounded from docs/performance.
+ * rounded from an earlier published run, on another processor than those in docs/performance.
  */
 const costs: Readonly<Record<DeliverySettings['transport'], number>> = { got: 170, undici: 60 }
 
@@ -63,6 +63,6 @@ export function describeTransport(chosen: DeliverySettings['transport']): Judgem
   const other = chosen === 'got' ? 'undici' : 'got'
   return {
     level: 'ok',
-    detail: `${chosen} takes about ${costs[chosen]} µs of CPU per delivery; with "delivery.transport: ${other}" it is about ${costs[other]} µs, with the same guarantees`,
+    detail: `${chosen} takes about ${costs[chosen]} µs of CPU per delivery; "delivery.transport: ${other}" takes about ${costs[other]} µs, with the same guarantees`,
   }
 }

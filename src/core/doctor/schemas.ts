@@ -18,7 +18,7 @@ export function judgeSchemas(schemas: readonly SchemaSeen[]): readonly Judgement
     detail: `${state}: ${detail}`,
     remedy:
       state === 'incompatible'
-        ? 'another program or a newer version of Hookline registered the latest version: update Hookline, or use another topics.prefix'
+        ? 'another program or a newer version of Hookline registered an incompatible schema: update Hookline, or use another topics.prefix'
         : 'correct it with: hookline schemas register',
   }))
 }

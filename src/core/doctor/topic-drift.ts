@@ -66,6 +66,7 @@ const drift = (
   detail: string,
 ): TopicDrift => ({ topic: name, kind, severity, detail })
 
+/** A topic that need not match another one may have any number of partitions. */
 function partitionDrift(
   spec: TopicSpec,
   topic: TopicDescription,
@@ -74,12 +75,14 @@ function partitionDrift(
   const leader = spec.partitionsAs === undefined ? undefined : byName.get(spec.partitionsAs)
   if (leader !== undefined && leader.name !== topic.name) {
     if (leader.partitions === topic.partitions) return []
-    const detail = `has ${countWithNoun(topic.partitions, 'partition')}, but ${leader.name} has ${leader.partitions}: the numbers must be equal`
+    const detail = `has ${countWithNoun(topic.partitions, 'partition')}, but ${leader.name} has ${leader.partitions}: the numbers must be equal (see docs/how-to/scale.md)`
     return [drift(spec, 'partitions', 'error', detail)]
   }
-  if (topic.partitions === spec.partitions) return []
-  const detail = `has ${countWithNoun(topic.partitions, 'partition')}, but topics.partitions is ${spec.partitions}`
-  const isShort = topic.partitions < spec.partitions && spec.partitionsAs !== undefined
+  if (spec.partitionsAs === undefined || topic.partitions === spec.partitions) return []
+  const isShort = topic.partitions < spec.partitions
+  // Kafka cannot remove partitions.
+  const alternative = isShort ? ', or add partitions as docs/how-to/scale.md says' : ''
+  const detail = `has ${countWithNoun(topic.partitions, 'partition')}, but topics.partitions is ${spec.partitions}: set topics.partitions to ${topic.partitions}${alternative}`
   return [drift(spec, 'partitions', isShort ? 'error' : 'note', detail)]
 }
 
@@ -108,7 +111,7 @@ function retentionDrift(spec: TopicSpec, { config }: TopicDescription, window: D
         spec,
         'retention',
         'note',
-        `keeps records for ${formatDuration(is)}, less than the ${formatDuration(spec.retention)} of a new topic: raise retention.ms`,
+        `keeps records for ${formatDuration(is)}, but Hookline creates this topic with a retention of ${formatDuration(spec.retention)}: raise retention.ms`,
       ),
     ]
   const detail = `keeps records for ${formatDuration(is)}, less than the retry window of ${formatDuration(window)}: raise retention.ms`
@@ -149,7 +152,7 @@ function recordSizeDrift(spec: TopicSpec, { config }: TopicDescription, largestE
   if (spec.maxRecordBytes === undefined || is === undefined) return []
   const needed = Math.max(spec.maxRecordBytes, largestEvent + copyOverheadBytes)
   if (Number(is) >= needed) return []
-  const detail = `has max.message.bytes ${is}, needs ${needed}: retry and dead-letter copies are longer than events`
+  const detail = `has max.message.bytes ${is}, needs ${needed}: a retry record or dead letter is longer than its event and may not fit: raise max.message.bytes`
   return [drift(spec, 'record_size', 'note', detail)]
 }
 
@@ -160,7 +163,7 @@ function compactionLagDrift(spec: TopicSpec, { config }: TopicDescription): Topi
   return [drift(spec, 'compaction_lag', 'note', detail)]
 }
 
-/** One line for each difference, or one line when there is none. */
+/** A finding for each difference, after an `ok` when none of them is an error. */
 export function judgeTopics(drift: readonly TopicDrift[], count: number): readonly Judgement[] {
   const told = drift.map(
     ({ topic, kind, severity, detail }): Judgement => ({

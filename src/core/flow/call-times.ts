@@ -2,9 +2,9 @@ import { flowLimits } from './limits.ts'
 
 const { neverSlowMs, quickPart, callTimeWindowMs, lastCallWeight } = flowLimits.concurrency
 
-/** Sums over the requests that ended in one window. */
+/** Sums over the requests that ended in one time window (`callTimeWindowMs`). */
 interface Sums {
-  /** The sum of the durations of the requests, in milliseconds: for this time they held permits. */
+  /** The time for which the requests held permits: the sum of their durations, in milliseconds. */
   held: number
   /** The sum of the squares of these durations. */
   squares: number
@@ -37,7 +37,7 @@ export class CallTimes {
   #now = noSums()
   #before = noSums()
 
-  /** Notes that a request has ended. `time` is that of its destination. */
+  /** Notes that a request has ended, and updates `time`, the call time of its destination. */
   ended(time: CallTime, tookMs: number, now: number): void {
     this.#moveTo(Math.floor(now / callTimeWindowMs))
     this.#now.held += tookMs

@@ -1,13 +1,13 @@
 /**
- * Knows the highest offset of a partition whose record is for another destination than a given one.
- * It keeps two offsets, not one for each destination: with 1,000 destinations and many partitions,
+ * Knows, for any destination, up to which offset a partition has records for other destinations. It
+ * keeps two offsets, not one for each destination: with 1,000 destinations and many partitions,
  * each look-up in a map would cost a cache miss.
  */
 export class LastOffsetOfOthers {
   #destination: string | undefined
-  /** The highest offset of all destinations; `#destination` is the destination of this record. */
+  /** The highest offset that was added; `#destination` is the destination of its record. */
   #offset = -1
-  /** The highest offset of all destinations except `#destination`. */
+  /** The highest offset of a record for another destination than `#destination`. */
   #ofOthers = -1
 
   /**

@@ -124,7 +124,7 @@ export const flowLimits = {
   dispatch: {
     /**
      * Maximum number of deliveries that are deferred, dropped or requeued in one tick of the event
-     * loop. They take a few ms. Doubling it lets responses wait twice as long while a circuit
+     * loop. This many take a few ms. Doubling it lets responses wait twice as long while a circuit
      * breaker is open.
      */
     maxPerTick: 64,
@@ -210,9 +210,8 @@ export const flowLimits = {
      */
     slowAfterMsWhenSaturated: 10_000,
     /**
-     * Milliseconds between two checks of a paused partition, while the process is not stalled and
-     * while it is. Doubling them lets the process notice a stall 20 ms later, and spill 250 ms
-     * later.
+     * Milliseconds between two checks of a paused partition; `stalled` is for a stalled process.
+     * Doubling them lets the process notice a stall 20 ms later, and spill 250 ms later.
      */
     checkEvery: { normal: durationMs(20), stalled: durationMs(250) },
   },

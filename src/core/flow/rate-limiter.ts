@@ -1,9 +1,9 @@
 /**
- * A token bucket that stores a time instead of tokens. `#paidUntil` is the time until which
- * everything spent is paid. A time in the past is credit, limited by the burst. A time in the
- * future is debt. A caller may spend more than the credit, so a batch larger than the burst passes.
- * The next callers then wait until the debt is paid, which keeps the mean rate. The rate may change
- * between two calls. Times are milliseconds of one monotonic clock.
+ * A token bucket that stores a time instead of tokens. `#paidUntil` is the time at which everything
+ * spent is paid. A time in the past is credit, limited by the burst. A time in the future is debt.
+ * A caller may spend more than the credit, so a batch larger than the burst passes. The next
+ * callers then wait until the debt is paid, which keeps the mean rate. The rate may change between
+ * two calls. Times are milliseconds of one monotonic clock.
  */
 export class RateLimiter {
   readonly #burstMs: number

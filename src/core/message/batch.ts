@@ -210,8 +210,9 @@ function defaultsOf(
     texts[name] = canonical.text
   }
   if (bytes > maxDefaultsBytes) return defaultsTooLarge(`${bytes} bytes`)
-  const isMergedTooLarge = bytes * Math.min(size, maxMessages) > maxMergedBytes
-  return isMergedTooLarge ? mergedTooLarge(bytes, size) : { kind: 'defaults', texts }
+  const copies = Math.min(size, maxMessages)
+  const isMergedTooLarge = bytes * copies > maxMergedBytes
+  return isMergedTooLarge ? mergedTooLarge(bytes, copies) : { kind: 'defaults', texts }
 }
 
 const defaultsTooLarge = (size: string): Refusal =>
@@ -220,8 +221,8 @@ const defaultsTooLarge = (size: string): Refusal =>
     `'context' and 'integrations' of the batch have ${size}; at most ${maxDefaultsBytes} bytes are allowed, because each message gets a copy: send less in them.`,
   )
 
-const mergedTooLarge = (bytes: number, size: number): Refusal =>
+const mergedTooLarge = (bytes: number, copies: number): Refusal =>
   refusal(
     'payload_too_large',
-    `'context' and 'integrations' of the batch have ${bytes} bytes, and each of its ${size} messages gets a copy. Together the copies may have at most ${maxMergedBytes} bytes: send less in them, or fewer messages.`,
+    `'context' and 'integrations' of the batch have ${bytes} bytes, and ${copies} messages get a copy. Together the copies may have at most ${maxMergedBytes} bytes: send a smaller 'context' or 'integrations', or fewer messages.`,
   )

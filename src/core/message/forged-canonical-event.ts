@@ -58,7 +58,7 @@ function originFault({ sourceId, destinationId, origin, message }: Event): strin
   const isOfAudience = type === 'identify' && sourceId === audiencesSource && destinationId !== undefined
   return isOfAudience
     ? undefined
-    : `its origin is an audience, but it is not an identify from ${audiencesSource} for one destination`
+    : `its origin is an audience, but it is not an identify message from ${audiencesSource} for one destination`
 }
 
 function partFault({ message, origin }: Event): string | undefined {
@@ -66,7 +66,7 @@ function partFault({ message, origin }: Event): string | undefined {
     const text = message[name]
     if (text === undefined) continue
     if (!hasBraces(text) || (isParsedLater(name, text, message, origin) && !isJsonObject(text)))
-      return `its ${name} are not a JSON object`
+      return `its '${name}' is not a JSON object`
   }
   return undefined
 }

@@ -75,4 +75,4 @@ function timestampOf(input: JsonObject, { receivedAt, sentAt }: Reception): Epoc
 const isAbsent = (value: unknown): boolean => value === undefined || value === null
 
 const timestampForms =
-  'Send a date of the years 0001 to 9999 in ISO 8601 (2015-02-02T10:00:00.000Z), or milliseconds or seconds as a number.'
+  'Send a date of the years 0001 to 9999 in ISO 8601 (2015-02-02T10:00:00.000Z), or a number of milliseconds or seconds since 1970.'

@@ -37,7 +37,7 @@ export interface Refusal {
   readonly message: string
   /** Seconds until the client may retry, for `rate_limited` and `unavailable`. */
   readonly retryAfter: number | undefined
-  /** In strict mode: the rejected messages. */
+  /** In strict mode: the rejected messages. Otherwise empty. */
   readonly rejected: readonly RejectedMessage[]
 }
 

@@ -1,7 +1,7 @@
 import { staleReasons } from '../audience/sync-watermark.ts'
 import { counter, gauge, histogram, openLabels } from './spec.ts'
 
-/** Upper bounds in seconds. Restoring two million memberships takes about ten seconds. */
+/** Upper bounds in seconds. Restoring a million memberships takes about 3 s of CPU time. */
 const restoreBuckets = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300]
 
 const { destination, partition } = openLabels
@@ -10,7 +10,7 @@ const { destination, partition } = openLabels
 export const audienceMetrics = {
   audienceInputs: counter(
     'hookline_audience_inputs_total',
-    'Processed records of the audience input topic, by kind and result. Kinds: `observed` and `sync_ended` (syncs), `outcome` (delivery results), `resend` (replays), `reset`, `forgotten` (deletions), `-` (the record could not be decoded).',
+    'Processed records of the audience input topic, by kind and result. Kinds: `observed` and `sync_ended` (syncs), `outcome` (delivery results), `resend` (replays), `reset`, `forgotten` (deletions), `-` (the record could not be decoded). With a result other than `changed`, `unchanged` and `undecodable`, the record was ignored, for example because its sync or a newer full sync has ended (`sync_closed`), or because its full sync was cancelled by a newer one (`sync_cancelled`).',
     {
       unit: 'inputs',
       use: 'dashboard',
@@ -30,12 +30,12 @@ export const audienceMetrics = {
   ),
   audienceEmitted: counter(
     'hookline_audience_identifies_total',
-    'Identify messages with a membership update that were written to the events topic.',
+    'Membership updates (identify messages) written to the events topic.',
     { unit: 'messages', use: 'dashboard', labels: { destination } },
   ),
   audienceEmissionsWaiting: gauge(
     'hookline_audience_identifies_waiting',
-    'Identify messages that wait because of the rate limit `audiences.emitPerSecond`.',
+    'Membership updates that wait because of the rate limit `audiences.emitPerSecond`.',
     { unit: 'messages', use: 'dashboard' },
   ),
   audienceMembers: gauge(
@@ -45,12 +45,12 @@ export const audienceMetrics = {
   ),
   audienceMemberBytes: gauge(
     'hookline_audience_memberships_bytes',
-    'Memory that the memberships of this process take.',
+    'Size of the memberships in the memory of this process.',
     { unit: 'bytes', use: 'dashboard' },
   ),
   audiencePartitions: gauge(
     'hookline_audience_partitions',
-    'Partitions of the audience input topic assigned to this process. A partition in state `restoring` processes no records yet.',
+    'Partitions of the audience input topic assigned to this process. In the state `restoring`, the process reads the memberships of the partition from Kafka, and the records of the partition wait.',
     { unit: 'partitions', use: 'dashboard', labels: { state: ['restored', 'restoring'] } },
   ),
   audienceRestoreSeconds: histogram(
@@ -65,7 +65,7 @@ export const audienceMetrics = {
   ),
   audienceInputLag: gauge(
     'hookline_audience_input_lag_records',
-    'Records of the partition of the audience input topic that are not processed yet.',
+    'Records of the audience input topic that are not processed yet, by partition.',
     { unit: 'records', use: 'dashboard', labels: { partition } },
   ),
 } as const

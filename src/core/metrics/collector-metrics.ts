@@ -13,7 +13,7 @@ const code = { values: '`ok` and the error codes of the tracking API and the ope
 export const collectorMetrics = {
   collectorAnswers: counter(
     'hookline_collector_answers_total',
-    'Responses of the collector by code, for all paths including the probes.',
+    'Responses of the collector for all paths, by code: `ok` or an error code.',
     { unit: 'responses', use: 'alert', labels: { code } },
   ),
   operatorAnswers: counter(
@@ -23,27 +23,27 @@ export const collectorMetrics = {
   ),
   collectorMessages: counter(
     'hookline_collector_messages_total',
-    'Received messages, by result. Messages of requests that the client has to send again are not counted.',
+    'Received messages, by result. `suppressed`: not stored, because the user was deleted with `suppress`. Messages of a request that is refused as a whole are not counted, except messages that are rejected in strict mode (`X-Strict-Mode`).',
     { unit: 'messages', use: 'dashboard', labels: { source, result: ['accepted', 'rejected', 'suppressed'] } },
   ),
   collectorStoreSeconds: tracedHistogram(
     'hookline_collector_store_seconds',
-    'Time from when the Kafka producer gets the messages of a request until Kafka has acknowledged all of them.',
+    'Time from when the Kafka producer gets the messages of a request until each of them is acknowledged or has failed.',
     { unit: 'seconds', use: 'dashboard', buckets: storeBuckets },
   ),
   collectorHeldBytes: gauge(
     'hookline_collector_held_bytes',
-    'Memory of the collector in use: request bodies (`bodies`), request bodies whose source is not known yet (`keyless`), and records that Kafka has not acknowledged (`records`).',
+    'Memory that the collector uses for request bodies of known sources (`bodies`), for request bodies whose source is not known yet (`keyless`), and for records that Kafka has not acknowledged (`records`).',
     { unit: 'bytes', use: 'dashboard', labels: { what: ['bodies', 'keyless', 'records'] } },
   ),
   collectorHeldBytesLimit: gauge(
     'hookline_collector_held_bytes_limit',
-    'Limit of `hookline_collector_held_bytes`. Above it, the collector refuses requests with a Retry-After. One source alone (`bodies`), or one client address alone (`keyless`), may use half of it.',
+    'Limit of `hookline_collector_held_bytes`. Above it, the collector refuses requests and sends `Retry-After`. One source alone (`bodies`), or one client address alone (`keyless`), may use half of it.',
     { unit: 'bytes', use: 'dashboard', labels: { what: ['bodies', 'keyless', 'records'] } },
   ),
   collectorBodiesRefused: counter(
     'hookline_collector_bodies_refused_total',
-    'Request bodies refused or evicted: no memory left (`budget`), the limit of the client address reached (`address`), or received too slowly (`slow`); and connections refused at the limit of their client address (`connections`).',
+    'Refused request bodies and connections, by cause. `budget`: no memory is left for the body. `address`: the client address has reached its limit of bytes or of concurrent requests. `slow`: the body arrives too slowly. `connections`: the client address has too many connections.',
     { unit: 'bodies', use: 'debug', labels: { cause: ['budget', 'address', 'slow', 'connections'] } },
   ),
   collectorRejectsLost: counter(

@@ -1,4 +1,4 @@
-import { deadLetterReasons, deferralCauses, dropReasons, outcomes } from '../delivery/outcome.ts'
+import { deadLetterReasons, deferralCauses, dropReasons, outcomes } from '../delivery/classify-outcome.ts'
 import { counter, gauge, histogram, openLabels, tracedHistogram } from './spec.ts'
 
 /**
@@ -6,7 +6,7 @@ import { counter, gauge, histogram, openLabels, tracedHistogram } from './spec.t
  * distinguish backlogs of minutes and hours.
  */
 const delayBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800, 14_400]
-/** Upper bounds in seconds. A request times out after 5 s. */
+/** Upper bounds in seconds. A request times out after at most 5 s. */
 const callBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 3, 4, 5]
 
 /** Upper bounds in seconds, up to the maximum retry window of 4 h. */
@@ -33,7 +33,7 @@ export const deliveryMetrics = {
   ),
   deliveries: counter(
     'hookline_deliveries_total',
-    'Decisions about deliveries, by result. A delivery that succeeds after two retries counts twice as `retried` and once as `delivered`. Records that are dropped or dead-lettered before they become deliveries are not counted here.',
+    'Decisions about deliveries, by result. A delivery that succeeds after two retries counts twice as `retried` and once as `delivered`. Records that are dropped or dead-lettered before they become deliveries are not counted here. The destination is `-` when an event is deferred because the process does not know its source or destination.',
     {
       unit: 'decisions',
       use: 'dashboard',
@@ -57,7 +57,7 @@ export const deliveryMetrics = {
   ),
   drops: counter(
     'hookline_drops_total',
-    'Deliveries dropped, by reason: the destination is disabled, the `integrations` of the message exclude it (`not_selected`), no destination is connected to the source, or the user was deleted or is suppressed.',
+    'Dropped deliveries, by reason. `disabled`: the destination is disabled. `not_selected`: the `integrations` of the message exclude webhooks. `no_destination`: the source is not connected to any destination, or not to the one that the message names. `user_deleted`: the message was received before its user was deleted. `suppressed`: its user was deleted with `suppress`.',
     {
       unit: 'deliveries',
       use: 'dashboard',
@@ -66,12 +66,12 @@ export const deliveryMetrics = {
   ),
   deferrals: counter(
     'hookline_deferrals_total',
-    'Deliveries deferred to a retry topic without an attempt, by cause. `lane_full`: the endpoint responds more slowly than its messages arrive, and they would block those of other destinations. `not_before`: the wait of the retry topic has ended, but the delivery must wait longer, for example because of `Retry-After`. `handover`: the partition moved to another process. `unconfigured`: the process does not know the source or destination.',
+    'Deliveries deferred to a retry topic without an attempt, by cause. `lane_full`: the queue of the destination is too long, because its endpoint responds more slowly than messages arrive, or no permit was free for its requests. `breaker_open`: the circuit breaker is open. `not_before`: the wait of the retry topic has ended, but the delivery must wait longer, for example because of `Retry-After`. `paused`: the destination is paused. `handover`: the partition moved to another process. `unconfigured`: the process does not know the source or destination.',
     { unit: 'deliveries', use: 'dashboard', labels: { cause: deferralCauses } },
   ),
   firstAttemptDelay: tracedHistogram(
     'hookline_first_attempt_delay_seconds',
-    'Time from the append to the events topic to the first attempt, including deferrals. Replayed events are not counted.',
+    'Time from when an event is appended to the events topic until its first attempt, including deferrals. Replayed events are not counted.',
     { unit: 'seconds', use: 'alert', buckets: delayBuckets },
   ),
   retryLateness: histogram('hookline_retry_lateness_seconds', 'Time from the due time of a retry to its attempt.', {
@@ -81,7 +81,7 @@ export const deliveryMetrics = {
   }),
   retriedDelivery: histogram(
     'hookline_retried_delivery_seconds',
-    'Time from the append to the events topic to the delivery, for deliveries that needed more than one attempt.',
+    'Time from when an event is appended to the events topic until it is delivered, for deliveries that needed more than one attempt.',
     { unit: 'seconds', use: 'dashboard', buckets: recoveryBuckets },
   ),
   parked: counter(
@@ -118,7 +118,7 @@ export const deliveryMetrics = {
   }),
   canaryLost: counter(
     'hookline_canary_lost_total',
-    'Canary messages that will not be delivered, by reason. A message without a result counts as neither received nor lost.',
+    'Canary messages that will not be delivered, by reason. A message that still waits, for example for a retry, counts as neither received nor lost.',
     { unit: 'messages', use: 'debug', labels: { reason: ['not_stored', 'dead_lettered', 'dropped'] } },
   ),
   canarySeconds: histogram(

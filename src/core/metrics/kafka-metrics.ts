@@ -16,7 +16,7 @@ export const kafkaMetrics = {
   ),
   recordsFinished: counter(
     'hookline_records_finished_total',
-    'Records that this process no longer works on. `done`: the processing ended, and Kafka has stored each retry, dead letter or other record that it wrote. `handed_back`: the partition was revoked first, and its next owner reads the record again.',
+    'Records that this process no longer works on. `done`: the processing ended, and Kafka has stored every retry, dead letter or other record that resulted. `handed_back`: the partition was revoked before that, and its next owner reads the record again.',
     { unit: 'records', use: 'dashboard', labels: { group, end: ['done', 'handed_back'] } },
   ),
   recordsOpen: gauge('hookline_records_open', 'Records that this process has read and not finished.', {
@@ -25,7 +25,7 @@ export const kafkaMetrics = {
   }),
   oldestOpenSeconds: gauge(
     'hookline_oldest_open_record_seconds',
-    'Longest time for which a record has been in progress in this process.',
+    'Time for which the oldest record in progress has been in this process; 0 when there is none.',
     { unit: 'seconds', use: 'dashboard' },
   ),
   oldestRecord: gauge(
@@ -74,22 +74,22 @@ export const kafkaMetrics = {
   ),
   consumerLag: gauge(
     'hookline_consumer_lag_records',
-    'Lag of the partition: records from the first one whose processing has not ended to the end of the partition.',
+    'Lag of the partition: records from the first unfinished one to the end of the partition.',
     { unit: 'records', use: 'dashboard', labels: { topic, partition } },
   ),
   positionsLost: counter(
     'hookline_positions_lost_total',
-    'Offsets skipped because retention removed their records. A truncated log counts as one.',
+    'Offsets skipped because their records are no longer in Kafka, for example because retention removed them. When the log of a partition was truncated, the number of lost records is unknown, and the loss counts as 1.',
     { unit: 'offsets', use: 'alert', labels: { topic } },
   ),
   produceFailures: counter(
     'hookline_produce_failures_total',
-    'Failed writes to a topic. Hookline retries them, except writes of the collector, whose senders receive an error.',
+    'Failed writes to a topic. The collector does not retry them, but responds to the sender with an error; all other services retry them.',
     { unit: 'writes', use: 'dashboard', labels: { topic } },
   ),
   unwritableTopics: gauge(
     'hookline_unwritable_topics',
-    'Topics whose last write failed. Hookline does not commit the affected offsets until the writes succeed.',
+    'Topics with failed writes that Hookline still retries. Until these writes succeed, it does not commit the offsets of the records that it was processing.',
     { unit: 'topics', use: 'alert' },
   ),
 } as const

@@ -6,9 +6,9 @@ import { processMetrics } from './process-metrics.ts'
 import type { LabelSet, LabelsOf, MetricSpec } from './spec.ts'
 
 /**
- * All metrics, declared once. The adapter creates the instruments from these tables. The contract
- * `schemas/metrics.yaml` and its reference page are generated from them. Tests check the alerting
- * rules and dashboards against the contract.
+ * All metrics that Hookline measures itself, declared once. The adapter creates the instruments
+ * from these tables. The contract `schemas/metrics.yaml` and its reference page are generated from
+ * them. Tests check the alerting rules and dashboards against the contract.
  */
 export const metricSpecs = {
   ...audienceMetrics,

@@ -11,11 +11,11 @@ export const processMetrics = {
       node: { values: 'the version of Node', folds: false },
     },
   }),
-  checks: gauge('hookline_check_ok', '1 while a check of the probe passes, 0 while it fails.', {
-    unit: 'state',
-    use: 'alert',
-    labels: { probe: ['live', 'ready'], check },
-  }),
+  checks: gauge(
+    'hookline_check_ok',
+    '1 while a check of `/livez` (`live`) or `/readyz` (`ready`) passes, 0 while it fails.',
+    { unit: 'state', use: 'alert', labels: { probe: ['live', 'ready'], check } },
+  ),
   configReloads: counter('hookline_config_reloads_total', 'Reloads of a changed configuration, by result.', {
     unit: 'changes',
     use: 'dashboard',
@@ -42,7 +42,7 @@ export const processMetrics = {
     {
       unit: 'state',
       use: 'alert',
-      labels: { hash: { values: 'the first eight hex digits of a SHA-256', folds: false } },
+      labels: { hash: { values: 'the first eight hex digits of the SHA-256 of the configuration', folds: false } },
     },
   ),
   logLines: counter('hookline_log_lines_total', 'Log lines of the levels `warn` and `error`.', {
@@ -66,7 +66,7 @@ export const processMetrics = {
   }),
   seriesFolded: counter(
     'hookline_metrics_series_folded_total',
-    'Label combinations that got no time series of their own because the process reached its limit: 6,000 series for combinations with a webhook, 8,000 for all others. Counters count them under `_other`; gauges do not show them.',
+    'Label combinations without a time series of their own, because `hookline_metrics_series` reached a limit: 6,000 for combinations with a webhook, 8,000 for all others. Counters count them under `_other`; gauges do not show them.',
     { unit: 'series', use: 'alert' },
   ),
 } as const

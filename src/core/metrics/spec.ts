@@ -86,7 +86,7 @@ export const openLabels = {
   source: { values: 'ids of sources in the configuration', folds: true },
   topic: { values: 'Kafka topics of this installation', folds: false },
   partition: { values: 'partitions assigned to this process', folds: false },
-  tier: { values: 'delay of the retry topic: `10s`, `30s`, …', folds: false },
+  tier: { values: 'wait of the retry topic: `10s`, `30s`, …', folds: false },
   check: { values: 'names of the checks that `/readyz?verbose` and `/livez?verbose` list', folds: false },
 } as const satisfies LabelSet
 

@@ -14,19 +14,23 @@ export interface Cidr {
 export type AddressVerdict =
   | { readonly kind: 'allowed' }
   /**
-   * `range` names the address block, for the log. `allowable` is true when an entry in
-   * `network.allow` can permit the address.
+   * `address` is the judged address: the IPv4 address in an IPv6 address that contains one. `range`
+   * names its block, for the log. `allowable` is true when an entry in `network.allow` can permit
+   * `address`.
    */
-  | { readonly kind: 'forbidden'; readonly range: string; readonly allowable: boolean }
+  | { readonly kind: 'forbidden'; readonly address: string; readonly range: string; readonly allowable: boolean }
 
 type Bytes = readonly number[]
 type Named = readonly [block: Cidr, range: string]
 
 const allowed: AddressVerdict = { kind: 'allowed' }
-const forbidden = (range: string, allowable: boolean): AddressVerdict => ({ kind: 'forbidden', range, allowable })
+function forbidden(address: string, range: string, allowable: boolean): AddressVerdict {
+  return { kind: 'forbidden', address, range, allowable }
+}
 
 /**
- * Accepts only the canonical text forms: no octal, hexadecimal or short IPv4 form, and no zone id.
+ * The bytes of an IP address; `undefined` for any other text, for octal, hexadecimal and short IPv4
+ * forms, and for an IPv6 address with a zone id.
  */
 function parseAddress(text: string): Bytes | undefined {
   if (ipaddr.IPv4.isValidFourPartDecimal(text)) return ipaddr.IPv4.parse(text).toByteArray()
@@ -34,6 +38,8 @@ function parseAddress(text: string): Bytes | undefined {
     return ipaddr.IPv6.parse(text).toByteArray()
   return undefined
 }
+
+const textOf = (bytes: Bytes): string => ipaddr.fromByteArray([...bytes]).toString()
 
 function within(bytes: Bytes, { bytes: block, length }: Cidr): boolean {
   if (bytes.length !== block.length) return false
@@ -175,11 +181,12 @@ function judge(bytes: Bytes, allow: readonly Cidr[]): AddressVerdict {
   }
   const addresses = within(bytes, localNat64) ? translated(bytes) : [bytes]
   const secret = metadata.find(([address]) => addresses.some(each => within(each, address)))
-  if (secret !== undefined) return forbidden(secret[1], false)
+  if (secret !== undefined) return forbidden(textOf(bytes), secret[1], false)
   if (allow.some(cidr => within(bytes, cidr))) return allowed
   const range = special.find(([cidr]) => within(bytes, cidr))
-  if (range !== undefined) return forbidden(range[1], true)
-  return bytes.length === 4 || within(bytes, globalUnicast) ? allowed : forbidden('not global unicast', true)
+  if (range !== undefined) return forbidden(textOf(bytes), range[1], true)
+  if (bytes.length === 4 || within(bytes, globalUnicast)) return allowed
+  return forbidden(textOf(bytes), 'not global unicast', true)
 }
 
 /**
@@ -189,17 +196,21 @@ function judge(bytes: Bytes, allow: readonly Cidr[]): AddressVerdict {
  */
 export function classifyAddress(ip: string, allow: readonly Cidr[]): AddressVerdict {
   const bytes = parseAddress(ip)
-  return bytes === undefined ? forbidden('not a plain IP address', false) : judge(bytes, allow)
+  return bytes === undefined ? forbidden(ip, 'not a plain IP address', false) : judge(bytes, allow)
 }
 
 type Forbidden = AddressVerdict & { readonly kind: 'forbidden' }
 
 /**
- * The objection for operators: it names the forbidden address and its range, and says whether
- * `network.allow` can permit it.
+ * The objection for operators: it names the forbidden address and its range, and says whether and
+ * with which entry `network.allow` can permit it.
  */
-export function objectionTo(ip: string, { range, allowable }: Forbidden): Objection {
-  const hint = allowable ? 'to permit it, add it to network.allow' : 'network.allow cannot permit it'
+export function objectionTo(ip: string, { address, range, allowable }: Forbidden): Objection {
+  const isEmbedded = ip.includes(':') && !address.includes(':')
+  const entry = isEmbedded ? `${address}, the IPv4 address in it,` : 'it'
+  const hint = allowable
+    ? `to permit it, add ${entry} to network.allow`
+    : 'use another address, because network.allow cannot permit this one'
   return { message: `address ${ip} is not allowed (${range})`, hint }
 }
 

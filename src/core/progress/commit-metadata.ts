@@ -1,7 +1,8 @@
 import { type PartlyDone, parsePartlyDone, partlyDoneText } from './partly-done.ts'
 
 /**
- * The prefix of this format. Metadata of other tools or versions has another prefix and is ignored.
+ * The prefix of the text that `doneAheadText` writes into the commit metadata. Texts of other tools
+ * or versions have another prefix and are ignored.
  */
 const prefix = 'd1:'
 /**
@@ -51,7 +52,8 @@ export function parseDoneAhead(committed: number, metadata: string): Set<number>
 const metadataLimit = 4_096
 const separator = ';'
 /**
- * Number of offsets that may be received between the computation of the metadata and its commit.
+ * Number of offsets for which the bitmap gets spare room. They may be received between the look
+ * for records without room and the commit, and no record loses its room.
  */
 const spareOffsets = 1_000
 

@@ -18,7 +18,9 @@ export class OffsetTracker {
   /** The done destinations of records that are partly done, here or by an earlier owner. */
   readonly #partlyDone: Map<number, string[]>
   #received: number
-  /** The cached commit metadata and its position; `undefined` when a change made it invalid. */
+  /**
+   * The cached metadata for the offset to commit `from`; `undefined` when a change made it invalid.
+   */
   #made: (StateText & { readonly from: number }) | undefined
 
   /**

@@ -1,4 +1,7 @@
-/** The prefix of this format. */
+/**
+ * The prefix of the text that `partlyDoneText` makes for the commit metadata, with the version of
+ * its format.
+ */
 const prefix = 'p1:'
 const wellFormed = /^p1:[A-Za-z0-9+/]+={0,2}$/
 /** Maximum distance of a record from the committed offset, as for the bitmap of done records. */
@@ -18,8 +21,8 @@ export interface PartlyDoneText {
 
 /**
  * Encodes, for records that are partly done, which destinations are done. The next owner of the
- * partition then delivers each record only to the other destinations. The text covers the first
- * records, but only as many as fit into `room` characters.
+ * partition then delivers each record only to the other destinations. The text covers only the
+ * first records when not all fit into `room` characters.
  *
  * The format is binary, in base64: the set of the offsets, then for each destination its id and the
  * set of its done records, as indexes into the offsets.
@@ -162,7 +165,7 @@ function writeNumber(bytes: number[], value: number): void {
   bytes.push(left)
 }
 
-/** Reads a varint of at most 28 bits. */
+/** Reads a varint; `undefined` when it has more than 28 bits, or the bytes end. */
 function readNumber(reader: Reader): number | undefined {
   let value = 0
   for (let shift = 0; shift < 28; shift += 7) {

@@ -43,8 +43,9 @@ export function refuseHeader(name: string, value: string): Objection | undefined
   if (name === '__proto__') return { message: 'a header of this name cannot be sent', hint: 'use another name' }
   const prefix = reservedPrefixes.find(each => lower.startsWith(each))
   if (reservedNames.has(lower) || prefix !== undefined) {
-    const which = prefix === undefined ? `header ${JSON.stringify(name)} is` : `headers that begin with "${prefix}" are`
-    return { message: `${which} reserved for Hookline and its HTTP client`, hint: 'leave it out' }
+    const which =
+      prefix === undefined ? `header ${JSON.stringify(name)} is` : `header names that begin with "${prefix}" are`
+    return { message: `${which} reserved for Hookline and its HTTP client`, hint: 'leave this header out' }
   }
   if (!fieldValue.test(value)) {
     const message = 'the value of this header contains a line break or another character that HTTP does not allow'
@@ -53,7 +54,7 @@ export function refuseHeader(name: string, value: string): Objection | undefined
   // Each character is one byte, because the check above passed.
   if (value.length > maxValueBytes) {
     const message = `the value of this header is ${value.length} bytes long, the maximum is ${maxValueBytes}`
-    return { message, hint: 'use shorter values' }
+    return { message, hint: 'use a shorter value' }
   }
   return undefined
 }

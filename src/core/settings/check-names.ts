@@ -24,7 +24,7 @@ export const uniqueNames: Rule = config => [
   ),
 ]
 
-/** Checks that no two audience names result in the same property name. */
+/** Checks that each audience name results in a trait name, and no two in the same one. */
 export const distinctProperties: Rule = config => {
   const first = new Map<string, { readonly name: string; readonly path: Path }>()
   return (config.audiences?.list ?? []).flatMap((audience, index): readonly SettingsProblem[] => {
@@ -33,15 +33,15 @@ export const distinctProperties: Rule = config => {
     const path: Path = ['audiences', 'list', index, 'name']
     const property = propertyOf(name)
     if (property === undefined) {
-      const message = 'must contain a letter or digit, because Hookline derives the name of a property from it'
-      return [{ path, message, hint: 'for example, First time buyers becomes first_time_buyers' }]
+      const message = 'must contain a letter or digit, because Hookline derives the name of the trait from it'
+      return [{ path, message, hint: 'for example, First time buyers becomes the trait first_time_buyers' }]
     }
     const taken = first.get(property)
     if (taken === undefined) first.set(property, { name, path })
     // `uniqueNames` already reports two audiences of the same name.
     if (taken === undefined || taken.name === name) return []
-    const message = `results in the property name ${property}, which another audience already has`
-    return [{ path, message, hint: 'use names that differ in a letter or digit', first: taken.path }]
+    const message = `results in the trait name ${property}, which another audience already has`
+    return [{ path, message, hint: 'use names that differ in more than case or separators', first: taken.path }]
   })
 }
 

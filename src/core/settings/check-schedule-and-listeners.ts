@@ -1,4 +1,4 @@
-import { durationMs, formatDuration } from '../time.ts'
+import { durationMs, formatDuration, readableDuration } from '../time.ts'
 import { meaningAt } from './json-schema.ts'
 import { defaultListen } from './listeners.ts'
 import type { SettingsProblem } from './problem.ts'
@@ -8,8 +8,8 @@ import type { DeliverySettings } from './settings.ts'
 import { parseHostPort } from './value-types.ts'
 
 /**
- * The maximum values of `timeout` and `window`. They replace a wrong value, so that the schedule
- * can still be checked.
+ * The maximum values: an endpoint has 5 seconds to respond, and a delivery is retried for at most 4
+ * hours. They also replace a wrong value, so that the schedule can still be checked.
  */
 const longest = { timeout: durationMs(5_000), window: durationMs(4 * 3_600_000) }
 
@@ -63,11 +63,6 @@ function isSamePlace(a: Place, b: Place): boolean {
   return a.host === b.host || [a, b].some(({ host }) => host === '0.0.0.0' || host === '::')
 }
 
-/** An endpoint has 5 seconds to respond. */
-const longestTimeout = durationMs(5_000)
-/** A delivery is retried for at most 4 hours. */
-const longestWindow = durationMs(4 * 3_600_000)
-
 /**
  * Why a schedule is not allowed; `undefined` when it is allowed. The text begins with the name of
  * the wrong key.
@@ -76,11 +71,11 @@ export function refuseSchedule(
   delivery: Pick<DeliverySettings, 'schedule' | 'timeout' | 'window'>,
 ): string | undefined {
   const { schedule, timeout, window } = delivery
-  if (timeout <= 0 || timeout > longestTimeout) {
-    return `timeout must be more than 0 and at most ${formatDuration(longestTimeout)}, not ${formatDuration(timeout)}`
+  if (timeout <= 0 || timeout > longest.timeout) {
+    return `timeout must be more than 0 and at most ${formatDuration(longest.timeout)}, not ${formatDuration(timeout)}`
   }
-  if (window > longestWindow) {
-    return `window must be at most ${formatDuration(longestWindow)}, not ${formatDuration(window)}`
+  if (window > longest.window) {
+    return `window must be at most ${formatDuration(longest.window)}, not ${formatDuration(window)}`
   }
   if (schedule.some(wait => wait <= 0)) return 'schedule must not contain a wait of 0'
   const shorter = schedule.findIndex((wait, index) => wait < (schedule[index - 1] ?? 0))
@@ -92,8 +87,8 @@ export function refuseSchedule(
   const needed = durationMs(waits + (schedule.length + 1) * timeout)
   if (needed <= window) return undefined
   return (
-    `schedule does not fit into the window of ${formatDuration(window)}: ${formatDuration(durationMs(waits))} of waits ` +
-    `and ${schedule.length + 1} attempts of up to ${formatDuration(timeout)} each take ${formatDuration(needed)} ` +
-    `together; remove or shorten waits${needed > longestWindow ? '' : ', or raise window'}`
+    `schedule does not fit into the window of ${formatDuration(window)}: ${readableDuration(durationMs(waits))} of waits ` +
+    `and ${schedule.length + 1} attempts of up to ${formatDuration(timeout)} each take ${readableDuration(needed)} ` +
+    `together; remove or shorten waits${needed > longest.window ? '' : ', or raise window'}`
   )
 }

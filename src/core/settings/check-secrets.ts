@@ -67,10 +67,11 @@ export const clientCertificate: Rule = (config, files) => {
   const hint = 'set both: certFile with a certificate and keyFile with its private key'
   if (certFile === undefined) return [{ path: [...path, 'certFile'], message: 'is missing, but keyFile is set', hint }]
   if (keyFile === undefined) return [{ path: [...path, 'keyFile'], message: 'is missing, but certFile is set', hint }]
+  const unmatched = 'use a certificate and a private key that belong together'
   const [certificate, key] = [files.get(certFile), files.get(keyFile)]
   if (contentProblem(certificate, 'certificates') ?? contentProblem(key, 'key')) return []
   if (certificate?.kind !== 'read' || key?.kind !== 'read' || keyFits(certificate.text, key.text)) return []
-  return [{ path: [...path, 'keyFile'], message: 'is not the key of the certificate in certFile', hint }]
+  return [{ path: [...path, 'keyFile'], message: 'is not the key of the certificate in certFile', hint: unmatched }]
 }
 
 /** Checks that no write key belongs to two sources. */
@@ -83,7 +84,7 @@ export const uniqueWriteKeys: Rule = (config, files): readonly SettingsProblem[]
     'is also the write key of another entry',
   )
 
-/** The keys of one value or of a list, each with its path. */
+/** The write keys in one value or in a list, each with its path. */
 function keysAtPath(
   path: Path,
   given: string | readonly (string | undefined)[] | undefined,

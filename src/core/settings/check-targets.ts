@@ -46,8 +46,11 @@ export const allowedTargets: Rule = (config, files) => {
       const verdict = address === undefined ? undefined : classifyAddress(address, blocks)
       const forbidden = address !== undefined && verdict?.kind === 'forbidden' ? [objectionTo(address, verdict)] : []
       const port = portOf(url)
-      const message = `port ${port} is not allowed by network.ports`
-      const hint = `allowed: ${open?.join(', ') ?? '80, 443 and any from 1024'}`
+      const message = `port ${port} is not allowed`
+      const hint =
+        open === undefined
+          ? `allowed: 80, 443 and any port from 1024; to permit ${port}, set network.ports to all ports that webhooks need`
+          : `allowed: ${open.join(', ')}; to permit ${port}, add it to network.ports`
       const closed = portAllowed(port, open) ? [] : [{ message, hint }]
       return [...forbidden, ...closed].map(refusal => ({ path, ...refusal }))
     })

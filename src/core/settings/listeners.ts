@@ -38,12 +38,12 @@ export const collector = z
     connectionsPerAddress: count
       .default(2_500)
       .describe(
-        'Maximum concurrent connections of one client address. With `clientAddressHeader`: maximum concurrent requests.',
+        'Maximum concurrent connections from one client address to one process. With `clientAddressHeader`: maximum concurrent requests.',
       ),
     bodyBytesPerAddress: count
       .optional()
       .describe(
-        'Maximum total bytes of request bodies in memory that come from one client address. Absent: 16 MiB, or twice `maxBodyBytes` if that is more.',
+        'Maximum total bytes of request bodies from one client address in the memory of one process. Absent: 16 MiB, or twice `maxBodyBytes` if that is more.',
       ),
   })
   .prefault({})
@@ -54,12 +54,12 @@ export const ops = z
   .prefault({})
   .describe('The HTTP server for metrics and health checks.')
 
-/** `read`: GET requests. `operate`: all requests. */
+/** `read`: GET and HEAD requests. `operate`: all requests. */
 export const operatorRoles = ['read', 'operate'] as const
 
 const key = z.strictObject({
   name: id.describe('Name of the key. The audit log shows it with each change that is made with the key.'),
-  role: oneOf(operatorRoles).describe('`read`: GET requests only. `operate`: all requests.'),
+  role: oneOf(operatorRoles).describe('`read`: only GET and HEAD requests. `operate`: all requests.'),
   key: oneOrTwo(secretText).optional().describe('The key, or a list of two during a rotation; both are accepted.'),
   keyFile: oneOrTwo(fileName).optional().describe('File with the key, or a list of two files.'),
 })
@@ -72,7 +72,9 @@ export const operator = z
     keys: z
       .array(key)
       .default([])
-      .describe('Keys of the operator API. Without keys, the operator API does not listen.'),
+      .describe(
+        'Keys of the operator API. Without keys, the operator API does not listen. Adding the first key or removing the last one needs a restart.',
+      ),
   })
   .prefault({})
   .describe('The operator API.')

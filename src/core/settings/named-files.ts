@@ -26,7 +26,7 @@ export const notNeeded = { kind: 'not_needed' } as const
 
 export type NamedFileState = FileContent | typeof notNeeded
 
-/** The contents of files, by the names in the configuration. */
+/** The contents of the files, by `NamedFile.name`. */
 export type FileContents = ReadonlyMap<string, NamedFileState>
 
 const fixed: readonly (readonly [path: string, holds: FileKind])[] = [
@@ -146,7 +146,8 @@ function refuseCertificates(text: string): Objection | undefined {
   if (bad < 0 && blocks.length === begun) return undefined
   const number = (bad < 0 ? blocks.length : bad) + 1
   const message = `contains ${countWithNoun(begun, 'PEM certificate')}, of which number ${number} cannot be parsed`
-  return { message, hint: 'check that certificate with openssl x509 -text, or remove it' }
+  const hint = 'copy that certificate to a file of its own and check it with openssl x509 -text, or remove it'
+  return { message, hint }
 }
 
 /** Whether a private key belongs to a certificate. */

@@ -34,7 +34,9 @@ export interface Destination {
    */
   readonly paused: boolean
   readonly sources: readonly string[]
-  /** None when requests are not signed, two during a rotation. The first one makes X-Signature. */
+  /**
+   * One, or two during a rotation; none when requests are unsigned. The first makes X-Signature.
+   */
   readonly secrets: readonly Secret[]
   /** One to five; none while `isHeld`. */
   readonly webhooks: readonly Webhook[]
@@ -61,11 +63,11 @@ export interface Source {
 export interface OperatorKey {
   readonly name: string
   readonly role: OperatorRole
-  /** Two during a rotation; both are accepted. */
+  /** One, or two during a rotation; each of them is accepted. */
   readonly secrets: readonly Secret[]
 }
 
-/** `read`: GET requests. `operate`: all requests. */
+/** `read`: GET and HEAD requests. `operate`: all requests. */
 export type OperatorRole = Configuration['operator']['keys'][number]['role']
 
 export interface ListenAddress {

@@ -48,7 +48,7 @@ export const destination = z.strictObject({
   sharedSecret: oneOrTwo(secretText)
     .optional()
     .describe(
-      'Secret that signs every request, or a list of two during a rotation. Only the first signs X-Signature; both sign Standard Webhooks headers.',
+      'Secret that signs every request, or a list of two during a rotation. X-Signature uses only the first; the Standard Webhooks headers use both.',
     ),
   sharedSecretFile: oneOrTwo(fileName).optional().describe('File with the shared secret, or a list of two files.'),
   policy: z
@@ -56,7 +56,9 @@ export const destination = z.strictObject({
       standardWebhooks: z
         .boolean()
         .optional()
-        .describe('Also send the Standard Webhooks headers. Absent: the value of `payload.standardWebhooks`.'),
+        .describe(
+          'Also send the Standard Webhooks headers. Requires a shared secret. Absent: the value of `payload.standardWebhooks`.',
+        ),
     })
     .prefault({})
     .describe('Settings that override the global ones for this destination.'),

@@ -105,8 +105,12 @@ function refuseCidr(value: string): string | undefined {
     return 'must be an address, or a block of addresses such as 10.0.0.0/8 or fd00::/8 in which all bits after the prefix are 0'
   const [address = ''] = value.split('/')
   const verdict = classifyAddress(address, [cidr])
-  const single = cidr.length === cidr.bytes.length * 8
-  return single && verdict.kind === 'forbidden' ? `can never be allowed: ${verdict.range}` : undefined
+  const isSingle = cidr.length === cidr.bytes.length * 8
+  if (!isSingle || verdict.kind === 'allowed') return undefined
+  // Hookline judges the IPv4 address in the entry, and the entry does not permit that one.
+  return verdict.allowable
+    ? `has no effect: use ${verdict.address}, the IPv4 address in it`
+    : `can never be allowed: ${verdict.range}`
 }
 
 export const cidr = z.string().superRefine(unlessRefused(refuseCidr))

@@ -13,14 +13,17 @@ export function warningsOf(settings: Settings): readonly string[] {
     ...deprecations(settings),
     ...shortSecrets(settings),
     ...(kafka.sasl !== undefined && kafka.tls === undefined
-      ? ['kafka: the password is sent to the brokers without TLS; set kafka.tls']
+      ? ['kafka: the login to the brokers is not encrypted, which can reveal the password; set kafka.tls']
       : []),
     ...(registry.auth !== undefined && isPlain(registry.url)
       ? ['registry: the password is sent over http://; use https://']
       : []),
     ...network.allow
       .filter(block => block.endsWith('/0'))
-      .map(block => `network.allow: ${block} allows every private address; list only the blocks that webhooks need`),
+      .map(
+        block =>
+          `network.allow: ${block} allows every private ${block.includes(':') ? 'IPv6' : 'IPv4'} address; list only the blocks that webhooks need`,
+      ),
     ...sources
       .filter(source => !connected.has(source.id))
       .map(source => `source ${source.id}: no enabled destination receives its messages`),
@@ -51,7 +54,9 @@ export function warningsOf(settings: Settings): readonly string[] {
             ]
           : []),
         ...(padded
-          ? [`destination ${id}: a shared secret begins or ends with white space, which is part of the secret`]
+          ? [
+              `destination ${id}: a shared secret begins or ends with white space, which is part of the secret; remove the white space unless it is intended`,
+            ]
           : []),
       ]
     }),
@@ -75,7 +80,9 @@ function sharedSecretsOf(destinations: readonly Destination[]): readonly string[
     for (const value of values) if (!first.has(value)) first.set(value, id)
     return shared === undefined
       ? []
-      : [`destination ${id}: has the same shared secret as destination ${shared}; use different ones`]
+      : [
+          `destination ${id}: has the same shared secret as destination ${shared}, so each receiver can forge requests to the other; use different secrets`,
+        ]
   })
 }
 

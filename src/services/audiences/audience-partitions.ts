@@ -2,7 +2,7 @@ import { AudiencePartition } from '../../core/audience/audience-partition.ts'
 import type { AudienceDirectory } from '../../core/audience/directory.ts'
 import type { AudienceInput } from '../../core/audience/input.ts'
 import type { MembershipRecord } from '../../core/audience/membership-record.ts'
-import { changeExpiry } from '../../core/audience/membership-status.ts'
+import { changeExpiry } from '../../core/audience/sync-status.ts'
 import type { SuppressibleRecord } from '../../core/deletion/suppressions.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type {
@@ -34,7 +34,7 @@ export interface AudiencePartitions {
   readonly inputs: Inputs
   readonly writes: GatedAppends
   readonly updates: UpdatePacer
-  /** Looks for unread records in the memberships topic. */
+  /** Looks for records in the memberships topic that this process has neither read nor written. */
   readonly logCheck: PeriodicTask
   /** Restores the memberships of a partition into `held`. The partition is paused until then. */
   restoreInto(processor: PartitionProcessor): Promise<void>

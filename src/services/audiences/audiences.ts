@@ -74,7 +74,7 @@ export function createAudiencesService(deps: AudiencesDeps): AudiencesService {
       if (!(await drained()))
         logger.warn(
           { waitedMs: drainLimit },
-          'shutdown timed out; audience inputs in progress are not committed and will be processed again',
+          'shutdown timed out; records of the audience input topic that are in progress are not committed and will be processed again',
         )
       await consumer.stop()
     },

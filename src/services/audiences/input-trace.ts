@@ -12,11 +12,11 @@ export interface InputTrace {
 }
 
 /**
- * Starts the trace of an input, linked to the request that wrote the input. It is not part of that
- * request's trace: a list may have millions of inputs, and the rate limit of identify messages
- * spreads them over a long time. When the input is about a whole audience, each identify gets a
- * trace of its own too. When the input is about one user, the identify messages are part of the
- * input's trace.
+ * Starts the trace of an input, linked to the request that wrote the input. It is a trace of its
+ * own, because a list may have millions of inputs, and the rate limit of identify messages spreads
+ * them over a long time. When the input is about a whole audience, each identify gets a trace of
+ * its own too. When the input is about one user, the identify messages are part of the input's
+ * trace.
  */
 export function traceInput(
   tracer: Tracer,

@@ -49,8 +49,8 @@ export const ownedAudiencePartitionWith = (
 })
 
 /**
- * A record of the memberships topic that is stale or may be: an earlier owner appended it after a
- * later state. It waits until no input of its user is in progress.
+ * A record of the memberships topic that is or may be stale: an earlier owner of the partition
+ * appended it late, after a newer state. It waits until no input of its user is in progress.
  */
 class FoundRecord implements QueuedInput {
   readonly record: ReadRecord
@@ -107,7 +107,8 @@ export class Inputs {
     this.#waitForSchema = createSchemaWait<Undecoded>({
       ...deps,
       decode: ({ record, held }) => this.take(record, held),
-      unknown: ({ record, held }) => this.#refuse(record, held, 'the schema registry does not know its schema'),
+      unknown: ({ record, held }) =>
+        this.#refuse(record, held, 'the schema registry does not know the schema of the record'),
       dispatch: () => undefined,
     })
   }
@@ -128,8 +129,8 @@ export class Inputs {
   }
 
   /**
-   * Writes the current state again over stale records of the memberships topic. `isStale` is false
-   * when the records may be stale: each of them is then checked first.
+   * Writes the current state again for the keys of stale records, so that it is the last record of
+   * its key. `isStale` is false when each record must first be checked.
    */
   takeFound(records: Iterable<ReadRecord>, held: OwnedAudiencePartition, isStale: boolean): void {
     for (const record of records) held.order.add(new FoundRecord(record, isStale))
@@ -220,7 +221,7 @@ export class Inputs {
     const fields = { audience, mode, syncId, began, result, partition: record.partition }
     this.#deps.logger.warn(
       fields,
-      'audience sync changed nothing, because a newer sync of the audience exists; if this list is current, send it again; if this repeats, run `hookline audience reset` first',
+      'audience sync not applied completely, usually because a newer full sync of the audience has begun; if the list of this sync is current, send it again; if this line appears again, run `hookline audience reset` before you send the list',
     )
   }
 
@@ -228,7 +229,10 @@ export class Inputs {
   #refuse(record: LogRecord, { processor }: OwnedAudiencePartition, detail: string): void {
     const { writes, metrics, logger } = this.#deps
     const { topic, partition, offset } = record
-    logger.warn({ topic, partition, offset, detail }, 'audience input cannot be decoded; it is dead-lettered')
+    logger.warn(
+      { topic, partition, offset, detail },
+      'record of the audience input topic cannot be decoded; it is dead-lettered',
+    )
     void writes.deadLetter(record, { reason: 'undecodable' }, processor).then(written => {
       if (!written) return
       metrics.audienceInputs.inc({ kind: '-', result: 'undecodable' })

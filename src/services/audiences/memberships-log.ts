@@ -73,7 +73,7 @@ export function createMembershipsLog({ reader, codec, topic, logger }: Deps): Me
     logUnreadable: (partition, offset) =>
       logger.error(
         { topic, partition, offset },
-        'record is not a membership, so another program wrote it; hookline ignores it',
+        'record is not a membership, so another program wrote it; hookline ignores it: let only hookline write to this topic',
       ),
   }
 }
@@ -106,7 +106,7 @@ export class LogTail {
     this.#next = Math.max(this.#next, offset + 1)
   }
 
-  /** Notes that the partition has records up to an offset. */
+  /** Notes that the end offset of the partition is at least `end`. */
   reaches(end: number): void {
     if (end > this.#next) this.notRead(this.#next)
   }
@@ -144,7 +144,7 @@ interface TailDeps<Held extends Tailed> {
   readonly log: MembershipsLog
   readonly clock: Clock
   readonly logger: Logger
-  /** Gets the last of the unread records of each key. */
+  /** Gets the last unread record of each key. */
   readonly onFound: (records: Iterable<ReadRecord>, held: Held) => void
 }
 

@@ -34,8 +34,8 @@ export interface RestoredPartition {
   /** Offset after the last record that was read. */
   readonly next: number
   /**
-   * The keys whose last record is stale, as tombstones. The current state of these keys must be
-   * written again.
+   * For each key whose last record is stale, a record without a value. The current state of these
+   * keys must be written again.
    */
   readonly stale: readonly ReadRecord[]
 }

@@ -35,10 +35,10 @@ interface Deps {
 type MembershipChange = Extract<Change, { kind: 'membership' }>
 
 /**
- * Writes the changes of one input. Each change is written as its identify message and, when that is
- * acknowledged, its state. A watermark is written when all changes before it are acknowledged, and
- * before any change after it. Resolves with false when the partition is revoked; nothing more is
- * written then.
+ * Writes the changes of one input. Each change is written as its identify message, if it has one,
+ * and, when that is acknowledged, its state. A watermark is written when all changes before it are
+ * acknowledged, and before any change after it. Resolves with false when the partition is revoked;
+ * nothing more is written then.
  */
 export type WriteChanges = (
   first: IteratorResult<Change>,

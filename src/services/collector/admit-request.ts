@@ -51,7 +51,7 @@ export function createAdmissionControl({ outage, clock, sources, ratePerSource }
       const now = clock.monotonic()
       const seconds = ratePerSource === undefined ? 0 : limiterOf(sourceId, now).secondsToWait(now)
       if (seconds > 0) {
-        const text = `This source sends more than ${ratePerSource} messages per second: send again in ${seconds} s.`
+        const text = `This source sends more than ${ratePerSource} messages per second: send the request again in ${seconds} s.`
         return refusal('rate_limited', text, { retryAfter: seconds })
       }
       return outage.admits(now) ? { kind: 'admitted', sourceId } : kafkaUnavailable
@@ -65,6 +65,6 @@ export function createAdmissionControl({ outage, clock, sources, ratePerSource }
 
 const noWriteKey = refusal(
   'invalid_write_key',
-  `The request has no write key: send it as the user name of HTTP Basic, as 'X-Write-Key', or as 'writeKey' in the body.`,
+  'The request has no write key: send it as the user name of HTTP Basic, in the header X-Write-Key, or as writeKey in the body.',
 )
 const unknownWriteKey = refusal('invalid_write_key', 'No source has this write key: use the write key of a source.')

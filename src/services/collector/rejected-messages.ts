@@ -55,9 +55,9 @@ export function createKeepRejected(deps: Deps): KeepRejected {
   }
 
   /**
-   * Whether a text may contain data of a suppressed user. In a message that is not JSON, the user
-   * id is searched among the outermost members. While any user is deleted or suppressed, broken
-   * JSON and values that are not objects count as private when no user id can be read from them.
+   * Whether a text may contain data of a suppressed user. The user id is searched in the text
+   * itself, because the message may not be JSON. While any user is deleted or suppressed, broken
+   * JSON and values that are not objects count as private when no user id is found.
    */
   function isPrivate({ code }: RejectedMessage, text: string, { sourceId, receivedAt }: Rejected): boolean {
     if (suppressions.size === 0) return false

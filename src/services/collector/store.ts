@@ -9,8 +9,8 @@ import { type Span, sendFacts, type Tracer } from '../../core/trace/tracer.ts'
 import type { HeldRecords } from './held-records.ts'
 
 /**
- * Maximum time until a sender gets its response. Many senders time out after ten seconds, and Kafka
- * elects a new leader in less.
+ * Maximum time that a request waits for Kafka. Many senders time out after ten seconds, and Kafka
+ * elects a new leader in less time.
  */
 const storeDeadline = durationMs(10_000)
 
@@ -47,7 +47,7 @@ export function createStore({ producer, topic, held, outage, clock, metrics, log
     if (age !== undefined)
       logger.info(
         { topic, lastedMs: Math.round(age.lastedMs) },
-        'writes to Kafka succeed again; the collector accepts all requests',
+        'writes to Kafka succeed again; the collector accepts requests again',
       )
     outage.acknowledged()
   }

@@ -3,7 +3,9 @@ import { type DurationMs, durationMs } from '../../core/time.ts'
 import { createPeriodicTask, type PeriodicTask } from '../periodic-task.ts'
 import type { SuppressionList } from './suppression-list.ts'
 
-/** Time between compactions. Deletions are kept for weeks, so their removal may be late. */
+/**
+ * Time between compactions. Deletions are kept for weeks, so they may be removed some minutes late.
+ */
 const compactEvery = durationMs(10 * 60_000)
 
 /** Maximum users per run, so that a run is short. */
@@ -23,7 +25,7 @@ interface Deps {
 export function createSuppressionCompaction({ suppressions, isOurs, clock, logger }: Deps): PeriodicTask {
   const turn = async (): Promise<DurationMs> => (isOurs() && !(await isCompacted()) ? continueAfter : compactEvery)
 
-  /** Resolves with whether the topic needs no further run for now. */
+  /** Resolves with false when another run must follow soon. */
   async function isCompacted(): Promise<boolean> {
     if (!suppressions.isCurrent()) return false
     try {

@@ -9,8 +9,8 @@ import { type DurationMs, durationMs, type EpochMs } from '../../core/time.ts'
 import { basedOnHeader, SuppressionWrites } from './suppression-writes.ts'
 
 /**
- * Maximum age of the list for a new attempt. Attempts for events that were received before a
- * deletion stop at most 5 s after the deletion was accepted.
+ * Maximum age of the list for a new attempt. So attempts for events from before a deletion stop at
+ * most 5 s after the deletion was accepted.
  */
 const maxAge = durationMs(5_000)
 
@@ -63,6 +63,9 @@ export interface SuppressionList {
 const undecodable =
   'suppression record cannot be decoded; hookline ignores it and may deliver events of the deleted user: read the user id from the key of the record at this offset, and delete this user again with `hookline delete-user`'
 
+const keyless =
+  'suppression record has no key, so it names no user; hookline ignores it: find the program that wrote it and stop it, because only hookline may write to this topic'
+
 export function createSuppressionList({ follower, producer, topic, lasts, clock, logger }: Deps): SuppressionList {
   const index = new SuppressionIndex(lasts)
   const writes = new SuppressionWrites({ producer, topic, clock, index })
@@ -75,8 +78,8 @@ export function createSuppressionList({ follower, producer, topic, lasts, clock,
   function onRecord(record: LogRecord): void {
     const { key, value, headers, partition, offset } = record
     const marks = value === null ? undefined : decodeSuppressions(value.toString())
-    if (key === null || (value !== null && marks === undefined))
-      return logger.error({ topic, partition, offset }, undecodable)
+    if (key === null) return logger.error({ topic, partition, offset }, keyless)
+    if (value !== null && marks === undefined) return logger.error({ topic, partition, offset }, undecodable)
     const userId = key.toString()
     if (writes.isLost(userId, record)) return
     const madeOf = headers[basedOnHeader]

@@ -8,9 +8,9 @@ interface DoneListener {
 }
 
 /**
- * A record from its admission until it is done. The intake and each of its deliveries retain it;
- * the last `release` makes it done. Its offset is committed only after that, so a crash loses no
- * delivery.
+ * A record from its admission until it is done. The intake and each delivery of the record retain
+ * it; the last `release` makes it done. Its offset is committed only after that, so a crash loses
+ * no delivery.
  */
 export class AdmittedRecord implements LinkedListItem<AdmittedRecord> {
   readonly record: LogRecord

@@ -1,3 +1,4 @@
+import type { DeferralCause } from '../../core/delivery/classify-outcome.ts'
 import {
   type Attempt,
   type Decision,
@@ -8,7 +9,6 @@ import {
   unconfigured,
   webhooksToCall,
 } from '../../core/delivery/decide.ts'
-import type { DeferralCause } from '../../core/delivery/outcome.ts'
 import type { RetryPolicy } from '../../core/delivery/retry-tier.ts'
 import type { Routing } from '../../core/delivery/route.ts'
 import type { ConcurrencyLimiter } from '../../core/flow/concurrency-limiter.ts'
@@ -28,9 +28,9 @@ import { createBoundedLoop, type Step } from './bounded-loop.ts'
 import { updateCircuitBreaker } from './circuit-breaker-update.ts'
 import { coalesce } from './coalesce.ts'
 import { type Delivery, type DestinationState, receivedAtOf } from './delivery.ts'
-import { type DeliverPlan, isHeldUpByOthers, planOf } from './destination-plan.ts'
 import { DestinationQueues } from './destination-queues.ts'
 import type { MakeAttempt, OnAttemptEnd, StartedAttempt } from './make-attempt.ts'
+import { type DeliverPlan, isHeldUpByOthers, planOf } from './prepared-destination.ts'
 import type { Settle } from './settle.ts'
 import { SpilloverController } from './spillover-controller.ts'
 
@@ -133,8 +133,9 @@ export class AttemptStarter {
   }
 
   /**
-   * Requeues deliveries that were held back. Called when the assignment of partitions has changed
-   * or is confirmed again, and when the suppression list is current again.
+   * Requeues deliveries that were held back. Called when partitions are being revoked or were
+   * revoked, when the group confirms the assignment again, and when the suppression list is current
+   * again.
    */
   release(): void {
     this.#restoreHeld()
@@ -165,8 +166,8 @@ export class AttemptStarter {
   }
 
   /**
-   * Whether the oldest record in progress has waited for too long. Partitions then prefetch up to
-   * their higher limits, so that records of other destinations are still read.
+   * Whether the process was stalled when a partition at its limits was last checked. Partitions
+   * then prefetch up to their higher limits, so that records of other destinations are still read.
    */
   get isStalled(): boolean {
     return this.#spillover.isStalled

@@ -1,5 +1,5 @@
+import { isRetryable } from '../../core/delivery/classify-outcome.ts'
 import { type Attempt, isInconclusive } from '../../core/delivery/decide.ts'
-import { isRetryable } from '../../core/delivery/outcome.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { Logger } from '../../core/ports.ts'
 import type { StartedAttempt } from './make-attempt.ts'

@@ -6,7 +6,7 @@ import type { EventHead } from '../../core/message/event.ts'
 import type { Count } from '../../core/metrics/metrics.ts'
 import type { EpochMs } from '../../core/time.ts'
 import type { AdmittedRecord } from './admitted-record.ts'
-import type { DestinationPlan } from './destination-plan.ts'
+import type { DestinationPlan } from './prepared-destination.ts'
 
 /** The state of one destination: its queue, its circuit breaker, its requests in progress. */
 export interface DestinationState extends DestinationCalls {
@@ -38,8 +38,8 @@ export interface Delivery {
    */
   readonly body: Buffer
   /**
-   * The key whose deliveries keep their order. Only first attempts have one; retries block no other
-   * delivery.
+   * The key whose deliveries keep their order, with `delivery.ordering: key`. Only first attempts
+   * have one: retries block no other delivery.
    */
   readonly orderKey: string | undefined
   carried: DeliveryState

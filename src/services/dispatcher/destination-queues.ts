@@ -7,11 +7,11 @@ import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 import type { Delivery, DestinationState } from './delivery.ts'
 
 /**
- * `unblock` gives a turn to this many of the blocked queues, and to one more for each ended request
- * or delivery: to those that have been blocked longest. A turn for all would cost more CPU than the
- * requests, because with 1,000 destinations most queues are blocked and only a few permits are
- * free. Then the queues whose own requests ended get a turn too, because a permit may be free only
- * in their own share.
+ * Number of blocked queues that get a turn at each `unblock`, in addition to one for each ended
+ * request or delivery. The queues that have been blocked longest come first. A turn for all blocked
+ * queues would cost more CPU time than the requests: with 1,000 destinations most queues are
+ * blocked, and only a few permits are free. The queues whose own requests ended get a turn
+ * afterwards, because a permit may be free only in their own share.
  */
 const { minAsked } = flowLimits.dispatch
 
@@ -81,8 +81,8 @@ export class DestinationQueues {
   }
 
   /**
-   * Notes that a taken delivery has ended, or is pushed again later. The caller must call `unblock`
-   * next.
+   * Notes that a taken delivery has ended, or will be pushed again later. The caller must call
+   * `unblock` next.
    */
   ended(delivery: Delivery): void {
     const { target } = delivery
@@ -134,7 +134,7 @@ export class DestinationQueues {
   }
 
   /**
-   * Marks a queue as slow when its oldest delivery was admitted at `since` (monotonic milliseconds)
+   * Marks each queue as slow whose oldest delivery was admitted at `since` (monotonic milliseconds)
    * or before.
    */
   findSlow(since: number): void {

@@ -124,7 +124,7 @@ export function createDispatcherService(deps: DispatcherDeps): DispatcherService
   const shown = { limiter, delivery, groups, open, oldestOpenMs, unwritableTopics }
   const refreshGauges = createGauges({ metrics, clock, topics, ...shown })
   const vitals = createVitals({ clock, suppressions, groups, oldestOpenMs, unwritableTopics })
-  // The owner of partition 0 runs the tasks that need only one process.
+  // The owner of partition 0 of the events topic runs the tasks that need only one process.
   const isOurs = (): boolean => [...livePartitions.processors()].some(({ partition }) => partition === 0)
   const tasks = [
     createSuppressionCompaction({ suppressions, isOurs, clock, logger }),
@@ -167,7 +167,8 @@ export function createDispatcherService(deps: DispatcherDeps): DispatcherService
   }
 }
 
-const notDrained = 'shutdown timed out; records in progress are not committed and will be delivered again'
+const notDrained =
+  'shutdown timed out; records in progress are not committed and will be processed again, so receivers may get some events twice'
 
 interface FlowParts {
   readonly limiter: ConcurrencyLimiter

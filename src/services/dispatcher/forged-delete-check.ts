@@ -38,8 +38,8 @@ export class DeletionCheck {
   }
 
   /**
-   * Whether an unconfirmed delete of the same user precedes the record. The record is then decoded
-   * after that delete.
+   * Whether the record must wait for an earlier delete of the same user that is still being
+   * checked. If so, it is decoded after that delete.
    */
   defers(open: AdmittedRecord): boolean {
     const behind = this.#waiting.get(open.processor)?.get(keyTextOf(open))

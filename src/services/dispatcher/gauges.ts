@@ -49,7 +49,8 @@ export function createGauges(deps: Deps): () => void {
     for (const [topic, timestamp] of oldest) {
       metrics.oldestRecord.set({ topic }, timestamp / 1000)
       const tier = topics.tierOf(topic)
-      // A record in progress was due when it was admitted.
+      // When no record is in progress, `timestamp` is `now`, and so is the due time. A record in
+      // progress was due when it was admitted.
       if (tier !== undefined)
         metrics.oldestDueRetry.set({ tier: formatDuration(tier) }, Math.min(now, timestamp + tier) / 1000)
     }

@@ -38,10 +38,12 @@ interface Deps {
 }
 
 /**
- * Maximum bytes of an event's value, with all fields that another team's schema adds. A larger
+ * Maximum bytes of an event's value, including fields that another team's schema adds. A larger
  * value is not decoded.
  */
 const maxEventBytes = 16 * 1024 * 1024
+
+const unknownSchema = 'the schema registry does not know the schema of the record'
 
 /** The result of reading a record, before any delivery starts. */
 interface Plan {
@@ -70,7 +72,7 @@ export class Intake {
       logger: deps.logger,
       dispatch: deps.starter.dispatch,
       decode: open => this.#decode(open),
-      unknown: open => deps.settle.refused(open, 'undecodable', { carried: carriedIn(open.record, deps.topics) }),
+      unknown: open => this.#refuseBytes(open, unknownSchema, carriedIn(open.record, deps.topics)),
     })
     this.#deletionCheck = new DeletionCheck({
       suppressions: deps.suppressions,
@@ -114,7 +116,7 @@ export class Intake {
     if (record.unreadBatch !== undefined) return this.#refuseBytes(open, record.unreadBatch.why)
     const carried = carriedIn(record, topics)
     if (carried === undefined && topics.tierOf(record.topic) !== undefined)
-      return this.#refuseBytes(open, 'its delivery-state headers are missing or malformed')
+      return this.#refuseBytes(open, 'the headers with the delivery state are missing or malformed')
     if (record.value === null) return this.#refuseBytes(open, 'the value is null', carried)
     if (record.value.length > maxEventBytes)
       return this.#refuseBytes(

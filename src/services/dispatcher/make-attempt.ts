@@ -1,5 +1,5 @@
+import { classify, type Outcome } from '../../core/delivery/classify-outcome.ts'
 import type { Attempt, CallOutcome } from '../../core/delivery/decide.ts'
-import { classify, type Outcome } from '../../core/delivery/outcome.ts'
 import type { RequestBuilder } from '../../core/delivery/request.ts'
 import type { ConcurrencyLimiter } from '../../core/flow/concurrency-limiter.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
@@ -10,7 +10,7 @@ import { sampledTraceIdOf, type TraceContext, traceHeaders } from '../../core/tr
 import type { Span, Tracer } from '../../core/trace/tracer.ts'
 import type { AttemptTrace } from './attempt-trace.ts'
 import type { Delivery, DestinationState } from './delivery.ts'
-import type { PreparedWebhook } from './destination-plan.ts'
+import type { PreparedWebhook } from './prepared-destination.ts'
 
 interface Deps {
   readonly transport: WebhookTransport
@@ -160,8 +160,9 @@ function reportActionableFailure(
 }
 
 const unsent = {
-  tls_untrusted: 'request not sent: the certificate of the endpoint is not trusted (see detail)',
-  blocked_address: 'request not sent: the address of the endpoint is not allowed (see detail)',
+  tls_untrusted:
+    'request not sent: the certificate of the endpoint is not trusted (see detail); to trust a private CA, use network.caFile',
+  blocked_address: 'request not sent: the address or port of the endpoint is not allowed (see detail)',
   internal: 'request failed because of a bug in hookline (report this line)',
 } as const
 
@@ -176,8 +177,8 @@ const traceCall = (tracer: Tracer, parent: TraceContext, { label }: Webhook): Sp
   })
 
 /**
- * Adds trace headers when the webhook is configured to get them. The headers of the record are not
- * sent.
+ * Adds the trace headers of the request's span when the webhook has `traceHeaders`. The trace
+ * headers of the Kafka record are never sent.
  */
 const withTraceHeaders = (call: WebhookCall, webhook: Webhook, span: Span): WebhookCall =>
   webhook.traceHeaders ? { ...call, headers: { ...call.headers, ...traceHeaders(span.context) } } : call

@@ -1,6 +1,6 @@
+import type { DeadLetterReason, DropReason } from '../../core/delivery/classify-outcome.ts'
 import type { Decision, Deferral } from '../../core/delivery/decide.ts'
 import type { DeliveryState } from '../../core/delivery/delivery-state.ts'
-import type { DeadLetterReason, DropReason } from '../../core/delivery/outcome.ts'
 import { noDestination } from '../../core/delivery/parse-dead-letter.ts'
 import type { EventHead } from '../../core/message/event.ts'
 import { canarySource } from '../../core/message/own-event.ts'

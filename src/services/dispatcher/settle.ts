@@ -1,7 +1,7 @@
 import { assertNever } from '../../core/assert-never.ts'
+import type { DeadLetterReason } from '../../core/delivery/classify-outcome.ts'
 import type { Decision, Deferral } from '../../core/delivery/decide.ts'
 import { type DeliveryState, retryRecord } from '../../core/delivery/delivery-state.ts'
-import type { DeadLetterReason } from '../../core/delivery/outcome.ts'
 import { type Drop, reportedDestinations } from '../../core/delivery/route.ts'
 import type { Event, EventHead } from '../../core/message/event.ts'
 import type { RejectionCode } from '../../core/message/message.ts'

@@ -31,10 +31,10 @@ interface Deps {
 
 /**
  * Spillover for partitions that have reached their prefetch limits. While the process is stalled,
- * the limits are higher, so that records of other destinations are still read. Deliveries of a slow
- * destination leave memory for a retry topic when other destinations have records behind them. When
- * no other destination has records there, the partition waits, which delays only the slow
- * destination.
+ * the limits are higher, so that records of other destinations are still read. When a partition
+ * reaches the higher limits too, its queued deliveries of slow destinations move to a retry topic,
+ * if other destinations have records behind them. If none has, the partition waits, which delays
+ * only the slow destination.
  */
 export class SpilloverController {
   readonly #deps: Deps

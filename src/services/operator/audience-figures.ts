@@ -1,6 +1,6 @@
 import type { Membership } from '../../core/audience/membership.ts'
-import { type MembershipStatus, syncStatuses, syncStatusOf } from '../../core/audience/membership-status.ts'
 import { type SyncId, syncId } from '../../core/audience/sync-id.ts'
+import { type SyncStatus, syncStatuses, syncStatusOf } from '../../core/audience/sync-status.ts'
 import type { JsonText } from '../../core/message/json-text.ts'
 import type { DurationMs, EpochMs } from '../../core/time.ts'
 import { type MembershipSource, visitMemberships } from './read-memberships.ts'
@@ -10,7 +10,7 @@ export interface DestinationFigures {
   readonly destination: string
   /** Number of users who should be in the audience or, for a trait, should have a value. */
   readonly members: number
-  readonly syncStatuses: Readonly<Record<MembershipStatus, number>>
+  readonly syncStatuses: Readonly<Record<SyncStatus, number>>
 }
 
 /** The figures of one audience, from the memberships topic. */
@@ -50,13 +50,13 @@ export async function audienceFigures(deps: Deps, only?: string): Promise<Readon
 
 class Count {
   #newest = syncId(0)
-  readonly #byDestination = new Map<string, { members: number; syncStatuses: Record<MembershipStatus, number> }>()
+  readonly #byDestination = new Map<string, { members: number; syncStatuses: Record<SyncStatus, number> }>()
 
   see(id: SyncId): void {
     if (id > this.#newest) this.#newest = id
   }
 
-  add(destination: string, status: MembershipStatus, isMember: boolean): void {
+  add(destination: string, status: SyncStatus, isMember: boolean): void {
     const count = this.#byDestination.get(destination) ?? { members: 0, syncStatuses: { ...none } }
     this.#byDestination.set(destination, count)
     count.syncStatuses[status]++
@@ -71,13 +71,13 @@ class Count {
   }
 }
 
-const none = Object.fromEntries(syncStatuses.map(status => [status, 0])) as Record<MembershipStatus, number>
+const none = Object.fromEntries(syncStatuses.map(status => [status, 0])) as Record<SyncStatus, number>
 
 /** A membership that its destination has not acknowledged. */
 export interface Drifted {
   readonly userId: string
   readonly destination: string
-  readonly standing: Exclude<MembershipStatus, 'acknowledged'>
+  readonly standing: Exclude<SyncStatus, 'acknowledged'>
   readonly state: Membership
 }
 

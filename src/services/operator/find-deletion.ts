@@ -90,7 +90,8 @@ const before = (time: EpochMs): EpochMs => epochMs(Math.max(0, time - marginMs))
 class Entries {
   readonly #id: string
   /**
-   * The last outcome by key, with the time of its append. A key may have records in two partitions.
+   * The last outcome by key, with the time of its append. A key may have records in two partitions,
+   * because earlier versions of Hookline wrote outcomes to any partition.
    */
   readonly #outcomes = new Map<string, { readonly outcome: DeletionOutcome; readonly at: EpochMs }>()
   #record: DeletionRecord | undefined
@@ -120,7 +121,7 @@ class Entries {
     for (const { outcome } of this.#outcomes.values()) this.#tally.note(outcome)
   }
 
-  /** Whether every delete message was delivered, so that later records cannot change the status. */
+  /** Whether every delete message was delivered, so that the rest of the topic need not be read. */
   areComplete(): boolean {
     return this.#tally?.isFinished() === true
   }

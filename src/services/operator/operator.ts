@@ -86,7 +86,8 @@ export function createOperatorService(deps: OperatorDeps): OperatorService {
         const { signal } = stopping
         const report = await writeSync(writing, lines, { audience, mode, syncId, allowEmpty, signal })
         const { received, end } = report
-        const facts = { audience: name, mode, syncId, received, end: end.kind }
+        const reason = end.kind === 'refused' ? { why: end.message } : {}
+        const facts = { audience: name, mode, syncId, received, end: end.kind, ...reason }
         if (end.kind === 'ended') logger.info(facts, 'audience sync accepted')
         else logger.warn(facts, incompleteSync)
         return answerTo(report)
@@ -133,7 +134,7 @@ async function orUnavailable<T>(
 }
 
 const incompleteSync =
-  'audience sync incomplete: the lines received so far are applied, and no other member is removed; send the whole list again'
+  'audience sync incomplete: the lines received so far are applied, and no other member is removed; correct the cause (see the fields end and why, and the response), then send the whole list again'
 
 function answerTo({ syncId, received, end }: SyncReport): SyncAnswer {
   switch (end.kind) {
@@ -150,7 +151,7 @@ function answerTo({ syncId, received, end }: SyncReport): SyncAnswer {
         'The list is empty, so the sync would remove all members: if you intend that, add the query parameter allowEmpty=true.',
       )
     case 'interrupted':
-      return refusal('unavailable', 'The collector is shutting down: send the whole list again.', { retryAfter: 1 })
+      return refusal('unavailable', 'Hookline is shutting down: send the whole list again.', { retryAfter: 1 })
     default:
       return assertNever(end)
   }

@@ -5,7 +5,7 @@ import { type ReplayRefusal, replayedTombstone } from '../../core/delivery/repla
 import type { LogProducer, LogRecord, OutgoingRecord, TopicReader } from '../../core/ports.ts'
 import { createPacer } from '../pacer.ts'
 import { visitDeadLetters } from './read-dead-letters.ts'
-import { createReplayTargets, type ReplayPlan, type ReplayTargetDeps } from './replay-targets.ts'
+import { createReplayTargets, type ReplayPlan, type ReplayTargetDeps } from './replay-plan.ts'
 
 /**
  * Maximum number of dead letters in progress: enough for full batches. A crash leaves at most this
@@ -27,20 +27,23 @@ export interface ReplayOptions {
   /** When aborted, no further dead letter is replayed; those in progress are finished. */
   readonly signal: AbortSignal
   /**
-   * Called once with the number of live dead letters, before the first one is replayed. When it
-   * returns false, none is replayed.
+   * Called once with the number of dead letters in the topic, before the first one is replayed.
+   * When it returns false, none is replayed.
    */
   readonly begin?: ((total: number) => boolean | Promise<boolean>) | undefined
   readonly onProgress?: ((progress: ReplayProgress) => void) | undefined
 }
 
 export interface ReplayProgress {
-  /** Number of live dead letters visited so far, selected or not. */
+  /** Number of dead letters visited so far, selected or not. */
   readonly seen: number
   readonly replayed: number
 }
 
-/** The number of selected dead letters with the same destination, reason and target. */
+/**
+ * The number of selected dead letters with the same destination, reason, and target topic or
+ * refusal.
+ */
 export interface ReplayRow {
   readonly destination: string | undefined
   readonly reason: string
@@ -49,7 +52,10 @@ export interface ReplayRow {
 }
 
 export interface ReplayReport {
-  /** Number of live dead letters; `undefined` when the replay ended before they were counted. */
+  /**
+   * Number of dead letters in the topic; `undefined` when the replay ended before they were
+   * counted.
+   */
   readonly total: number | undefined
   readonly rows: readonly ReplayRow[]
   /** Number of dead letters that were replayed and marked as replayed. */
@@ -59,7 +65,9 @@ export interface ReplayReport {
    * replay repeats them.
    */
   readonly unmarked: number
-  /** The destinations that live dead letters name, whether the filter selects these or not. */
+  /**
+   * The destinations that dead letters in the topic name, whether the filter selects these or not.
+   */
   readonly destinations: ReadonlySet<string>
   readonly end: ReplayEnd
 }
@@ -69,7 +77,7 @@ export type ReplayEnd =
   /** `begin` returned false. */
   | { readonly kind: 'declined' }
   | { readonly kind: 'interrupted' }
-  /** Kafka did not store a record, or the rest of the topic cannot be read. */
+  /** Kafka did not store a record, or the topic or the schema registry cannot be read. */
   | { readonly kind: 'failed'; readonly error: unknown }
 
 /**

@@ -1,6 +1,6 @@
 import type { Audience } from '../../core/audience/directory.ts'
-import { syncStatusOf } from '../../core/audience/membership-status.ts'
 import { syncId as idOf, isAhead, type SyncId } from '../../core/audience/sync-id.ts'
+import { syncStatusOf } from '../../core/audience/sync-status.ts'
 import type { SyncMode } from '../../core/audience/sync-watermark.ts'
 import { pause } from '../../core/pause.ts'
 import type { Clock, LogPositions } from '../../core/ports.ts'

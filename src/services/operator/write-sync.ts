@@ -49,7 +49,7 @@ export type SyncEnd =
  * Writes one sync. It writes an observation for each member and, when all in-sync replicas have
  * them, the end of the sync to every partition. It reads lines no faster than Kafka stores them, so
  * memory stays small for any number of members. Rejects when `lines` throws and when Kafka does not
- * store a record; then the end is not written.
+ * store a record; then at least one partition does not get the end.
  */
 export async function writeSync(
   deps: SyncDeps,

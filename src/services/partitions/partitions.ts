@@ -39,8 +39,8 @@ export interface Admission {
    */
   handOver(processor: PartitionProcessor): void
   /**
-   * Called when the assignment has changed, or when the group confirms it again. Deliveries that
-   * were held back may start now, or belong to another process.
+   * Called when partitions are being revoked or were revoked, and when the group confirms the
+   * assignment again. Work that was held back may start now, or belongs to another process.
    */
   released(): void
 }
@@ -92,8 +92,8 @@ export function createPartitions(deps: Deps): Partitions {
 
   function onRecords(batch: RecordBatch): void {
     const processor = processors.get(keyOf(batch))
-    // A batch that arrives while the partition waits until a record is due was fetched before
-    // `waitUntilDue` moved the consumer back. Its records are fetched again.
+    // While the partition waits for a due time, batches are ignored: they were fetched before
+    // `waitUntilDue` moved the consumer back, and are fetched again.
     if (processor === undefined || processor.isPausedFor('not_due')) return
     processor.highWatermark = batch.highWatermark
     processor.fetchedAt = clock.monotonic()
@@ -102,7 +102,8 @@ export function createPartitions(deps: Deps): Partitions {
   }
 
   /**
-   * Admits fetched records until the partition is paused or none is left, and then fetches more.
+   * Admits fetched records until none is left, and then fetches more. Ends earlier when the
+   * partition is paused.
    */
   function admit(processor: PartitionProcessor): void {
     // When a record is done immediately (dropped), `admit` is called again while its loop runs. The

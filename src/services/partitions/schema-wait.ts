@@ -42,7 +42,7 @@ export function createSchemaWait<Open extends { readonly processor: PartitionPro
   }
 
   /**
-   * Decodes the record before the partition resumes, so that its deliveries precede those of later
+   * Handles the record before the partition resumes, so that its work precedes that of later
    * records.
    */
   function proceed(open: Open, known: boolean): void {

@@ -1,6 +1,6 @@
+import type { DeadLetterReason } from '../../core/delivery/classify-outcome.ts'
 import { deadLetterRecord, truncatedDeadLetter } from '../../core/delivery/dead-letter-record.ts'
 import type { DeliveryState } from '../../core/delivery/delivery-state.ts'
-import type { DeadLetterReason } from '../../core/delivery/outcome.ts'
 import type { RejectionCode } from '../../core/message/message.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { Logger, LogRecord } from '../../core/ports.ts'
@@ -46,7 +46,7 @@ export function createWriteDeadLetter({ append, topics, metrics, logger }: Deps)
           ...{ topic, partition, offset, reason, bytes: unreadBatch?.length ?? value?.length ?? 0 },
           ...(error !== undefined && { error: error.message }),
         },
-        'dead letter has only the first 64 KiB of the record and cannot be replayed; the whole record stays at this offset until its retention ends',
+        'dead letter is truncated to 64 KiB and cannot be replayed; the whole record or compressed batch stays at this offset until Kafka deletes it',
       )
       append(topics.deadLetter, truncatedDeadLetter(record, carried, reason, code), of, endTruncated)
     }

@@ -67,7 +67,8 @@ describe('fetches', () => {
     const topic = await newTopic({ partitions: 2 })
     const to = producer()
     const recorder = new Recorder()
-    // `maxWait` is longer than the timeout of the test.
+    // `maxWait` is longer than the timeout of the test, so only `maxWaitWhilePaused` can end the
+    // wait.
     const one = consumer([topic], { maxWait: durationMs(300_000), maxWaitWhilePaused: durationMs(100) })
     await one.start(recorder)
     one.pause({ topic, partition: 0 })

@@ -24,7 +24,8 @@ describe('a batch that decompresses to 200 MB', () => {
     await sendPacked(topic, name, Buffer.alloc(bombBytes))
     await append(producer(), topic, { value: Buffer.from('after') })
     const recorder = new Recorder()
-    // Measured now, because the memory for sending the batch is free again.
+    // Measured only now, so that the memory for sending the batch, which is free again, does not
+    // count.
     const before = process.memoryUsage().rss
     await consumer([topic]).start(recorder)
     await recorder.until(() => recorder.records.length === 3)

@@ -92,7 +92,7 @@ describe('a local broker', () => {
   it('refuses a port that is in use, before it starts anything', async () => {
     const other = join(dataDir, 'never-made')
     await expect(startBroker({ dataDir: other, port })).rejects.toThrow(
-      `Kafka cannot listen on 127.0.0.1:${port}: the port is in use`,
+      `Kafka cannot listen on 127.0.0.1:${port}: the port is in use; stop the process that uses it`,
     )
     expect(existsSync(other)).toBe(false)
   })

@@ -60,7 +60,7 @@ describe('a local schema registry', () => {
   it('refuses a port that is in use, before it starts anything', async () => {
     const other = join(dataDir, 'never-made')
     await expect(startRegistry({ dataDir: other, port, store: 'memory' })).rejects.toThrow(
-      `The schema registry cannot listen on 127.0.0.1:${port}: the port is in use`,
+      `The schema registry cannot listen on 127.0.0.1:${port}: the port is in use; stop the process that uses it`,
     )
     expect(existsSync(other)).toBe(false)
   })

@@ -160,4 +160,8 @@ it('the operator listener has no tracking API, and the collector no operator API
     headers: { authorization: `Bearer ${operatorKey}` },
   })
   expect(response.status).toBe(404)
+  expect(await response.json()).toMatchObject({
+    code: 'not_found',
+    message: expect.stringMatching(/operator\.listen, where it listens when operator\.keys has a key\.$/),
+  })
 })

@@ -1,6 +1,6 @@
 import type { LookupAddress } from 'node:dns'
 import { describe, expect, it } from '@jest/globals'
-import { classify } from '../../../src/core/delivery/outcome.ts'
+import { classify } from '../../../src/core/delivery/classify-outcome.ts'
 import { answer, answering } from '../../support/webhook/scripted-tcp-server.ts'
 import { adapters, answered, caller, callInProcess, loopbackOnly, receiver, scriptedResolver } from './adapters.ts'
 
@@ -66,7 +66,7 @@ describe.each(adapters)('%s: addresses', (_, create) => {
     for (const url of ['http://169.254.169.254/', 'http://[::ffff:169.254.169.254]/', 'http://meta.example.com/']) {
       const result = await post(url)
       expect(result).toMatchObject({ kind: 'failed', phase: 'address' })
-      expect((result as { detail: string }).detail).toContain('network.allow cannot permit it')
+      expect((result as { detail: string }).detail).toContain('network.allow cannot permit this one')
     }
   })
 
@@ -118,14 +118,14 @@ describe.each(adapters)('%s: names and ports', (name, create) => {
   })
 
   it.each([
-    ['below 1024', undefined, 25, '80, 443 and any from 1024'],
+    ['below 1024', undefined, 25, '80, 443 and any port from 1024'],
     ['not in network.ports', [443, 8443], 8080, '443, 8443'],
   ])('a port %s is not allowed', async (_name, ports, port, open) => {
     expect(await caller(create, { network: { ...loopbackOnly, ports } }).post(`http://127.0.0.1:${port}/`)).toEqual({
       kind: 'failed',
       phase: 'address',
       code: 'ERR_FORBIDDEN_PORT',
-      detail: `port ${port} is not allowed: network.ports allows ${open}`,
+      detail: `port ${port} is not allowed (allowed: ${open}; see network.ports)`,
     })
   })
 

@@ -11,8 +11,8 @@ describe.each(adapters)('%s: the request', (_, create) => {
 
     const [request] = target.requests
     expect(request).toMatchObject({ method: 'POST', path: '/hook/%C3%BC?token=a%20b&x=1', body: body.toString() })
-    // Header names are case-insensitive (RFC 9110 5.1). The given ones keep their case; the HTTP
-    // client writes those of the connection.
+    // Header names are case-insensitive (RFC 9110 5.1). The names that the transport gets keep
+    // their case; the HTTP client writes the headers of the connection.
     const ofTheConnection = new Set(['host', 'content-length', 'connection'])
     const written = (request?.headers ?? []).map(([name, value]) => {
       const lower = name.toLowerCase()

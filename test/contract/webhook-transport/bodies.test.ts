@@ -61,7 +61,7 @@ describe.each(adapters)('%s: the body of a response', (_, create) => {
     const target = await receiver(script(sent.resolve))
     const { post, ends } = caller(create)
     expect(await post(target.url())).toEqual(answered(200))
-    // The kernel buffers of both sides add to what was read.
+    // The bytes that were read, and those in the kernel buffers of both sides, count as sent.
     expect(await sent.promise).toBeLessThan(16 * kib * kib)
     expect(ends).toEqual([[answered(200)]])
   })

@@ -73,7 +73,7 @@ describe.each(adapters)('%s: connections', (_, create) => {
     await post(target.url())
     await post(target.url())
     await clock.advance(1)
-    // At five minutes one more request uses the connection, which closes after that request.
+    // A connection that is five minutes old serves one more request and is then closed.
     await post(target.url())
     await post(target.url())
     expect(target.requests.map(({ connection }) => connection)).toEqual([1, 1, 1, 1, 2])

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { classify } from '../../../src/core/delivery/outcome.ts'
+import { classify } from '../../../src/core/delivery/classify-outcome.ts'
 import { afterRequest, answer, answering, flood } from '../../support/webhook/scripted-tcp-server.ts'
 import { adapters, answered, caller, receiver } from './adapters.ts'
 
@@ -50,7 +50,7 @@ describe.each(adapters)('%s: no valid response', (_, create) => {
     const result = await post(target.url())
     expect(result).toMatchObject({ kind: 'failed', phase: 'exchange', code: 'HPE_HEADER_OVERFLOW' })
     expect(classify(result)).toBe('bad_response')
-    // The kernel buffers of both sides add to what was read.
+    // The bytes that were read, and those in the kernel buffers of both sides, count as sent.
     expect(await sent.promise).toBeLessThan(16 * 1_024 * 1_024)
     expect(ends).toEqual([[result]])
   })

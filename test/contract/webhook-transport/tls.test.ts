@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import tls from 'node:tls'
 import { describe, expect, it } from '@jest/globals'
-import { classify } from '../../../src/core/delivery/outcome.ts'
+import { classify } from '../../../src/core/delivery/classify-outcome.ts'
 import { createAuthority, selfSigned } from '../../support/network/certificates.ts'
 import { answer, answering } from '../../support/webhook/scripted-tcp-server.ts'
 import { adapters, answered, caller, callInProcess, loopbackOnly, receiver, scriptedResolver } from './adapters.ts'

@@ -99,8 +99,8 @@ export function playOf<Site extends { close(): Promise<void> }>({ job, rounds, o
 }
 
 /**
- * Waits until no alert fires, causes the fault, waits for its alerts, ends the fault, and waits
- * until the alerts clear.
+ * Waits until none of the fault's alerts fires, causes the fault, waits for these alerts, ends the
+ * fault, and waits until they clear.
  */
 async function suffer<Site>(fault: Fault<Site>, site: Site, job: string, { watch, outcomes }: Stage): Promise<void> {
   const all: Sought[] = Object.entries(fault.alerts).map(([alert, labels]) => ({ alert, job, labels }))

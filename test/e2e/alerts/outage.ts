@@ -70,7 +70,7 @@ class Outage {
     await this.#service?.kill()
   }
 
-  /** Sets the machine's clock for this process and for each that starts later. */
+  /** Sets the clock of this process, and of each one that starts later, ahead of the machine's. */
   async setClock(aheadMs: number): Promise<void> {
     await writeFile(this.#clockFile, String(aheadMs))
   }

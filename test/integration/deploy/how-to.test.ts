@@ -24,7 +24,8 @@ describe.each(pages)('docs/how-to/%s.md', (_, text) => {
   it('names only existing values', () => {
     const values = parse(read('deploy/helm/hookline/values.yaml'))
     const keys = parse(JSON.stringify(parse(read('schemas/config.schema.json')).properties))
-    // Keys of the chart or of the configuration. Some of the latter appear without `config.`.
+    // Keys of the chart or of the configuration. Pages may name keys of the configuration without
+    // `config.`.
     const named = found(text, /`((?:config\.)?[a-z]\w+(?:\.[a-zA-Z]\w+)+)(?::[^`]*)?`/g).filter(
       name => !/\.(md|ts|pem)$/.test(name),
     )

@@ -135,7 +135,7 @@ onlyHere('a container of it', () => {
     await receiver.until(() => receiver.requests.length >= 40)
     const { code, milliseconds } = await first.stop()
     expect(code).toBe(0)
-    // The grace period of the chart allows 25 s for this.
+    // The grace period of the chart allows 25 s for a stop.
     expect(milliseconds).toBeLessThan(25_000)
     const second = closing(await startContainer(image, installation.mounted))
     await receiver.untilDelivered(201)

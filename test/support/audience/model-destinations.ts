@@ -62,7 +62,10 @@ export class ModelDestinations {
     return this.#values.get(key)
   }
 
-  /** Whether the last change under this key arrived and was never dead-lettered. */
+  /**
+   * Whether the last change under this key was reported as delivered, and never as dead-lettered.
+   * True when there was no change.
+   */
   hasLast(key: string): boolean {
     const last = this.#sendingsOf(key).sent.at(-1)
     return last === undefined || (last.isDelivered && !last.isFailed)
@@ -87,7 +90,7 @@ export class ModelDestinations {
     if (before === undefined && !isStopped) this.#checkCause(event, key)
   }
 
-  /** Applies a fate to one of the copies. */
+  /** Applies a fate to one of the copies. A copy that a deletion stops ends instead. */
   happen(fate: Fate, choice: number): void {
     const copy = this.#copies[choice % this.#copies.length]
     if (copy === undefined) return

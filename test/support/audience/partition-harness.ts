@@ -70,7 +70,10 @@ export class PartitionHarness {
     })
   }
 
-  /** Restores a record. `position` is that of its input; a tombstone may have it in a header. */
+  /**
+   * Restores a record. `position` is that of the input which caused it; a tombstone has it in a
+   * header.
+   */
   restore(key: string, value: MembershipRecord | undefined, position = value?.position): Restored {
     return this.partition.records.restore({ key, value, position })
   }

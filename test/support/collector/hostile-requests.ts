@@ -127,9 +127,9 @@ const framings: Readonly<Record<string, (size: number, chance: Chance) => Omit<H
 }
 
 /**
- * Sends the requests `from` to `to`, `concurrency` at a time, each on its own connection. Resolves
- * with the status of each response; 0 when the connection was closed without one. Rejects when the
- * port refuses connections.
+ * Sends the requests from `from` to before `to`, `concurrency` at a time, each on its own
+ * connection. Resolves with the status of each response; 0 when the connection was closed without
+ * one. Rejects when the port refuses connections.
  */
 export async function sendHostile(
   url: string,

@@ -17,12 +17,12 @@ import { silent } from '../telemetry/silent-logger.ts'
 import { expectAsDocumented } from './openapi.ts'
 import { ScriptedTrackingApi } from './scripted-tracking-api.ts'
 
-/** The expected response. All bytes are compared, except the date. */
+/** The expected response. Its headers must be exactly the usual ones, these and a date. */
 export interface ExpectedAnswer {
   readonly status: number
   /** Error code of the expected problem document. */
   readonly code?: ProblemCode
-  /** The exact body. */
+  /** The exact body. Absent: only the form of a problem document is checked. */
   readonly body?: string
   /** Expected headers, besides those of every response. */
   readonly headers?: Readonly<Record<string, string>>
@@ -71,7 +71,7 @@ interface Options {
   /** The deprecated operator API on this listener; `undefined` when it is off. */
   readonly operator?: OperatorApi
   readonly maxBodyBytes?: number
-  /** By default the server does not linger after the last response. */
+  /** By default a stop accepts further requests for only 1 ms (`lastCall`). */
   readonly limits?: Partial<HttpLimits>
   readonly logger?: Logger
   readonly port?: number
@@ -81,7 +81,7 @@ interface Options {
   readonly clientAddressHeader?: string
 }
 
-/** Starts the collector's HTTP server with a scripted API, on a free port. */
+/** Starts the collector's HTTP server with this API, by default on a free port. */
 export async function startCollector(
   api: TrackingApi,
   {

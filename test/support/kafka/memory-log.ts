@@ -15,8 +15,9 @@ import { type DurationMs, durationMs } from '../../../src/core/time.ts'
 import { MemoryFollower } from './memory-follower.ts'
 
 /**
- * An in-memory log behind the Kafka ports, for tests of services with a manual clock. It delivers
- * records and acknowledges writes only in `poll`, never within the call, like a broker.
+ * An in-memory log behind the Kafka ports, for tests of services with a manual clock. Like a
+ * broker, it never delivers or acknowledges within a call: it does both in `poll`, and acknowledges
+ * in `answer`.
  */
 export class MemoryLog {
   readonly #topics = new Map<string, LogRecord[][]>()

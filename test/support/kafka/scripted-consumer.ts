@@ -15,7 +15,10 @@ export interface Fetch {
   readonly late?: boolean
 }
 
-/** A consumer of one partition that delivers scripted records and records each call of its port. */
+/**
+ * A consumer of one partition. It delivers the given records when the test says so, and records the
+ * calls of `pause`, `resume` and `seek`.
+ */
 export class ScriptedConsumer implements LogConsumer {
   /** Offset of the next fetch. */
   next = 0

@@ -10,7 +10,7 @@ interface Appended {
 export class ScriptedProducer implements LogProducer {
   /** Records without an acknowledgement. */
   readonly waiting: Appended[] = []
-  /** All records by topic. */
+  /** All appended records, acknowledged or not. */
   readonly #appended: Appended[] = []
 
   append(topic: string, record: OutgoingRecord, onAck: (error: Error | undefined) => void): void {
@@ -23,7 +23,7 @@ export class ScriptedProducer implements LogProducer {
     return this.#appended.filter(each => each.topic === topic).map(({ record }) => record)
   }
 
-  /** Acknowledges the oldest `count` records, by default all. */
+  /** Acknowledges the oldest `count` records, by default all. With `error` they fail instead. */
   answer(error?: Error, count = this.waiting.length): void {
     for (const { onAck } of this.waiting.splice(0, count)) onAck(error)
   }

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 
 /**
  * What the proxy does to its connections.
- * - `cut`: closes open connections and refuses new ones.
+ * - `cut`: closes open connections, and new ones immediately.
  * - `reset`: resets open connections, and each new one with its first bytes.
  * - `half-open`: keeps all open and passes nothing, like a firewall that forgot the connection.
  * - `delayed`: passes every chunk `ms` later, in both directions.
@@ -31,8 +31,8 @@ export interface TcpProxy {
   /** Port on 127.0.0.1. */
   readonly port: number
   /**
-   * Sets the state for open and new connections. Connections that lost bytes in a state are reset
-   * when it ends.
+   * Sets the state for open and new connections. A connection that has lost bytes is reset, unless
+   * the new state loses bytes too.
    */
   set(state: LinkState): void
   /** Number of open connections from clients. */

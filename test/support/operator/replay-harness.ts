@@ -1,9 +1,9 @@
 import { identifyOf } from '../../../src/core/audience/identify-message.ts'
 import type { AudienceInput } from '../../../src/core/audience/input.ts'
+import type { DeadLetterReason } from '../../../src/core/delivery/classify-outcome.ts'
 import { deadLetterRecord } from '../../../src/core/delivery/dead-letter-record.ts'
 import type { DeliveryState } from '../../../src/core/delivery/delivery-state.ts'
 import { LiveDeadLetters } from '../../../src/core/delivery/live-dead-letters.ts'
-import type { DeadLetterReason } from '../../../src/core/delivery/outcome.ts'
 import type { ReplayContext } from '../../../src/core/delivery/replay-decision.ts'
 import { createRouting } from '../../../src/core/delivery/route.ts'
 import type { Event } from '../../../src/core/message/event.ts'
@@ -62,7 +62,7 @@ export function changeGivenUp(n: number, destination = 'crm'): OutgoingRecord {
   return deadLetterRecord(record, carried, 'retries_exhausted')
 }
 
-/** A codec that learns its schema with the first event. */
+/** A codec for JSON. It decodes nothing before its schema was fetched with `learn`. */
 const eventsAsJson: EventCodec & { isLearnt: boolean } = {
   isLearnt: false,
   encode: event => Buffer.from(JSON.stringify(event)),

@@ -26,7 +26,7 @@ export interface FleetProcess {
 export class Fleet {
   readonly receiver: RecordedDeliveries
   readonly processes: FleetProcess[] = []
-  /** Time at which each message was stored, by id. */
+  /** Time just before each message was written, by id. */
   readonly sent = new Map<string, number>()
   readonly #installation: TestInstallation
   readonly #admin: AdminClient
@@ -89,7 +89,7 @@ export class Fleet {
     return { sent: this.sent, seen: this.receiver.seen }
   }
 
-  /** Resolves with the owner of each partition when `count` members own equal shares. */
+  /** Resolves with the partitions of each member when `count` members have equal shares. */
   balanced(count = this.processes.length): Promise<ReadonlyMap<string, readonly number[]>> {
     const share = Math.floor(partitions / count)
     return until(async () => {

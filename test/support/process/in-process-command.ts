@@ -13,13 +13,14 @@ export interface TestIo extends CommandIo {
  * terminal.
  */
 export function createTestIo(
-  given: { env?: Record<string, string>; stdin?: string; signal?: AbortSignal; isTTY?: boolean } = {},
+  given: { env?: Record<string, string>; stdin?: string | Readable; signal?: AbortSignal; isTTY?: boolean } = {},
 ): TestIo {
   const [stdout, out] = collected()
   const [stderr, err] = collected()
-  const { isTTY = false } = given
+  const { isTTY = false, stdin } = given
+  const input = stdin instanceof Readable ? stdin : Readable.from(stdin === undefined ? [] : [stdin])
   return {
-    stdin: Object.assign(Readable.from(given.stdin === undefined ? [] : [given.stdin]), { isTTY }),
+    stdin: Object.assign(input, { isTTY }),
     stdout: Object.assign(stdout, { isTTY }),
     stderr: Object.assign(stderr, { isTTY }),
     env: given.env ?? {},

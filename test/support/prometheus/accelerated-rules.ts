@@ -11,7 +11,10 @@ const longest = 75
 
 const minutesOf: Readonly<Record<string, number>> = { m: 1, h: 60, d: 24 * 60 }
 
-/** Matches `[5m]` and `offset 10m`. Label selectors are matched whole and stay unchanged. */
+/**
+ * Matches the durations in `[5m]` and `offset 10m`, and the 60 in `* 60`. A quoted text is matched
+ * whole, so that nothing in it is changed.
+ */
 const token = /"(?:\\.|[^"\\])*"|(?<=\[|offset )(?<count>\d+)(?<unit>[mhd])\b|(?<=\* )60\b/g
 
 function accelerated(count: number, unit: string): string {

@@ -37,8 +37,8 @@ export class AlertWatch {
   }
 
   /**
-   * Resolves when Prometheus scrapes the processes of an installation. Increases before that are
-   * not visible.
+   * Resolves when Prometheus scrapes the processes of an installation. Earlier increases of their
+   * counters are not visible to alerts.
    */
   async untilSeen(job: string): Promise<void> {
     await Promise.race([this.#conditions.until(() => this.#seen.has(job)), this.#watching])
@@ -60,7 +60,7 @@ export class AlertWatch {
     await this.#until(() => this.#seen.has(sought.job) && !this.fires(sought), sought, 'does not clear')
   }
 
-  /** Rejects with the errors of the polling. */
+  /** Ends the polling. Rejects with its error if it has failed. */
   async close(): Promise<void> {
     this.#over.abort()
     await this.#watching

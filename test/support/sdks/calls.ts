@@ -27,7 +27,7 @@ const anything = {
 }
 
 /**
- * One call of each type, and another track, of an anonymous user. The first track has a past
+ * One call of each type, and a second track, by an anonymous user. The first track has a past
  * timestamp, a context and integrations.
  */
 export const calls: readonly Call[] = [

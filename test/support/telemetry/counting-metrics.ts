@@ -1,8 +1,9 @@
 import { type Metrics, metricSpecs } from '../../../src/core/metrics/metrics.ts'
 
 /**
- * Counts metric calls: `deliveries{crm,delivered}` → 3. Observations in a kept trace are also
- * counted with the trace: `webhookCallSeconds{} # <trace id>` → 1.
+ * Keeps the value of each series: `deliveries{crm,delivered}` → 3. That of a histogram is its
+ * number of observations. Those in a kept trace are also counted with the trace:
+ * `webhookCallSeconds{} # <trace id>` → 1.
  */
 export function countingMetrics(counts: Map<string, number>): Metrics {
   const instrument = (name: string) => {

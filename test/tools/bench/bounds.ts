@@ -50,7 +50,7 @@ export const bounds = {
    * Deliveries per CPU second, relative to the reference loop with the same client in the same run
    * (decision 41).
    */
-  ofBareLoop: {
+  ofReferenceLoop: {
     got: { must: { atLeast: 0.9 } },
     undici: { must: { atLeast: 0.55 }, aim: { atLeast: 0.75 } },
   } as Readonly<Record<string, Bar>>,

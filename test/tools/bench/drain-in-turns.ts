@@ -70,8 +70,8 @@ export interface Waiting {
 }
 
 /**
- * Chooses the next turn: a forwarder with the maximum number of missed turns, otherwise the one
- * with the least progress. @throws RangeError when there is none
+ * Chooses the next turn: a forwarder that missed `mostMissed` turns or more, otherwise the one with
+ * the least progress. @throws RangeError when there is none
  */
 export function nextTurn<Each extends Waiting>(waiting: readonly Each[]): Each {
   const [first, ...others] = waiting

@@ -29,8 +29,8 @@ export interface Window {
 }
 
 /**
- * Maximum time that one sample counts, in microseconds. V8 samples every 1,000 µs. A longer gap
- * than this means that the process was stopped or had no core.
+ * Maximum time that one sample counts, in microseconds. V8 samples every 1,000 µs. A gap of more
+ * than ten samples means that the process was stopped or had no core.
  */
 const longestLook = 10_000
 

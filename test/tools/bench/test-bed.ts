@@ -25,7 +25,7 @@ export interface Stage {
 const throughputJvm = ['-XX:TieredStopAtLevel=4', '-Xmx512m']
 
 /**
- * Starts a broker, unless KAFKA_BROKERS names one, a schema registry and a receiver. @throws when
+ * Starts a schema registry, a receiver and, unless KAFKA_BROKERS names one, a broker. @throws when
  * one of them cannot start; then all are stopped
  */
 export async function openStage(pinning: Pinning, env: NodeJS.ProcessEnv = process.env): Promise<Stage> {

@@ -34,7 +34,8 @@ interface Run {
 }
 
 /**
- * Milliseconds between two checks. A check of the end reads much more than a check of the progress.
+ * Milliseconds between two checks: of the number of messages, and of whether the destinations have
+ * the whole list, which reads much more.
  */
 const lookEveryMs = { progress: 50, end: 500 }
 /** Range for the progress of a list at which a fault is injected, in per cent. */
@@ -104,7 +105,8 @@ function listsOf({ lists: { members, changedPercent }, faults }: AudienceScenari
 }
 
 /**
- * Syncs one list after another, then stops all processes. Ends early when a list does not settle.
+ * Syncs one list after another, then stops all processes. If a list does not settle, the others are
+ * skipped.
  */
 async function expose(run: Run, { processes }: AudienceScenario, lists: readonly List[]) {
   const { world, say, problems } = run

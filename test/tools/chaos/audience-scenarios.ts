@@ -13,7 +13,7 @@ const destinations = [
 
 const kill: AudienceFault = { kind: 'kill' }
 const cut: AudienceFault = { kind: 'link', state: { kind: 'half-open' }, seconds: 19 }
-/** Bytes that the process writes reach the broker long after its partitions have another owner. */
+/** Bytes arrive so late that the partitions of their sender have another owner by then. */
 const late: AudienceFault = { kind: 'link', state: { kind: 'delayed', ms: 12_000 }, seconds: 19 }
 const times = (count: number, fault: AudienceFault): readonly AudienceFault[] =>
   Array.from({ length: count }, () => fault)

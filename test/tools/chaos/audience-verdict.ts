@@ -34,7 +34,7 @@ export interface AudienceEvidence {
    * For each list, how long it took until all destinations had it; null when that took too long.
    */
   readonly settled: readonly { readonly list: string; readonly afterMs: number | null }[]
-  /** Sync status that Hookline reports at the end. */
+  /** Number of memberships by sync status at the end, as Hookline reports it. */
   readonly syncStatuses: Standings
   readonly deadLettered: number
   /** Number of records of each message on the events topic, by message id; absent means one. */

@@ -24,9 +24,11 @@ export interface AudienceWorld {
   /** Receivers by destination. */
   readonly receivers: ReadonlyMap<string, AudienceReceiver>
   readonly view: KafkaView
-  /** Uploads a full list. Resolves when the list and its end are on the topic. */
+  /**
+   * Uploads a full list. Resolves when all of its lines and the end of the sync are on the topic.
+   */
   sync(members: Iterable<string>): Promise<void>
-  /** Sync status of all destinations together. */
+  /** Number of memberships by sync status, at all destinations together. */
   syncStatuses(): Promise<Standings>
   /** Stops everything and deletes its files. */
   close(): Promise<void>

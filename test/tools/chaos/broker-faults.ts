@@ -4,7 +4,10 @@ import { allPartitions, onPartitions } from './recovery.ts'
 import type { Fault, Hit } from './scenario.ts'
 import type { World } from './world.ts'
 
-/** Time limit for a broker with a full disk to stop. A broker without writes needs longer. */
+/**
+ * Time limit for a broker with a full disk to stop by itself. One that writes nothing may need
+ * longer and is then killed.
+ */
 const endsMs = 20_000
 /** Time limit for a killed broker to catch up. */
 const catchUpMs = 60_000
@@ -27,8 +30,8 @@ async function anyLeader({ view, installation, chance, cluster }: World) {
 }
 
 /**
- * Kills a random leader of the events topic with SIGKILL. The broker is started again when others
- * lead its partitions.
+ * Kills a random leader of the events topic with SIGKILL. The broker is started again when its
+ * partitions deliver again, under other leaders.
  */
 export const killLeader: Fault = {
   name: 'leader killed',
@@ -54,8 +57,9 @@ async function killNode(world: World, id: number, hit: readonly number[]): Promi
 }
 
 /**
- * Starts the broker and waits until every replica is in sync. Otherwise the next fault would be the
- * loss of two of three brokers. Resolves with a problem when this takes too long.
+ * Starts the broker and waits until every replica of the events topic and of the commits is in
+ * sync. Otherwise the next fault would be the loss of two of three brokers. Resolves with a problem
+ * when this takes too long.
  */
 export async function bringBack(
   { view, cluster, installation, patience }: World,
@@ -90,8 +94,8 @@ export const killBrokers = (seconds: number): Fault => ({
 })
 
 /**
- * Fills the disk of a random leader. A broker that cannot write stops by itself. It is started
- * again when there is space and other brokers lead its partitions.
+ * Fills the disk of a random leader. A broker that cannot write stops by itself. It gets space and
+ * is started again when its partitions deliver again, under other leaders.
  */
 export const fillDisk: Fault = {
   name: 'disk full',

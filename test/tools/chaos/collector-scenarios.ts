@@ -29,8 +29,8 @@ export const collectorScenarios: readonly Scenario[] = [
     load: { perSecond: 500, seconds: 20, fillerBytes: 24_000 },
     faults: [killBrokers(60)],
     intake: { collectors: 1, limits: kafkaOutageLimits },
-    // Both destinations have received what was sent since the last commit, up to a second earlier,
-    // when all brokers end.
+    // When all brokers end, the last commit is up to a second old. What both destinations have
+    // received since then may be sent again.
     limits: { duplicates: 1_000, bySender: 1_000, recoveryMs: 30_000, latestMs: 120_000 },
   },
   {

@@ -12,8 +12,8 @@ export interface IntakeLimits {
    */
   readonly refusals: 'none' | 'in_outages' | 'possible_in_outages'
   /**
-   * Permitted requests without a response. `of_victims`: requests to a killed process, since the
-   * kill.
+   * Permitted requests without a response. `of_victims`: those to a killed process that break off
+   * after the kill.
    */
   readonly broken: 'none' | 'of_victims'
   /** Maximum time from a request to its response. */
@@ -82,10 +82,7 @@ export function judgeIntake(evidence: IntakeEvidence): IntakeFindings {
   }
 }
 
-/**
- * Milliseconds from `from` until the first request posted since then gets a 200; null when none
- * does.
- */
+/** Milliseconds from `from` to the first 200 for a request posted since then; null without one. */
 function acceptedAfter(posted: readonly Posted[], from: number): number | null {
   const next = posted.find(({ answer, at }) => answer === 200 && at >= from)
   return next === undefined ? null : next.endedAt - from

@@ -7,15 +7,15 @@ const now = (): number => performance.now()
 
 const mebibyte = 1_048_576
 /**
- * Maximum resident memory while a process reads a batch that unpacks to 200 MB: its normal memory
- * and one batch of limited size.
+ * Maximum resident memory, in MB, of a process that reads a batch of 200 MB when unpacked. It
+ * includes the normal memory and one batch, which is not unpacked beyond a limit.
  */
 const packedPeakMb = 700
 
 /**
- * Another producer writes two compressed batches. One unpacks to 5 MB, more than any topic accepts;
- * the other one to 200 MB. The recovery ends when each partition has delivered an event that was
- * written after the batches.
+ * Another producer writes two compressed batches. Unpacked, one has 5 MB, more than the topic
+ * accepts without compression; the other has 200 MB. The recovery ends when each partition has
+ * delivered an event that was written after the batches.
  */
 export const packedRecords: Fault = {
   name: 'compressed records',

@@ -59,9 +59,9 @@ export interface Evidence {
   readonly injected: readonly Injected[]
   /** Dead letters as `<destination> <message id>`, with their reasons. */
   readonly deadLettered: ReadonlyMap<string, string>
-  /** Targets that wait in a retry topic. */
+  /** Deliveries (`targetOf`) that wait in a retry topic. */
   readonly waiting: ReadonlySet<string>
-  /** Targets that an endpoint rejected permanently. They must be in the dead-letter topic. */
+  /** Deliveries (`targetOf`) that an endpoint rejected. They must be in the dead-letter topic. */
   readonly refused: ReadonlySet<string>
   /** Evidence for order, from Kafka and the receivers. Absent: order is not judged. */
   readonly order?: Pick<OrderEvidence, 'places' | 'calls'> & { readonly retried: ReadonlyMap<string, RetryRecords> }
@@ -78,7 +78,7 @@ export interface Findings {
   /** Number of acknowledged events times their destinations. */
   readonly sent: number
   readonly delivered: number
-  /** Number of undelivered targets that wait in a retry topic at the end. */
+  /** Number of deliveries that wait in a retry topic at the end. */
   readonly waiting: number
   readonly deadLettered: number
   readonly lost: number
@@ -120,8 +120,8 @@ export function judge(evidence: Evidence): Findings {
   const victims = injected.flatMap(each => each.victims)
 
   if (fates.lost.length > 0 && limits.loss === undefined) failures.push(`lost: ${some(fates.lost)}`)
-  // A process that is killed after a delivery has not committed the retry record. So a delivered
-  // record in a retry topic is an error only in scenarios without duplicates and victims.
+  // If a process is killed right after a delivery, the retry record is not yet committed. So a
+  // delivered record in a retry topic is an error only in scenarios without duplicates and victims.
   if (fates.again.length > 0 && limits.duplicates === 0 && victims.length === 0)
     failures.push(`delivered, but still in a retry topic: ${some(fates.again)}`)
   if (fates.waiting > 0) failures.push(`still in a retry topic, although no fault is active: ${fates.waiting}`)

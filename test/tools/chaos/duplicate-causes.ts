@@ -22,13 +22,13 @@ export interface DuplicatesEvidence {
   readonly injected: readonly Injected[]
   /** Number of records of each message on the events topic, by message id; absent means one. */
   readonly copies: ReadonlyMap<string, number>
-  /** Records in the retry topics, by target. */
+  /** Records in the retry topics, by `<destination> <message id>`. */
   readonly retried: ReadonlyMap<string, Pick<RetryRecords, 'writtenAt'>>
   /** Factor on time limits, for a busy machine. */
   readonly patience: number
 }
 
-/** Deliveries beyond the first of their target, by cause. */
+/** Deliveries of a message to a destination beyond the first one, by cause. */
 export interface Duplicates {
   /** Number of duplicates because the sender wrote the message again to the events topic. */
   readonly bySender: number

@@ -23,7 +23,7 @@ export const failEndpoint = (
   answer: Answer,
   seconds: number,
 ): Fault => ({
-  name: `endpoint ${kind} ${seconds} s`,
+  name: `endpoint ${destination} ${kind} for`,
   async inject({ receiver }) {
     const at = now()
     receiver.follow(destination, () => answer)
@@ -31,7 +31,7 @@ export const failEndpoint = (
     await delay(seconds * 1_000)
     for (const each of [destination, partly]) receiver.follow(each, () => 200)
     const counts = (delivery: Delivery): boolean => delivery.destination === destination
-    return { what: destination, at, recovery: onPartitions(allPartitions, now(), counts) }
+    return { what: `${seconds} s`, at, recovery: onPartitions(allPartitions, now(), counts) }
   },
 })
 

@@ -13,7 +13,7 @@ import type { World } from './world.ts'
 
 /** Limits for endpoints that work while others fail: they must not be affected. */
 const unnoticed = { withinMs: 1_000, share: 0.999 } as const
-/** Longer than any fault here, so nothing is dead-lettered. */
+/** The waits together are longer than any fault here, so nothing is dead-lettered. */
 const schedule = ['5s', '10s', '30s', '1m', '5m', '5m', '10m'] as const
 const waits = schedule.map(text => parseDuration(text) as number)
 const processes = 2
@@ -70,7 +70,10 @@ const spoilt = (name: string, what: string, kind: string, answer: Answer): Scena
   examine: examined(),
 })
 
-/** Few permits and a slow response, so that an overload would exceed the permitted rate. */
+/**
+ * Few permits and slow responses: they allow 160 requests per second (`laneAllows`), so that more
+ * requests after the recovery would be noticed.
+ */
 const narrow = { perWebhook: 8, latencyMs: 100 } as const
 const laneAllows = {
   maxConcurrent: processes * narrow.perWebhook,
@@ -137,9 +140,14 @@ const ofCrowd = (name: string, shows: string, answer: Answer): Scenario => ({
 export const endpointScenarios: readonly Scenario[] = [
   spoilt('fails', 'answers 503', 'answers 503', 503),
   spoilt('hangs', 'accepts requests and never responds', 'hangs', 'hang'),
-  spoilt('resets', 'resets every connection', 'resets', 'reset'),
-  spoilt('breaks-off', 'answers 200 and closes the connection in the body, which is a success,', 'breaks off', 'half'),
-  spoilt('trickles', 'sends a byte each half second', 'trickles', 'trickle'),
+  spoilt('resets', 'resets every connection', 'resets connections', 'reset'),
+  spoilt(
+    'breaks-off',
+    'answers 200 and closes the connection in the body, which is a success,',
+    'breaks off responses',
+    'half',
+  ),
+  spoilt('trickles', 'sends a byte each half second', 'sends single bytes', 'trickle'),
   spoilt('limits', 'answers 429 with Retry-After: 8', 'answers 429', { status: 429, retryAfter: 8 }),
   outage,
   ofCrowd(

@@ -101,7 +101,7 @@ export function createFleet(options: FleetOptions): Fleet {
   }
 }
 
-/** Repeats `attempt` for `ms`. @throws the error of the last try */
+/** Repeats `attempt` until it succeeds, for at most `ms`. @throws the error of the last try */
 async function triedFor<T>(ms: number, attempt: () => Promise<T>): Promise<T> {
   const deadline = performance.now() + ms
   for (;;) {

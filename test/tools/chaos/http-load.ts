@@ -51,7 +51,7 @@ export function startHttpLoad(options: HttpLoadOptions): Load {
   })
 
   /**
-   * Posts to the next collector that listens. A collector that refuses the connection is not tried
+   * Posts to the next collector that listens. One that has refused a connection is never used
    * again.
    */
   async function postNext(numbers: readonly number[]): Promise<void> {

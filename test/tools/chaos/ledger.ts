@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import type { DeadLetterReason } from '../../../src/core/delivery/outcome.ts'
+import type { DeadLetterReason } from '../../../src/core/delivery/classify-outcome.ts'
 
 /**
  * A message that was written to Kafka or posted to a collector. Times are milliseconds of one
@@ -85,7 +85,7 @@ type Listener = (delivery: Delivery) => void
 
 export const isSuccess = ({ answer }: Pick<Call, 'answer'>): boolean => (statusOf(answer) ?? 500) < 300
 
-/** Whether a retry of the request would be useless. */
+/** Whether the response is a rejection: a retry would get the same one. */
 function isRefusal({ answer }: Pick<Call, 'answer'>): boolean {
   const status = statusOf(answer) ?? 500
   return status >= 400 && status < 500 && status !== 408 && status !== 429
@@ -117,7 +117,8 @@ export class Ledger {
   }
 
   /**
-   * Targets that their endpoint has rejected permanently. They must be in the dead-letter topic.
+   * Deliveries (`targetOf`) that their endpoint has rejected. They must be in the dead-letter
+   * topic.
    */
   refused(): ReadonlySet<string> {
     return new Set(this.calls.filter(isRefusal).map(targetOf))

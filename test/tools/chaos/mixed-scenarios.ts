@@ -9,8 +9,8 @@ export const mixedScenarios: readonly Scenario[] = [
     shows: 'two concurrent faults of a process, a broker, the links or an endpoint, six times; retries in progress',
     behindProxy: true,
     faults: times(6, pairOfFaults(withRetries)),
-    // An endpoint that fails in two pairs of faults within seconds fails four attempts of a
-    // message. The fifth attempt must begin after all pairs of faults.
+    // If the endpoint fails in two pairs of faults within seconds, four attempts of a message fail.
+    // The fifth one must begin after all pairs of faults.
     delivery: { schedule: ['2s', '5s', '10s', '3m'], ...oneHost },
     settleMs: 300_000,
     // An open circuit breaker allows one probe each 30 s, and its deferred records may wait up to

@@ -1,9 +1,6 @@
 import { type Call, statusOf, targetOf } from './ledger.ts'
 
-/**
- * Position of a message on the events topic. If the topic has several copies, it is that of the
- * first one.
- */
+/** Position of a message on the events topic; of the first copy, if the topic has several. */
 export interface Place {
   readonly partition: number
   readonly offset: number
@@ -25,7 +22,7 @@ export interface OrderEvidence {
   readonly patience: number
 }
 
-/** Records of one target in the retry topics. */
+/** Records in the retry topics of one message for one destination. */
 export interface RetryRecords {
   /** The smallest and the largest number of attempts made before a record was written. */
   readonly minAttempts: number

@@ -5,6 +5,7 @@ type DatedRow = Pick<Row, 'name' | 'faults' | 'sent' | 'lost' | 'recoveryMs'> & 
 
 /** Kafka deletes unread records in this scenario, so the figure excludes its expected losses. */
 const retention = 'retention'
+const exception = 'without the scenario in which Kafka deletes unread records'
 const killScenarios = ['killed', 'killed-50', 'collector-killed']
 const page = '[reliability](docs/reliability/README.md)'
 const notMeasured = 'not measured yet'
@@ -19,7 +20,7 @@ export const readmeText = (rows: readonly DatedRow[]): string =>
 function lossText(rows: readonly DatedRow[]): string {
   if (rows.length === 0) return `${notMeasured}: deliveries lost under injected faults`
   const [lost, sent, faults] = [sum(rows, row => row.lost), sum(rows, row => row.sent), sum(rows, faultCount)]
-  const scope = `in ${rows.length} scenarios with ${faults} injected faults`
+  const scope = `in ${rows.length} scenarios with ${faults} injected faults, ${exception}`
   return `**${shown(lost)} of ${shown(sent)}** acknowledged deliveries lost ${scope} (${page}, ${datesOf(rows)})`
 }
 

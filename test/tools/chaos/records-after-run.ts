@@ -8,7 +8,7 @@ import { reached } from './reached.ts'
 import { idHeader } from './record-load.ts'
 import type { World } from './world.ts'
 
-/* Records that are in Kafka after the end of a run. Targets are `<destination> <message id>`. */
+/* Records that are in Kafka after the end of a run. A target is `<destination> <message id>`. */
 
 /**
  * Describes the partitions whose committed offset differs from their end. After a normal stop, all
@@ -27,8 +27,8 @@ const lookEveryMs = 250
 
 /**
  * Resolves when every invalid record that Kafka acknowledged has a dead letter, or after
- * `patienceMs`. A record that waits for a check when its process stops would be left to the next
- * owner of its partition.
+ * `patienceMs`. Call it before the processes stop: a record can wait for a check, for example of
+ * its schema, and would be left to the next owner of its partition.
  */
 export async function invalidDeadLettered({ installation, ledger }: World, patienceMs: number): Promise<void> {
   const left = new Set(ledger.bad.filter(({ acknowledged }) => acknowledged).map(({ id }) => id))

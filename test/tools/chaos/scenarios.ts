@@ -7,11 +7,11 @@ import { endpointScenarios } from './endpoint-scenarios.ts'
 import { answerScenarios, linkScenarios } from './link-scenarios.ts'
 import { mixedScenarios } from './mixed-scenarios.ts'
 import { processScenarios } from './process-scenarios.ts'
-import { recordScenarios } from './record-scenarios.ts'
 import { retentionScenarios } from './retention-scenarios.ts'
 import type { AudienceScenario, Scenario, SoakScenario } from './scenario.ts'
 import { soakScenarios } from './soak-scenarios.ts'
 import { topicScenarios } from './topic-scenarios.ts'
+import { unusualLoadScenarios } from './unusual-load-scenarios.ts'
 
 export type AnyScenario = Scenario | AudienceScenario | SoakScenario
 
@@ -27,7 +27,7 @@ export const scenarios: readonly AnyScenario[] = [
   ...topicScenarios,
   ...mixedScenarios,
   ...endpointScenarios,
-  ...recordScenarios,
+  ...unusualLoadScenarios,
   ...clockScenarios,
   ...retentionScenarios,
   ...configurationScenarios,

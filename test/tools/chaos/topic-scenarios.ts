@@ -19,7 +19,7 @@ const withRules = {
     'authorizer.class.name': 'org.apache.kafka.metadata.authorizer.StandardAuthorizer',
     'allow.everyone.if.no.acl.found': 'true',
   },
-  // Hookline repeats the write of a record that waits for its topic after ten seconds at most.
+  // A record that waits for its topic is written again after at most ten seconds.
   limits: { duplicates: 0, recoveryMs: 30_000, latestMs: 30_000 },
 } as const
 const inTurn = (refuge: OverflowTopic) => [missing, forbidden].map(obstacle => unwritable(obstacle, refuge, 5))

@@ -49,15 +49,18 @@ export const forbidden: TopicFault = {
 }
 
 /**
- * The topic for records that cannot be delivered, and the response of an endpoint that causes these
- * records.
+ * A topic that gets the records of failed deliveries, and the status of an endpoint that makes them
+ * fail.
  */
 export interface OverflowTopic {
   readonly topicOf: (world: World) => string
   readonly status: number
 }
 
-/** Destination whose endpoint fails. It must not fail for another reason. */
+/**
+ * The destination whose endpoint fails. It must not have another failure, because each message
+ * without a success counts as one that waits for the topic.
+ */
 const failing = 'moody'
 const metricTimeoutMs = 30_000
 

@@ -12,7 +12,7 @@ function linesAt(level: string): readonly Record<string, unknown>[] {
   )
 }
 
-/** The lines on stderr of a process that runs this code with its logger. */
+/** The lines on stderr of a process that creates `logger` and runs the code `doing`. */
 function linesOf(doing: string, level = 'info'): readonly Record<string, unknown>[] {
   const script = `
     import { createLogger } from '${source('adapters/logger.ts')}'

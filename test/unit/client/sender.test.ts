@@ -142,7 +142,8 @@ describe('flush and close', () => {
     harness.add(3)
     await harness.sender.flush()
     expect(harness.sent.length).toBeGreaterThanOrEqual(4)
-    // After `close`, `add` throws in the endpoint: nothing is added, and the batch is retried.
+    // The scripted endpoint calls `add`, which throws after `close`: no message is added, and the
+    // batch is retried.
     const closed = harness.sender.close(1_000)
     await harness.advance(1_000)
     await closed

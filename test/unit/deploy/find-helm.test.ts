@@ -46,7 +46,7 @@ describe('findOrBuildHelm', () => {
     const env = { PATH: `${directory}:/usr/bin:/bin` }
     const lines: string[] = []
     expect(await findOrBuildHelm(env, line => lines.push(line))).toBe('helm')
-    expect(lines).toEqual(['Helm: helm on the PATH (not available: HELM: not set)'])
+    expect(lines).toEqual(['Helm: uses helm on the PATH (not available: HELM: not set)'])
   })
 
   it('builds a program with Go when the installed one is too old, and caches it', async () => {
@@ -64,7 +64,7 @@ describe('findOrBuildHelm', () => {
     )
     expect(lines).toEqual([
       expect.stringContaining(`building Helm ${helmVersion} with Go`),
-      'Helm: built with Go (not available: HELM: its version is v3.2.1; helm on the PATH: not found)',
+      'Helm: uses a build with Go (not available: HELM: its version is v3.2.1; helm on the PATH: not found)',
     ])
   })
 

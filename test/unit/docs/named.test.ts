@@ -54,7 +54,7 @@ beforeAll(async () => {
 function faultOf(words: readonly string[]): string | undefined {
   const shown = `hookline ${words.join(' ')}`
   const [first = '', ...rest] = words
-  // Placeholders, words that are not commands, and the line that a service prints.
+  // Not checked: placeholders, words that are not commands, and the line that a service prints.
   if (/^(…|<|--help|--version|help$|ready$|$)/.test(first)) return undefined
   let command = commands.get(first)
   if (command === undefined) return `${shown}: no such command`

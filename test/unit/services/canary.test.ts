@@ -28,7 +28,7 @@ describe('canary messages', () => {
     expect(new Set(harness.calls.map(({ call }) => call.url))).toEqual(new Set(['https://heart.example.com/']))
     const bodies = harness.calls.map(({ call }) => JSON.parse(call.body.toString()))
     expect(bodies[0]).toMatchObject({ type: 'track', event: 'Hookline Heartbeat' })
-    // Each canary message has another user, so that all partitions get some.
+    // Each canary message has a different user, so that all partitions get some.
     expect(new Set(bodies.map(({ anonymousId }) => anonymousId)).size).toBe(3)
     expect(harness.calls.every(({ call }) => call.headers['X-Message-Id']?.startsWith('canary-'))).toBe(true)
   })

@@ -7,7 +7,7 @@ export const audiences: Row = {
     {
       title: 'Audience inputs',
       description:
-        'Processed records of the audience input topic (syncs, delivery results, resets and deletions), by kind and result.',
+        'Processed records of the audience input topic, by kind and result. observed: a user in a synced list. sync_ended: the end of a list. outcome: the result of a delivery. resend: a replay. reset: a reset of the audience. forgotten: a deletion. A dash: the record could not be decoded.',
       unit: 'cps',
       as: 'lines',
       width: 8,
@@ -15,7 +15,7 @@ export const audiences: Row = {
     },
     {
       title: 'Membership updates',
-      description: 'Identify messages written to the events topic, by destination.',
+      description: 'Membership updates (identify messages) written to the events topic, by destination.',
       unit: 'cps',
       as: 'lines',
       width: 8,
@@ -52,7 +52,7 @@ export const audiences: Row = {
     {
       title: 'Partitions of audience inputs',
       description:
-        'Partitions by state. A partition that is being restored processes no records; two million memberships take about ten seconds.',
+        'Partitions by state. restoring: the memberships are still being read from Kafka, and no records of the partition are processed. Reading two million memberships takes about ten seconds.',
       unit: 'short',
       as: 'lines',
       width: 8,

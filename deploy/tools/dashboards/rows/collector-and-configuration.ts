@@ -8,7 +8,7 @@ export const collector: Row = {
     {
       title: 'Responses of the collector',
       description:
-        'Responses by code, see docs/reference/tracking-api.md. Hookline causes unavailable and internal_error; the senders cause the others.',
+        'Responses by code, see docs/reference/tracking-api.md. Hookline or Kafka causes unavailable and internal_error; the senders cause the other errors.',
       unit: 'cps',
       as: 'lines',
       width: 8,
@@ -28,7 +28,7 @@ export const collector: Row = {
     {
       title: 'Memory of requests',
       description:
-        'Memory of requests as a share of its limit, maximum of all processes. At the limit, the collector refuses requests with a Retry-After.',
+        'Memory that requests use, as a share of its limit, maximum of all processes. bodies: request bodies. keyless: request bodies whose source is not known yet. records: records that Kafka has not acknowledged. At the limit, the collector responds to further requests with 503 and Retry-After. One source alone (bodies), or one client address alone (keyless), may use half of the limit.',
       unit: 'percentunit',
       as: 'lines',
       width: 8,
@@ -50,7 +50,7 @@ export const configuration: Row = {
     {
       title: 'Destinations',
       description:
-        'Destinations of the current configuration by state. Messages of a paused destination wait for up to four hours.',
+        'Destinations of the current configuration by state. Messages of a paused destination wait until their retry window is over, at most four hours. Then they are dead-lettered.',
       unit: 'short',
       as: 'number',
       width: 8,
@@ -68,7 +68,7 @@ export const configuration: Row = {
     },
     {
       title: 'Age of the configuration',
-      description: 'Time since the newest configuration was applied.',
+      description: 'Time since a process last applied a configuration, at its start or after a change.',
       unit: 's',
       as: 'number',
       width: 4,
@@ -78,7 +78,8 @@ export const configuration: Row = {
     },
     {
       title: 'Configuration reloads',
-      description: 'Reloads of a changed configuration file by result, all processes together.',
+      description:
+        'Changed configurations that processes applied or refused. The line named files in use is 0 while at least one process refuses the current files.',
       unit: 'short',
       as: 'lines',
       width: 8,
@@ -90,7 +91,7 @@ export const configuration: Row = {
         },
         {
           expr: `min(${selector('hookline_config_last_reload_successful')})`,
-          legend: 'file is in use (1) or refused (0)',
+          legend: 'files in use (1: yes, 0: refused)',
         },
       ],
     },

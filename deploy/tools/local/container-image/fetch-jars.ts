@@ -1,8 +1,10 @@
 import { findJava, oldestJava } from '../java.ts'
 import { kafkaJars } from '../kafka-jars.ts'
 
-// For build.sh: fetches Kafka's jars if they are not here yet and prints the directory.
+// For build.sh: fetches Kafka's jars if they are not in the cache yet, and prints their directory.
 const search = await findJava()
 if (search.kind === 'missing')
-  throw new Error(`Kafka needs Java ${oldestJava} or newer: ${search.why}; install it, or set JAVA_HOME`)
+  throw new Error(
+    `Kafka needs Java ${oldestJava} or newer, but ${search.why}: install Java ${oldestJava}, or set JAVA_HOME to its directory`,
+  )
 process.stdout.write(`${(await kafkaJars(search.java)).directory}\n`)

@@ -39,7 +39,8 @@ export function assignPartitions(
   const partitions = [...all].sort(inOrder)
   const free = partitions.filter(partition => !ownerOf.has(keyOf(partition)))
   for (const partition of partitions) ownerOf.get(keyOf(partition))?.keep(partition)
-  // Partitions with the fewest subscribers are assigned first. The others then balance the counts.
+  // Partitions with the fewest subscribers are assigned first. The others, which more members can
+  // take, then balance the counts.
   const choices = ({ topic }: TopicPartition): number => members.filter(({ topics }) => topics.has(topic)).length
   for (const partition of free.toSorted((a, b) => choices(a) - choices(b)))
     smallestOf(members, partition)?.assign(partition)
@@ -59,7 +60,7 @@ class MemberTally {
   readonly owned: readonly TopicPartition[]
   readonly #partitions: TopicPartition[] = []
   readonly #excess = new Set<TopicPartition>()
-  /** The kept partitions that are not marked as excess. */
+  /** The partitions that the member had before the rebalance and that are not marked as excess. */
   readonly movable = new Set<TopicPartition>()
   readonly #totalOfTopic = new Map<string, number>()
   /** The number of partitions that the member has after all excess partitions have moved. */
@@ -146,9 +147,9 @@ interface Move {
 
 /**
  * The next move of one partition between two members whose totals differ by at least two, or
- * `undefined` when the members are balanced. The giver is the member with the most partitions of
- * those that can give one, the receiver is the subscriber with the fewest. The move takes a
- * partition of the topic in which the two differ most.
+ * `undefined` when the members are balanced. Of the members that can give a partition, the one with
+ * the most partitions gives it. Of the subscribers of its topic, the one with the fewest receives
+ * it. The move takes a partition of the topic in which the two differ most.
  */
 function nextMove(members: readonly MemberTally[]): Move | undefined {
   for (const from of [...members].sort((a, b) => b.total - a.total)) {

@@ -30,7 +30,7 @@ export function isContinuous(last: MemberGeneration | undefined, now: MemberGene
 
 /**
  * Joins the group. If kafkajs finds no coordinator, for example during a restart of the brokers, it
- * would stop the consumer. The error that this function throws makes kafkajs join again.
+ * would stop the consumer. This function then throws an error that makes kafkajs join again.
  */
 export async function joinOrRetry(join: () => Promise<void>): Promise<void> {
   try {
@@ -40,7 +40,11 @@ export async function joinOrRetry(join: () => Promise<void>): Promise<void> {
   }
 }
 
-/** The difference between the assignments before and after a join. */
+/**
+ * The difference between the assignments before and after a join. After a missed generation, all
+ * owned partitions are lost and all assigned ones gained, because another member may have owned
+ * them in between.
+ */
 export interface AssignmentChange {
   readonly lost: readonly OwnedPartition[]
   readonly gained: readonly OwnedPartition[]

@@ -28,7 +28,8 @@ const unreadable = { topics: [], userData: null }
 /**
  * An assignor for cooperative rebalancing, as in KIP-429. kafkajs supports only the eager protocol,
  * so user data carries the fields that KIP-429 adds: a subscription lists the owned partitions, an
- * assignment lists the excess partitions. `assignPartitions` computes the assignment.
+ * assignment lists the excess partitions, which the member must revoke. `assignPartitions` computes
+ * the assignment.
  */
 export function cooperativeAssignor(memberState: MemberState): (config: Parameters<PartitionAssigner>[0]) => Assigner {
   const { MemberAssignment, MemberMetadata } = loadKafkajs().AssignerProtocol

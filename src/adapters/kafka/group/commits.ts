@@ -33,9 +33,9 @@ export interface Commits {
   /** Stops the periodic commits. */
   stop(): void
   /**
-   * Commits all positions that are due, after the request in progress. Resolves with true when all
-   * of them are committed, and with false when the request fails, `limit` passes, or the member may
-   * not commit to `group` at present.
+   * Commits all positions that have changed, after the commit in progress. Resolves with true when
+   * all of them are committed, and with false when the request fails, `limit` passes, or the member
+   * may not commit to `group` at present.
    */
   flush(group: ConsumerGroup, limit: DurationMs): Promise<boolean>
 }

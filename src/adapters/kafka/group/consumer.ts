@@ -153,7 +153,7 @@ class GroupConsumer implements LogConsumer {
     if (isDue && !(await this.#commitLast(this.#parts)))
       this.#deps.logger.warn(
         { group: this.#deps.groupId },
-        'consumer stopped without its last offset commit: the next owner processes some records again',
+        'consumer stopped without its last offset commit, so some of its records are processed again',
       )
     await this.#leave()
   }
@@ -194,7 +194,7 @@ class GroupConsumer implements LogConsumer {
     membership.forget()
     if (this.#isClosed) return
     const crash = toKafkaError(`consumer of group ${groupId} crashed`, error)
-    if (restart) logger.warn({ group: groupId, code: crash.code }, `${crash.message}; restarting it`)
+    if (restart) logger.warn({ group: groupId, code: crash.code }, `${crash.message}; restarting the consumer`)
     else if (this.#hasJoined) onFatal(crash)
     else this.#joined.reject(crash)
   }

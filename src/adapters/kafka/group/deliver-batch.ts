@@ -20,12 +20,16 @@ export interface FetchSize {
   readonly total: number
 }
 
-/** The limits for throughput. Smaller fetches cost more per delivery (docs/decisions/0043). */
+/**
+ * The limits for all topics but the retry topics. Smaller fetches cost more CPU per delivery
+ * (`flowLimits.fetch`).
+ */
 export const defaultFetchSize: FetchSize = flowLimits.fetch.usual
 
 /**
- * The limits for retry topics: about 200 retry records per partition, 900 in total. A backlog of
- * due retries then blocks the event loop only briefly, so new events do not wait long behind it.
+ * The limits for retry topics: about 200 retry records per partition, and four times as many in
+ * total. A backlog of due retries then blocks the event loop only briefly, so new events do not
+ * wait long behind it.
  */
 export const smallFetchSize: FetchSize = flowLimits.fetch.retries
 
@@ -48,7 +52,7 @@ const maxBytesPerTurn = defaultFetchSize.perPartition
  * the position: the records in between would be lost.
  *
  * It stops early when the service pauses or seeks the partition between two parts, or the partition
- * is revoked. The consumer fetches the other records again later.
+ * is revoked. The consumer fetches the remaining records again later.
  */
 export async function deliverBatch(
   batch: FetchedBatch,

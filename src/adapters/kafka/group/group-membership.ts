@@ -76,7 +76,10 @@ import { SessionLease } from './session-lease.ts'
 export interface GroupMembershipDeps {
   readonly owned: OwnedPartitions
   readonly handlers: LogConsumerHandlers
-  /** Commits all due offsets; used for the last commit of a generation and for revocations. */
+  /**
+   * Commits all offsets that have changed; used for the last commit of a generation and for
+   * revocations.
+   */
   readonly flush: (group: ConsumerGroup, limit: DurationMs) => Promise<boolean>
   /** Delivers a fetched batch to the handlers. */
   readonly deliver: (batch: FetchedBatch) => Promise<void>
@@ -190,8 +193,8 @@ export class GroupMembership implements GroupHooks, MemberState {
       this.forget()
       return { generation: -1, owned: [] }
     }
-    // The generation may belong to a JoinGroup whose SyncGroup failed. The leader of that
-    // generation knew this member's partitions, so the generation counts as continuous.
+    // The generation may be from a JoinGroup whose SyncGroup failed. Its leader knew the partitions
+    // of this member and gave them to no other, so the ownership has no gap (`isContinuous`).
     this.#last = now
     return { generation: now.generation, owned: this.#deps.owned.all() }
   }

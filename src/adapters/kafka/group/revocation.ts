@@ -28,7 +28,8 @@ interface Deps {
  * 4. Request a rejoin (`needsRejoin`), in which their next owners get them.
  *
  * Any join cancels a revocation that is not complete. The new assignment names the partitions that
- * are still excess. Lost partitions skip these steps: `group-membership.ts` calls `onRevoked`.
+ * are still excess. Partitions that are missing from an assignment skip these steps:
+ * `group-membership.ts` calls `onRevoked`.
  */
 export class IncrementalRevocation {
   readonly #deps: Deps

@@ -19,9 +19,9 @@ import { internal } from './private-api.ts'
 /** Growth and jitter of retry delays. kafkajs has other defaults when NODE_ENV is `test`. */
 const retryShape = { factor: 0.2, multiplier: 2 }
 /**
- * Retries of a consumer's request. They are few, because kafkajs sends all of them to the same
- * broker. `group/broker-failover.ts` handles a failover: it refreshes the metadata and retries for
- * longer.
+ * Retries of all requests but produce requests. They are few, because kafkajs sends all of them to
+ * the same broker. `group/broker-failover.ts` handles the failover of a consumer: it refreshes the
+ * metadata and retries for longer.
  */
 export const consumerRetry = { ...retryShape, initialRetryTime: 100, maxRetryTime: 500, retries: 5 }
 /** Retries of a produce request, about 8 s in total. A leader election takes 3 to 5 s. */
@@ -30,7 +30,10 @@ export const producerRetry = { ...retryShape, initialRetryTime: 100, maxRetryTim
 /** Longer than kafkajs's default of 1 s, because a TLS handshake may take more. */
 const connectionTimeoutMs = 5_000
 const authenticationTimeoutMs = 10_000
-/** After this time a request to a broker that vanished without closing its connections fails. */
+/**
+ * A request fails after this time, for example when its broker vanished without closing the
+ * connection.
+ */
 const requestTimeoutMs = 10_000
 /** Kafka's `metadata.max.age.ms`: clients find new partitions and new leaders within this time. */
 export const metadataMaxAgeMs = 30_000
@@ -76,7 +79,8 @@ export function createKafka(
   }
   return {
     consumer: (consumerConfig, onDial) => {
-      // This setting is global. It affects no application: the client library has no consumers.
+      // This setting is global. It affects no application that uses Hookline's client library,
+      // because the library creates no consumers.
       readHeadersAsText()
       return new Kafka({ ...config, socketFactory: notifyingSockets(onDial) }).consumer(consumerConfig)
     },

@@ -74,7 +74,7 @@ export const lz4Codec: Codec = {
       // `size` includes bytes beyond `blockBytes`, which lz4js counts but does not write.
       const size = isStored ? block.length : lz4.decompressBlock(block, decompressed, 0, block.length, 0)
       if (size > blockBytes)
-        throw codecError(`lz4: a block decompresses to ${size} bytes, the frame allows only ${blockBytes}`)
+        throw codecError(`lz4: a block decompresses to ${size} bytes, but the frame allows only ${blockBytes}`)
       remaining -= size
       if (remaining < 0) throw oversized()
       parts.push(isStored ? block : Buffer.from(decompressed.subarray(0, size)))

@@ -22,7 +22,10 @@ const patches = [
   patchConsumerGroup,
 ]
 
-/** The exports of kafkajs that Hookline uses. It never loads the main file: see `privateModule`. */
+/**
+ * The exports of kafkajs that Hookline uses. Hookline never loads the main file: see
+ * `privateModule`.
+ */
 type Library = Pick<
   typeof Kafkajs,
   | 'AssignerProtocol'
@@ -62,7 +65,7 @@ export function loadKafkajs(): Library {
   return loaded
 }
 
-/** @throws KafkaError `LIBRARY_VERSION` */
+/** @throws KafkaError `LIBRARY_VERSION` when it is not the patched version */
 export function assertVersion(version: string): void {
   if (version === patchedVersion) return
   throw new KafkaError(`kafkajs ${version} is installed, but Hookline requires exactly ${patchedVersion}: run npm ci`, {

@@ -122,7 +122,7 @@ async function isRefused(broker: Broker, { to, name }: Access): Promise<boolean>
 }
 
 /**
- * The errors of a permitted request, whose partition, member or coordinator is not on the broker.
+ * The errors of a permitted request: the broker does not have its partition, member or coordinator.
  */
 const expected: ReadonlySet<string> = new Set([
   'UNKNOWN_TOPIC_OR_PARTITION',

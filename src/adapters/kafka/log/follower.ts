@@ -110,7 +110,7 @@ class Follower implements TopicFollower {
       const isFurther = this.#reportProgress(handlers) || this.#progress !== before
       attempt = isFurther ? 0 : attempt + 1
       if (this.#asOf > Number.NEGATIVE_INFINITY) onFirst()
-      else if (attempt > maxRetries) throw failure?.error ?? new Error('no records received before the end of the log')
+      else if (attempt > maxRetries) throw failure?.error ?? new Error('no fetch returned the remaining records')
       this.#logOutage(failure)
       if (failure !== undefined || attempt > 0) await this.#recover(failure?.error, attempt)
     }

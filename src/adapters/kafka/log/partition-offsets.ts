@@ -10,7 +10,10 @@ export interface OffsetRange extends TopicPartition {
   readonly end: number
 }
 
-/** @throws KafkaError */
+/**
+ * Returns the first offset and the last stable offset of a partition.
+ * @throws KafkaError
+ */
 export async function fetchOffsetRange(cluster: Cluster, topic: string, partition: number): Promise<OffsetRange> {
   try {
     const at = (side: 'beginning' | 'end'): Promise<number> => fetchOffset(cluster, { topic, partition }, side)

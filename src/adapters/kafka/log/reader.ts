@@ -83,7 +83,8 @@ export function createReader(deps: ReaderDeps): TopicReader & PartitionReader {
 }
 
 /**
- * Finds the offsets to read in a partition, with retries: during an election it has no leader.
+ * Finds the offsets to read in a partition, with retries: during an election the partition has no
+ * leader.
  * @throws KafkaError when it is not retriable, or after the last retry
  */
 async function rangeFound(

@@ -6,9 +6,9 @@ import { type KafkaClient, metadataMaxAgeMs, producerRetry } from '../kafkajs/cl
 import { errorCodeOf, KafkaError, recordTooLarge, toKafkaError, topicMissing } from '../kafkajs/errors.ts'
 import { loadKafkajs } from '../kafkajs/kafkajs.ts'
 import { partitionCount } from '../log/admin.ts'
-import { batchLimits, maxRecordBytes, nextBatchLength, recordBytes, shouldSplitBatch } from './batch-limits.ts'
 import { FlushBarrier } from './flush-barrier.ts'
 import { type BrokerClockReading, brokerClockReading, type StoredBatch, storedBatchOf } from './produce-response.ts'
+import { batchLimits, maxRecordBytes, nextBatchLength, recordBytes, shouldSplitBatch } from './record-size-limits.ts'
 
 export type Compression = 'GZIP' | 'Snappy' | 'LZ4' | 'ZSTD'
 
@@ -37,7 +37,7 @@ const replicationTimeoutMs = 8_000
 interface Queued {
   readonly record: OutgoingRecord
   readonly bytes: number
-  /** The record's epoch in the flush barrier. */
+  /** The record's epoch, for `FlushBarrier.done`. */
   readonly epoch: number
   readonly onAck: OnAck
 }

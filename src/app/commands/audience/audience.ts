@@ -13,9 +13,9 @@ const nameOption = [
 ] as const
 
 const syncDescription = [
-  'Uploads the members of an audience, or the users and values of a computed trait. Without --partial the list is complete: users who are not in it are removed. With --partial the list only changes the users in it; the value false (for a computed trait: null) removes a user.',
-  'Each destination then gets only the changes since its last acknowledged state. Each line of the list is a user id, a JSON object {"userId", "value"}, or a JSON string or number with the id. If the first line has a column "userId", the list is CSV; the values are then in a column "value". A line without a value adds the user to an audience; for a computed trait each line needs a value. A list compressed with gzip is detected. Memory use does not depend on the length of the list.',
-  'If the list is interrupted or has an invalid line, the users read before are changed as their lines say, and no other user is removed: sync the whole list again. If a program pipes the list to stdin and fails, Hookline cannot detect that the list is incomplete; write the list to a file first. With --wait the command waits until all changes are delivered or failed, which may take as long as the retries; its exit code is 1 if a change was not delivered.',
+  'Uploads a list: the members of an audience, or the users of a computed trait with their values. Without --partial, users who are not in the list are removed. With --partial, only the users in the list change. The value false (for a computed trait: null) removes a user.',
+  'Each destination of the audience then gets only the values that it has not acknowledged yet. Each line of the list is a user id, a JSON object {"userId", "value"}, or a JSON string or number with the id. If the first line has a column "userId", the list is CSV; the values are then in a column "value". A line without a value adds the user to an audience. For a computed trait, each line needs a value, and a CSV list needs the column "value". The value null (in CSV: an empty field) removes the user. The list may be compressed with gzip. Memory use does not depend on the length of the list.',
+  'If the upload is interrupted or a line is invalid, the lines before that point are applied, and no other user is removed: sync the whole list again. If a program pipes the list to stdin and fails, Hookline cannot detect that the list is incomplete; write the list to a file first. With --wait the command waits until each change is delivered or has failed, which may take several hours because of the retries. Its exit code is 1 if a change was not delivered.',
 ].join('\n\n')
 
 /** `hookline audience sync|list|show|drift|reset` */
@@ -32,7 +32,7 @@ export function audienceCommand(io: CommandIo, open: OpenCommandClients = openCo
     .requiredOption('--members <file>', 'file with the list of members; - means stdin')
     .option('--partial', 'change only the users in the list, and leave all others unchanged')
     .option('--allow-empty', 'accept an empty list, which removes all members (default: reject it)')
-    .option('--wait', 'wait until all changes are delivered or failed')
+    .option('--wait', 'wait until each change is delivered or has failed')
     .action(doing(syncAudience))
   const list = subcommand('list', 'list the audiences with the sync status of each destination').action(
     doing(listAudiences),
@@ -43,13 +43,13 @@ export function audienceCommand(io: CommandIo, open: OpenCommandClients = openCo
     .action(doing(showAudience))
   const drift = subcommand('drift', 'find users whose value at a destination may not be the current one')
     .description(
-      'Counts the users whose current value a destination has not acknowledged, for each destination and status. In flight: a change is being delivered, which is normal. Unknown: a delivery failed, so the value at the destination is unknown; the next sync sends the value again. Different: the destination has another value, because it is or was disabled, or not connected to the audience; connect and enable the destination, then sync again. With --json each user and destination is one JSON line, with the status in the field standing: in_flight, unknown or different. Exit code 1 if any status is unknown or different.',
+      'For each destination and status, counts the users whose current value the destination has not acknowledged. In flight: a change is being delivered, which is normal. Unknown: a delivery failed or the audience was reset, so the value at the destination is unknown; the next sync sends the value again. Different: the destination has another value, because it is or was disabled, or not connected to the audience; connect and enable the destination, then sync again. With --json each user and destination is one JSON line, with the status in the field standing: in_flight, unknown or different. Exit code 1 if any status is unknown or different.',
     )
     .requiredOption(...nameOption)
     .action(doing(showDrift))
-  const reset = subcommand('reset', 'make the next sync send all members, not only changes')
+  const reset = subcommand('reset', 'make the next full sync send all members, not only changes')
     .description(
-      'Marks the values that destinations have as unknown, for example when a destination has lost its data. The command itself sends nothing. The next sync sends every user in its list, and every user that the sync removes, to the destination.',
+      'Marks the values at the destinations as unknown. Use it, for example, when a destination has lost its data. The command itself sends nothing. The next sync sends every user in its list, and every user that the sync removes, to these destinations.',
     )
     .requiredOption(...nameOption)
     .option('--destination <id>', 'only this destination (default: all destinations of the audience)')

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { type MembershipStatus, syncStatusOf } from '../../../core/audience/membership-status.ts'
+import { type SyncStatus, syncStatusOf } from '../../../core/audience/sync-status.ts'
 import { countWithNoun } from '../../../core/count-with-noun.ts'
 import { audienceFigures, visitDrift } from '../../../services/operator/audience-figures.ts'
 import { visitMemberships } from '../../../services/operator/read-memberships.ts'
@@ -45,7 +45,7 @@ async function showUser(task: AudienceTask, audience: string, user: string, opti
     },
   })
   const destinations = rows.map(row => membershipDocument({ userId: user, ...row }, row.state))
-  const nothing = `${printable(user)} is not in ${audience}, and every destination has acknowledged that`
+  const nothing = `${printable(user)} is not in ${audience}, and every destination is up to date for this user`
   printData(task.io, options, { destinations }, rows.length === 0 ? [nothing] : memberLines(rows))
 }
 
@@ -57,7 +57,7 @@ interface DriftOptions extends AudienceOptions {
 export async function showDrift(task: AudienceTask, options: DriftOptions): Promise<void> {
   const { io, access, expiry } = task
   const { name } = audienceNamed(task, options.name)
-  const counts = new Map<string, Record<MembershipStatus, number>>()
+  const counts = new Map<string, Record<SyncStatus, number>>()
   const deps = { ...(await membershipsOf(task)), now: access.clock.now(), expiry }
   await visitDrift(deps, name, async ({ state, ...member }) => {
     const count = counts.get(member.destination) ?? { acknowledged: 0, in_flight: 0, unknown: 0, different: 0 }
@@ -72,7 +72,7 @@ export async function showDrift(task: AudienceTask, options: DriftOptions): Prom
   const drifted = [...counts.values()].reduce((sum, { unknown, different }) => sum + unknown + different, 0)
   if (drifted > 0)
     throw new CommandFailed(
-      `${countWithNoun(drifted, 'membership')} unknown or different, and not being delivered; sync the audience again`,
+      `${countWithNoun(drifted, 'membership')} with the status unknown or different; check that their destinations are enabled and connected, then sync the audience again`,
     )
 }
 

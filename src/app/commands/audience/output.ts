@@ -1,7 +1,7 @@
 import type { Audience } from '../../../core/audience/directory.ts'
 import type { Membership } from '../../../core/audience/membership.ts'
-import { type MembershipStatus, syncStatuses } from '../../../core/audience/membership-status.ts'
 import { type SyncId, syncBegan } from '../../../core/audience/sync-id.ts'
+import { type SyncStatus, syncStatuses } from '../../../core/audience/sync-status.ts'
 import type { EpochMs } from '../../../core/time.ts'
 import type { AudienceFigures, DestinationFigures } from '../../../services/operator/audience-figures.ts'
 import { tableOf } from '../../terminal.ts'
@@ -19,13 +19,22 @@ const none: DestinationFigures = {
   syncStatuses: { acknowledged: 0, in_flight: 0, unknown: 0, different: 0 },
 }
 
-/** The destinations connected to the audience, followed by others that have memberships of it. */
+/**
+ * The figures of the enabled destinations, followed by those of other destinations that have
+ * memberships of the audience.
+ */
 function destinationsOf({ configured, figures }: AudienceView): readonly DestinationFigures[] {
   const known = figures?.destinations ?? []
-  const connected = [...(configured?.destinations ?? [])].map(
+  const enabled = [...(configured?.destinations ?? [])].map(
     id => known.find(({ destination }) => destination === id) ?? { ...none, destination: id },
   )
-  return [...connected, ...known.filter(({ destination }) => configured?.destinations.has(destination) !== true)]
+  return [...enabled, ...known.filter(({ destination }) => configured?.destinations.has(destination) !== true)]
+}
+
+/** How a destination is connected to the audience: `enabled` means that it gets changes. */
+function connectionOf(id: string, configured: Audience | undefined): 'enabled' | 'disabled' | 'not connected' {
+  if (configured?.destinations.has(id) === true) return 'enabled'
+  return configured?.disabled.has(id) === true ? 'disabled' : 'not connected'
 }
 
 /** The JSON document of an audience. Times are in ISO 8601; unknown values are null. */
@@ -39,7 +48,8 @@ export function audienceDocument(view: AudienceView): object {
     lastSync: figures?.newest === undefined ? null : syncDocument(figures.newest),
     destinations: destinationsOf(view).map(({ destination, members, syncStatuses: counts }) => ({
       id: destination,
-      connected: configured?.destinations.has(destination) === true,
+      connected: connectionOf(destination, configured) !== 'not connected',
+      disabled: connectionOf(destination, configured) === 'disabled',
       members,
       ...Object.fromEntries(syncStatuses.map(standing => [camelOf(standing), counts[standing]])),
     })),
@@ -47,12 +57,12 @@ export function audienceDocument(view: AudienceView): object {
 }
 
 const syncDocument = (id: SyncId): object => ({ syncId: id, beganAt: isoOf(syncBegan(id)) })
-const camelOf = (standing: MembershipStatus): string => (standing === 'in_flight' ? 'inFlight' : standing)
+const camelOf = (standing: SyncStatus): string => (standing === 'in_flight' ? 'inFlight' : standing)
 const isoOf = (time: EpochMs): string => new Date(time).toISOString()
 
 const listTitles = ['NAME', 'KIND', 'PROPERTY', 'LAST SYNC', 'DESTINATION', 'MEMBERS', ...syncStatuses.map(titleOf)]
 
-function titleOf(standing: MembershipStatus): string {
+function titleOf(standing: SyncStatus): string {
   return standing.replace('_', ' ').toUpperCase()
 }
 
@@ -65,22 +75,25 @@ export function audienceLines(views: readonly AudienceView[]): readonly string[]
 function rowsOf(view: AudienceView): readonly (readonly string[])[] {
   const { name, configured, figures } = view
   const about = [
-    name,
+    configured === undefined ? `${name} (not configured)` : name,
     configured?.kind ?? '-',
-    configured?.property ?? 'not configured',
+    configured?.property ?? '-',
     figures?.newest === undefined ? 'never' : isoOf(syncBegan(figures.newest)),
   ]
-  const rows = destinationsOf(view).map(({ destination, members, syncStatuses: counts }) => [
-    ...about,
-    configured?.destinations.has(destination) === true ? destination : `${destination} (not connected)`,
-    ...[members, ...syncStatuses.map(standing => counts[standing])].map(String),
-  ])
+  const rows = destinationsOf(view).map(({ destination, members, syncStatuses: counts }) => {
+    const connection = connectionOf(destination, configured)
+    return [
+      ...about,
+      connection === 'enabled' ? destination : `${destination} (${connection})`,
+      ...[members, ...syncStatuses.map(standing => counts[standing])].map(String),
+    ]
+  })
   return rows.length === 0 ? [[...about, 'none', ...Array<string>(1 + syncStatuses.length).fill('-')]] : rows
 }
 
 /** The JSON document of one membership. */
 export function membershipDocument(
-  about: { readonly userId: string; readonly destination: string; readonly standing: MembershipStatus },
+  about: { readonly userId: string; readonly destination: string; readonly standing: SyncStatus },
   { desired, acknowledged, inFlight, version, syncId }: Membership,
 ): object {
   return {
@@ -97,9 +110,9 @@ export function membershipDocument(
 
 const memberTitles = ['DESTINATION', 'STATUS', 'DESIRED', 'ACKNOWLEDGED', 'IN FLIGHT', 'SINCE', 'LAST SYNC']
 
-/** A table with a row for each destination. */
+/** A table of one user's memberships, with a row for each destination. */
 export const memberLines = (
-  rows: readonly { readonly destination: string; readonly standing: MembershipStatus; readonly state: Membership }[],
+  rows: readonly { readonly destination: string; readonly standing: SyncStatus; readonly state: Membership }[],
 ): readonly string[] =>
   tableOf(
     memberTitles,
@@ -115,9 +128,7 @@ export const memberLines = (
   )
 
 /** One line for each destination: `crm: 3 in flight, 1 unknown` */
-export const driftLines = (
-  counts: ReadonlyMap<string, Readonly<Record<MembershipStatus, number>>>,
-): readonly string[] =>
+export const driftLines = (counts: ReadonlyMap<string, Readonly<Record<SyncStatus, number>>>): readonly string[] =>
   [...counts].map(([destination, count]) => {
     const parts = syncStatuses.flatMap(standing =>
       standing === 'acknowledged' || count[standing] === 0 ? [] : [`${count[standing]} ${standing.replace('_', ' ')}`],

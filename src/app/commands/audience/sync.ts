@@ -49,6 +49,7 @@ export async function syncAudience(task: AudienceTask, options: Options): Promis
   printResult(run, report, delivery, (access.clock.monotonic() - startedAt) / 1_000)
 }
 
+/** Uploads the list. @throws CommandFailed when the list cannot be read to its end; a Kafka error */
 async function upload({ task, options, audience, mode, list, signal }: Run): Promise<SyncReport> {
   const { access, io } = task
   const inputs = await inputsOf(task)
@@ -57,14 +58,28 @@ async function upload({ task, options, audience, mode, list, signal }: Run): Pro
   const format = isSized ? '{bar} {percentage}% {members} members, {eta_formatted} left' : '{members} members'
   const bar = createProgressBar(io, options, format)
   bar?.start(list.size ?? 0, { members: 0 })
+  let received = 0
+  async function* lines(): AsyncGenerator<readonly string[]> {
+    try {
+      yield* list.lines(signal)
+    } catch (error) {
+      if (signal.aborted) throw error
+      throw new CommandFailed(`${list.name}: ${(error as Error).message}; ${incompleteSync(received)}`, {
+        cause: error,
+      })
+    }
+  }
   try {
-    return await writeSync(inputs, list.lines(signal), {
+    return await writeSync(inputs, lines(), {
       audience,
       mode,
       signal,
       syncId,
       allowEmpty: options.allowEmpty === true,
-      onProgress: members => bar?.update(isSized ? list.bytesRead : members, { members }),
+      onProgress(members) {
+        received = members
+        bar?.update(isSized ? list.bytesRead : members, { members })
+      },
     })
   } finally {
     bar?.stop()
@@ -96,7 +111,7 @@ async function awaitDelivery({ task, options, audience, mode, signal }: Run, rep
           return bar?.update(total - progress.left)
         }
         const { delivered, undelivered, waiting } = progress
-        bar?.start(delivered + undelivered + waiting, { what: 'delivered' })
+        bar?.start(delivered + undelivered + waiting, { what: 'delivered or failed' })
         bar?.update(delivered + undelivered)
       },
     })
@@ -134,7 +149,7 @@ function printResult(
         throw new CommandFailed('interrupted; the upload is complete, and delivery continues')
       if (delivery?.ahead !== undefined)
         throw new CommandFailed(
-          `this sync had no effect, because a previous sync has a later time, ${toIsoTimestamp(syncBegan(delivery.ahead))}: the clock of the machine that sent the previous sync was ahead; run hookline audience reset --name ${JSON.stringify(audience.name)}, then sync again`,
+          `this sync had no effect, because an earlier sync has a time in the future, ${toIsoTimestamp(syncBegan(delivery.ahead))}: the clock that gave this time was ahead; run hookline audience reset --name ${JSON.stringify(audience.name)}, then sync again`,
         )
       if (delivery !== undefined && delivery.undelivered > 0)
         throw new CommandFailed(
@@ -144,7 +159,7 @@ function printResult(
 }
 
 const incompleteSync = (received: number): string =>
-  `sync incomplete: ${countWithNoun(received, 'member')} changed, no other member removed; sync the complete list again`
+  `sync incomplete: ${countWithNoun(received, 'line')} applied, members missing from the list not removed; sync the whole list again`
 
 const countsOf = ({ delivered, waiting, undelivered }: WaitReport): string =>
   [
@@ -160,7 +175,10 @@ export interface MemberList {
   /** Size in bytes. `undefined` when it is unknown, as for stdin. */
   readonly size: number | undefined
   readonly bytesRead: number
-  /** The lines, which can be read only once. Throws when `signal` is aborted. */
+  /**
+   * The lines, which can be read only once. Throws when `signal` is aborted, when the file cannot be
+   * read, and when its gzip is damaged.
+   */
   lines(signal: AbortSignal): AsyncIterable<readonly string[]>
 }
 

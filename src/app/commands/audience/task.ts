@@ -4,7 +4,7 @@ import {
   absentValue,
   audienceDirectory,
 } from '../../../core/audience/directory.ts'
-import { changeExpiry } from '../../../core/audience/membership-status.ts'
+import { changeExpiry } from '../../../core/audience/sync-status.ts'
 import type { JsonText } from '../../../core/message/json-text.ts'
 import type { DurationMs } from '../../../core/time.ts'
 import { type TopicNames, topicNames } from '../../../core/topics.ts'

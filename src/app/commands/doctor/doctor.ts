@@ -23,7 +23,10 @@ interface Options {
 
 type OpenInstruments = (settings: Settings, io: CommandIo) => Instruments & { close(): void }
 
-/** The time limit for all checks together. It is more than twice the default request timeout. */
+/**
+ * The time limit for all checks together. It allows two rounds of `maxConcurrentDials` endpoints
+ * that do not respond within the default timeout of 5 s.
+ */
 const limit = durationMs(15_000)
 
 const description = [

@@ -217,5 +217,5 @@ const maxNames = 3
 
 function namesOf(names: readonly string[]): string {
   const shown = names.slice(0, maxNames).join(', ')
-  return names.length > maxNames ? `${shown} and ${names.length - maxNames} more` : shown
+  return names.length > maxNames ? `${shown} (and ${names.length - maxNames} more)` : shown
 }

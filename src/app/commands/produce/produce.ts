@@ -59,7 +59,7 @@ const openOutlet: OpenOutlet = async (settings, io) => {
 
 const description = [
   'Writes messages to the events topic, with the key and encoding that the collector uses: sample messages of all types, or JSON lines from stdin with --stdin.',
-  'Without --count it writes 100 messages, or with --rate it runs until it is interrupted.',
+  'With neither --count nor --rate it writes 100 sample messages. With --rate but without --count it runs until it is interrupted.',
 ].join('\n\n')
 
 const examples = [
@@ -123,8 +123,7 @@ async function produce(options: Options, settings: Settings, io: CommandIo, open
       throw new CommandFailed(
         `Kafka did not acknowledge ${countWithNoun(failed, 'message')}: ${withRemedyText(failure)}`,
       )
-    if (rejected > 0)
-      throw new CommandFailed(`skipped ${countWithNoun(rejected, 'line')} of stdin without a valid message`)
+    if (rejected > 0) throw new CommandFailed(`skipped ${countWithNoun(rejected, 'invalid line')} of stdin`)
     if (isInterrupted) throw new CommandFailed(`interrupted after ${countWithNoun(produced, 'message')}`)
   } finally {
     bar?.stop()

@@ -11,7 +11,7 @@ const api = new ScriptedTrackingApi()
 let collector: Awaited<ReturnType<typeof startCollector>>
 beforeAll(async () => {
   collector = await startCollector(api, {
-    // All timeouts are long, so that a pause of the machine makes no difference.
+    // All other timeouts are long, so that a pause of the machine makes no difference.
     limits: { linger: { time: durationMs(30), bytes: 65_536 } },
   })
 })

@@ -1,10 +1,10 @@
 import { expect, it } from '@jest/globals'
 import fc from 'fast-check'
+import { type Outcome, refusedOutcomes, retryableOutcomes } from '../../../../src/core/delivery/classify-outcome.ts'
 import { type Attempt, decide } from '../../../../src/core/delivery/decide.ts'
-import { type Outcome, refusedOutcomes, retryableOutcomes } from '../../../../src/core/delivery/outcome.ts'
 import { durationMs, epochMs } from '../../../../src/core/time.ts'
 import { carriedOf, defaultPolicy, start, webhookOf } from '../../../support/builders.ts'
-import { summary } from '../../../support/dispatcher/decisions.ts'
+import { summary } from '../../../support/dispatcher/decision-notation.ts'
 
 const outcome = fc.constantFrom<Outcome>('delivered', ...retryableOutcomes, ...refusedOutcomes)
 const call = fc.record({ outcome, seconds: fc.option(fc.nat(8_000), { freq: 2, nil: undefined }) })

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { expect, it } from '@jest/globals'
 import fc from 'fast-check'
+import { type Outcome, refusedOutcomes, retryableOutcomes } from '../../../../src/core/delivery/classify-outcome.ts'
 import {
   type Attempt,
   type CallOutcome,
@@ -18,7 +19,6 @@ import {
   parseDeliveryState,
   retryRecord,
 } from '../../../../src/core/delivery/delivery-state.ts'
-import { type Outcome, refusedOutcomes, retryableOutcomes } from '../../../../src/core/delivery/outcome.ts'
 import type { RetryPolicy } from '../../../../src/core/delivery/retry-tier.ts'
 import { refuseSchedule } from '../../../../src/core/settings/check-schedule-and-listeners.ts'
 import { type DurationMs, durationMs, epochMs } from '../../../../src/core/time.ts'
@@ -70,8 +70,9 @@ interface Attempted {
 
 interface Life {
   /**
-   * All attempts that made a request. Some of them do not count: other destinations held the
-   * permits of a webhook, no webhook succeeded, and the window was not over.
+   * All attempts that made a request. `attempts` has those that count. An attempt does not count if
+   * no webhook succeeded, one got no request because other destinations held its permits, and the
+   * window was not over.
    */
   readonly all: readonly Attempted[]
   readonly attempts: readonly Attempted[]

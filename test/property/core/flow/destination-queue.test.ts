@@ -8,7 +8,10 @@ interface Item {
   readonly group: number
 }
 
-/** The simplest model of the queue: a list of waiting items in order, and the keys in progress. */
+/**
+ * The simplest model of the queue: lists of the waiting items, in order, and of the items in
+ * progress.
+ */
 class Oracle {
   waiting: Item[] = []
   underWay: Item[] = []

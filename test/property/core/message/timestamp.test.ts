@@ -51,8 +51,8 @@ describe('parseTimestamp', () => {
         const text =
           `${String(year).padStart(4, '0')}-${two(month)}-${two(day)}` +
           `T${two(hour)}:${two(minute)}:${two(second)}.${String(ms).padStart(3, '0')}Z`
-        // V8 turns 30 February into 1 March, and 24:00 into the next day. A date that is unchanged
-        // exists.
+        // V8 turns 30 February into 1 March, and 24:00 into the next day. A date that it does not
+        // change exists.
         const date = new Date(text)
         const exists = year > 0 && !Number.isNaN(date.getTime()) && date.toISOString() === text
         expect(parseTimestamp(text)).toBe(exists ? date.getTime() : undefined)

@@ -51,7 +51,10 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 ) as fc.Arbitrary<Step>
 
-/** The reports that an event needs: at least one of each, whatever is connected by then. */
+/**
+ * The reports that an event needs, as `<message id> <destination>`. Each must be written at least
+ * once, also when the destination is no longer connected.
+ */
 const expectedOf = ({ origin, destinationId, message }: Event): readonly string[] =>
   origin?.kind === 'audience'
     ? [`${message.messageId} ${destinationId}`]
@@ -169,7 +172,7 @@ class World {
       this.events
         .slice(0, log.committed('live', topics.events))
         .flatMap(expectedOf)
-        // A record without a destination waits for the configuration.
+        // The destination `-` is that of a record that waits for a changed configuration.
         .filter(key => !counts.has(key) && !waiting.has(key) && !waiting.has(`${key.split(' ')[0]} -`))
     )
   }

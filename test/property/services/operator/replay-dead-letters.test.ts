@@ -109,8 +109,8 @@ describe('a replay that is killed and run again', () => {
 })
 
 /**
- * Three dead letters that are replayed one at a time, so that there is exactly one point between
- * two writes.
+ * Three dead letters. They are replayed one at a time, so the number of writes before a kill
+ * decides what it interrupts.
  */
 const three = [givenUp(1), refusedEvent(2), givenUp(3, 'shop')]
 

@@ -58,8 +58,9 @@ const run = fc.record({
   /** How long after its append a record is due; `undefined` when all are due immediately. */
   delayMs: fc.option(fc.constantFrom(1, 5_000, 30_000), { nil: undefined }),
   /**
-   * With 40 other partitions, the limits of a partition are less than a mebibyte, and 25 records
-   * (50 while the process is stalled). With 900 others, it keeps eleven records that are due soon.
+   * Number of other partitions of the process, which share its memory. With 40, the limits of this
+   * partition are less than a mebibyte, and 25 records (50 while the process is stalled). With 900,
+   * it keeps eleven records that are due soon.
    */
   others: fc.constantFrom(0, 40, 900),
   commands: fc.array(command, { maxLength: 80, size: 'max' }),

@@ -42,7 +42,7 @@ export function enclosed(enclosure: Enclosure, words: readonly string[]): ChildP
   const user = confined === undefined ? [] : [`--setgid=${confined.uid}`, `--setuid=${confined.uid}`]
   const inner = ['unshare', `--root=${root}`, `--wd=${workdir}`, ...user, '--', ...words]
   const variables = Object.entries(environment).map(([name, value]) => `${name}=${value}`)
-  // `env` sets the environment of `words` last, so programs of the machine need absolute paths.
+  // After `env`, PATH is that of the enclosed file system, so `unshare` needs an absolute path.
   const program = ['/usr/bin/env', '-i', ...variables, '/usr/bin/unshare', ...inner.slice(1)]
   const args = [root, ...binds.flat(), '--', confined === undefined ? 'rw' : 'ro', ...program]
   const spaces = ['--mount', '--propagation=private', '--pid', '--fork', '--kill-child']

@@ -25,7 +25,7 @@ const kafkaNamespace = { namespaceSelector: { matchLabels: { 'kubernetes.io/meta
 /** The peers that the chart's network policies require. */
 export const networkPeers = { kafka: { to: [kafkaNamespace] }, registry: { to: [kafkaNamespace] } }
 
-/** The values of each switch of the chart alone. */
+/** Values of the chart that change one of its features each, by a description. */
 export const switches: Readonly<Record<string, object>> = {
   'nothing but defaults': {},
   'only the dispatcher': { services: { collector: { enabled: false }, audiences: { enabled: false } } },
@@ -79,7 +79,7 @@ export const switches: Readonly<Record<string, object>> = {
   },
 }
 
-/** All switches together, except those that disable something. */
+/** The values of all `switches` together, except those that disable something. */
 export const everything = Object.values(switches)
   .filter(values => !JSON.stringify(values).includes('"enabled":false'))
   .reduce<Record<string, unknown>>((all, values) => deepMerged(all, values as Record<string, unknown>), {

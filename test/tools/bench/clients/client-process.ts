@@ -6,13 +6,13 @@ import type { Order, Result, Work } from './client-protocol.ts'
 import { call } from './sample-message.ts'
 
 /*
- * Child process that makes calls with one client, with the client's default options, and prints
- * their cost.
+ * Child process that makes calls with one client and prints their cost. All options except those
+ * for a full queue and for failures are the client's defaults.
  */
 
 /** Common interface of all clients. */
 interface Client {
-  /** Returns whether the message was accepted. When the queue is full, it returns a promise. */
+  /** Returns true, or a promise that resolves with true when the queue has room. */
   track(message: ReturnType<typeof call>): boolean | Promise<boolean>
   close(): Promise<unknown>
 }
@@ -56,7 +56,7 @@ async function makeCalls(client: Client, count: number, perSecond: number | unde
     for (const message of messages) last = client.track(message)
     inside += performance.now() - before
     made += chunk
-    // Wait when the client returned a promise, because its queue is full.
+    // Wait for the promise, which a client returns if its queue can be full.
     await last
     const ahead = perSecond === undefined ? 0 : start + (made / perSecond) * 1_000 - performance.now()
     await (ahead > 1 ? delay(ahead) : nextTurn())

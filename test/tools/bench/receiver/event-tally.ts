@@ -75,7 +75,10 @@ export class EventTally {
     return false
   }
 
-  /** Records a success. Returns the number of delivered events when it is a mark. */
+  /**
+   * Records a success. Returns the number of delivered events if this number is one of the `marks`,
+   * otherwise undefined.
+   */
   succeeded(number: number | undefined, at: number): number | undefined {
     const index = this.#index(number)
     if (index < 0) return undefined

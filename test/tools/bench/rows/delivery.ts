@@ -11,8 +11,8 @@ import {
   ratio,
 } from '../compare-forwarders.ts'
 import type { Drain } from '../drain-topic.ts'
-import { bareLoop } from '../forwarders/bare-loop.ts'
 import { hooklineForwarder, isWhole } from '../forwarders/hookline.ts'
+import { referenceLoop } from '../forwarders/reference-loop.ts'
 import { type Bench, type Outcome, scaled } from './row.ts'
 
 export interface DeliveryPlan {
@@ -49,8 +49,8 @@ function races(bench: Bench, { cases, counts }: DeliveryPlan): readonly Race[] {
   const slow = ours.filter(({ transport }) => transport === 'got').map(({ forwarder }) => forwarder)
   const fast = ours.filter(({ transport }) => transport !== 'got').map(({ forwarder }) => forwarder)
   return [
-    { forwarders: [bareLoop('got'), ...slow], count: scaled(bench, counts.got), cases, findingsOf },
-    { forwarders: [bareLoop('undici'), ...fast], count: scaled(bench, counts.others), cases, findingsOf },
+    { forwarders: [referenceLoop('got'), ...slow], count: scaled(bench, counts.got), cases, findingsOf },
+    { forwarders: [referenceLoop('undici'), ...fast], count: scaled(bench, counts.others), cases, findingsOf },
   ].filter(({ forwarders }) => forwarders.length > 1)
 }
 
@@ -70,7 +70,7 @@ function findingsOf(name: string, at: Case, rounds: Rounds): readonly Finding[] 
       ...finding('deliveries', rateOf(name, rounds), {}),
       ...{ unit: '/ CPU s', reference: { name: bare, measured: rateOf(bare, rounds), unit: '/ CPU s' } },
     },
-    finding(`of ${bare}`, ratio(name, bare, rounds), bounds.ofBareLoop[transport] ?? {}),
+    finding(`of ${bare}`, ratio(name, bare, rounds), bounds.ofReferenceLoop[transport] ?? {}),
     { ...finding('peak memory', peakOf(name, rounds), memory ?? {}), unit: 'MB' },
     finding(
       'lost',

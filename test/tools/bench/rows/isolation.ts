@@ -17,7 +17,7 @@ export interface IsolationPlan {
 
 interface Crowd {
   readonly destinations: number
-  /** Number of endpoints that stop responding, for each run. */
+  /** For each run, the number of endpoints that stop responding. */
   readonly dead: readonly number[]
   readonly seconds: number
 }
@@ -63,7 +63,7 @@ async function crowdOutcome(bench: Bench, transport: string, crowd: Crowd): Prom
   const { destinations, dead } = crowd
   const rounds: Round[] = []
   for (let round = 1; round <= bench.runs; round++) rounds.push(await crowdRound(bench, transport, crowd, round))
-  /** Values of all rounds for a number of dead endpoints. */
+  /** The values of `what` in all rounds with `dying` dead endpoints. */
   const of = (dying: number, what: keyof Noticed): readonly number[] =>
     rounds.flatMap(({ noticed }) => noticed.filter(each => each.dead === dying).map(each => each[what]))
   const without = of(0, 'p99 ms')

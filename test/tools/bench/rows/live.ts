@@ -1,7 +1,7 @@
 import { bounds, type Finding, type Reference } from '../bounds.ts'
-import { bareLoop } from '../forwarders/bare-loop.ts'
 import type { Forwarder } from '../forwarders/forwarder.ts'
 import { hooklineForwarder } from '../forwarders/hookline.ts'
+import { referenceLoop } from '../forwarders/reference-loop.ts'
 import { createInstallation } from '../installation.ts'
 import { type Live, live, meter, quantile, type Reading, warm } from '../latency-under-load.ts'
 import { type Profiled, profileOf } from '../profile-summary.ts'
@@ -19,7 +19,7 @@ export async function liveRow(bench: Bench): Promise<Outcome> {
   const figures: Figures[] = []
   const findings: Finding[] = []
   const profiles: Profiled[] = []
-  const reference = bareLoop('undici')
+  const reference = referenceLoop('undici')
   let bare = { p50: Number.NaN, p99: Number.NaN }
   const beside = (ms: number): Reference => ({ name: reference.name, measured: ms, unit: 'ms' })
   for (const forwarder of [reference, ...bench.peers, ...ours]) {

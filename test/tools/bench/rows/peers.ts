@@ -1,7 +1,7 @@
 import { bounds, type Finding } from '../bounds.ts'
 import { type Case, drainsOf, peakOf, type Rounds, raced, rateOf, ratio } from '../compare-forwarders.ts'
-import { bareLoop } from '../forwarders/bare-loop.ts'
 import { hooklineForwarder } from '../forwarders/hookline.ts'
+import { referenceLoop } from '../forwarders/reference-loop.ts'
 import { full } from './delivery.ts'
 import { type Bench, type Outcome, scaled } from './row.ts'
 
@@ -13,7 +13,7 @@ const us = 'hookline undici'
  * The reference loop runs too, for a comparison with other rows.
  */
 export function peersRow(bench: Bench, { cases, counts } = full): Promise<Outcome> {
-  const forwarders = [hooklineForwarder('undici'), ...bench.peers, bareLoop('undici')]
+  const forwarders = [hooklineForwarder('undici'), ...bench.peers, referenceLoop('undici')]
   const others = forwarders.map(({ name }) => name).filter(name => name !== us)
   return raced(bench, {
     ...{ forwarders, cases, count: scaled(bench, counts.others) },

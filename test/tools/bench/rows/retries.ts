@@ -2,9 +2,9 @@ import { durationMs } from '../../../../src/core/time.ts'
 import { bounds, type Finding } from '../bounds.ts'
 import { type Contender, drainInTurns } from '../drain-in-turns.ts'
 import type { Drain, DrainPlan } from '../drain-topic.ts'
-import { bareLoop } from '../forwarders/bare-loop.ts'
 import type { Forwarder } from '../forwarders/forwarder.ts'
 import { hooklineForwarder } from '../forwarders/hookline.ts'
+import { referenceLoop } from '../forwarders/reference-loop.ts'
 import { createInstallation } from '../installation.ts'
 import { type Profiled, profileOf } from '../profile-summary.ts'
 import { median } from '../statistics.ts'
@@ -130,7 +130,7 @@ async function runOf({ stage, profile }: Bench, transport: string, counts: Count
   }
   const hookline = hooklineForwarder(transport)
   const contenders = {
-    bare: await contender(bareLoop('undici'), { count: counts.bare }),
+    bare: await contender(referenceLoop('undici'), { count: counts.bare }),
     plain: await contender(hookline, { count: counts.hookline }),
     failing: await contender(hookline, { count: counts.hookline, passesOneIn }),
   }

@@ -51,7 +51,7 @@ describe.each([
 
   it.each([
     ['not framed', Buffer.from('{"kind":"observed"}'), /not an Avro record/],
-    ['truncated', Buffer.from([0, 0, 0, 0, 1, 2]), /corrupt, or not written with schema 1/],
+    ['truncated', Buffer.from([0, 0, 0, 0, 1, 2]), /corrupt, or was not written with schema 1/],
   ])('are undecodable when %s', async (_case, bytes, detail) => {
     expect((await made()).codec.decode(bytes)).toEqual({ kind: 'undecodable', detail: expect.stringMatching(detail) })
   })

@@ -91,7 +91,7 @@ describe('undecodable', () => {
   it.each<[string, () => Buffer, RegExp]>([
     ['empty', () => Buffer.alloc(0), /^not an Avro record with a schema id/],
     ['no magic byte', () => Buffer.from('{"type":"track"}'), /the value starts with 0x7b22747970/],
-    ['a header without content', () => ours().subarray(0, 5), /^corrupt, or not written with schema 1: truncated/],
+    ['a header without content', () => ours().subarray(0, 5), /^the value is corrupt, or was not written with/],
     ['truncated', () => ours().subarray(0, -1), /truncated/],
     ['trailing bytes', () => Buffer.concat([ours(), Buffer.of(0)]), /trailing data/],
     ['a union branch that does not exist', () => Buffer.concat([ours().subarray(0, -1), Buffer.of(8)]), /union index/],
@@ -179,6 +179,6 @@ describe('learning a schema', () => {
 
   it('rejects when the registry has lost Hookline’s own schema', async () => {
     registry.forgetOwn()
-    await expect(codec.learn(9)).rejects.toThrow('has neither schema 9 nor that of')
+    await expect(codec.learn(9)).rejects.toThrow("has neither schema 9 nor Hookline's schema of")
   })
 })

@@ -25,7 +25,7 @@ it.each<[string, Record<string, string>, string[]]>([
   [
     'a directory instead of the file',
     { 'hookline.yaml/a': '' },
-    ['hookline.yaml:1:1: the file: is a directory (name a file in it)'],
+    ['hookline.yaml:1:1: the file: is a directory (use a file instead)'],
   ],
   [
     'a file that is far too large',
@@ -35,7 +35,7 @@ it.each<[string, Record<string, string>, string[]]>([
   [
     'a device, which never ends',
     { 'hookline.yaml': main.replace('more/', 'more\nnetwork: { caFile: /dev/zero }'), 'more/README': '' },
-    ['hookline.yaml:6:20: network.caFile: names a file that is not a regular file (name a regular file)'],
+    ['hookline.yaml:6:20: network.caFile: names a file that is not a regular file (use a regular file)'],
   ],
   [
     'a missing directory',
@@ -53,7 +53,7 @@ it.each<[string, Record<string, string>, string[]]>([
   [
     'a directory with the name of a file',
     { 'hookline.yaml': main, 'more/a.yaml/b': '' },
-    ['more/a.yaml:1:1: the file: is a directory (name a file in it)'],
+    ['more/a.yaml:1:1: the file: is a directory (use a file instead)'],
   ],
   [
     'an empty file',
@@ -81,7 +81,7 @@ it.each<[string, Record<string, string>, string[]]>([
       'hookline.yaml:4:37: destinations[0].sources[0]: no source has this id (did you mean web?)',
       'more/a.yaml:3:19: webhooks[0].url: must begin with http:// or https:// (URL that begins with http:// or https:// and contains no credentials. Alternatively, set `urlFile`)',
       `more/a.yaml:4:1: headers: unknown key (possible: ${keys})`,
-      'more/b.json:1:54: sharedSecretFile: names a file that does not exist (create it, or correct its name: names are relative to the directory of this file)',
+      'more/b.json:1:54: sharedSecretFile: names a file that does not exist (create it, or correct its name: names are relative to the directory of the file that names it)',
       'more/b.json:1:77: webhooks: must have at least one entry (one to five webhooks. A delivery succeeds when at least one of them accepts the event)',
       'more/c.yml:1:6: id: is not valid YAML: flow sequence in block collection must be sufficiently indented and end with a ] (start all entries of one mapping or list at the same column)',
     ],
@@ -95,8 +95,8 @@ it.each<[string, Record<string, string>, string[]]>([
       'more/c.yaml': `id: crm\nsources: [web]\n${webhooks}`,
     },
     [
-      'more/b.yaml:2:5: id: is also the id of another destination (first at more/a.yaml:1:5)',
-      'more/c.yaml:1:5: id: is also the id of another destination (first at hookline.yaml:4:22)',
+      'more/b.yaml:2:5: id: is also the id of another destination (see more/a.yaml:1:5)',
+      'more/c.yaml:1:5: id: is also the id of another destination (see hookline.yaml:4:22)',
     ],
   ],
   [
@@ -112,7 +112,8 @@ it.each<[string, Record<string, string>, string[]]>([
 
 describe.each(['linux'])('on %s', platform => {
   const onIt = process.platform === platform ? it : it.skip
-  // `stat` shows both as regular files of size 0. The first one ends, but `/proc/kmsg` never does.
+  // `stat` shows both as regular files of size 0. The first one can be read to its end; reading
+  // `/proc/kmsg` never ends.
   onIt.each(['/proc/self/status', '/proc/kmsg'])('refuses %s as a file, without waiting', async name => {
     const files = { 'hookline.yaml': `${main}collector: { operatorKeyFile: ${name} }\n`, 'more/README': '' }
     expect(await refusalOf(files)).toEqual([

@@ -41,7 +41,7 @@ const contents: Readonly<Record<string, string>> = {
   'dispatcher/token': 'Bearer a',
 }
 
-/** A folder with only the files below these subfolders. */
+/** A folder with the configuration, and only those of its files that are in these subfolders. */
 async function folderWith(...folders: string[]) {
   const present = Object.entries(contents).filter(([name]) => folders.includes(name.split('/')[0]!))
   const folder = await configFolder({ 'hookline.yaml': config, ...Object.fromEntries(present) })

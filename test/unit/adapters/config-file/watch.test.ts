@@ -134,7 +134,7 @@ describe('a change is applied', () => {
         }),
       )
     })
-    // Written in one step, because two checks are only milliseconds apart.
+    // The file is replaced in one step, because two checks are only milliseconds apart.
     await write('new.yaml', config({ source: 'app' }))
     await rename(join(folder, 'new.yaml'), path)
     expect((await changed).sources[0]?.id).toBe('app')

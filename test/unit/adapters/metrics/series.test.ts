@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { createMetrics, type MetricsRegistry } from '../../../../src/adapters/metrics/metrics.ts'
 import { foldings } from '../../../../src/adapters/metrics/series.ts'
-import { outcomes } from '../../../../src/core/delivery/outcome.ts'
+import { outcomes } from '../../../../src/core/delivery/classify-outcome.ts'
 import { seriesBudget } from '../../../../src/core/metrics/spec.ts'
 
 /** The values of one metric, by `{labels}`. */

@@ -33,7 +33,17 @@ describe('audience list and show', () => {
       'First time shopper | audience | first_time_shopper | 2026-03-01T00:00:00.000Z | gone (not connected) | 1 | 1 | 0 | 0 | 0',
       'Lifetime value | trait | lifetime_value | never | crm | 0 | 0 | 0 | 0 | 0',
       'Idle | audience | idle | never | none | - | - | - | - | -',
-      'Removed | - | not configured | 1970-01-01T00:00:00.000Z | crm (not connected) | 1 | 1 | 0 | 0 | 0',
+      'Removed (not configured) | - | - | 1970-01-01T00:00:00.000Z | crm (not connected) | 1 | 1 | 0 | 0 | 0',
+    ])
+  })
+
+  it('list and its JSON tell a disabled destination of the audience from one that is not connected', async () => {
+    harness.keep({ audience: 'Idle', userId: 'ada', destination: 'off' }, {})
+    const { out } = await harness.run(['list'])
+    expect(out).toMatch(/^Idle +audience +idle +\S+ +off \(disabled\) +1 /m)
+    const { audiences } = JSON.parse((await harness.run(['list', '--json'])).out)
+    expect(audiences.find(({ name }: { name: string }) => name === 'Idle').destinations).toMatchObject([
+      { id: 'off', connected: true, disabled: true, members: 1 },
     ])
   })
 
@@ -48,6 +58,7 @@ describe('audience list and show', () => {
   it('show prints one audience as JSON', async () => {
     const { out } = await harness.run(['show', ...shoppers, '--json'])
     const none = { acknowledged: 0, inFlight: 0, unknown: 0, different: 0 }
+    const enabled = { connected: true, disabled: false }
     expect(JSON.parse(out)).toEqual({
       name: 'First time shopper',
       kind: 'audience',
@@ -55,9 +66,9 @@ describe('audience list and show', () => {
       configured: true,
       lastSync: { syncId: firstId, beganAt: '2026-03-01T00:00:00.000Z' },
       destinations: [
-        { id: 'crm', connected: true, members: 2, acknowledged: 1, inFlight: 1, unknown: 1, different: 0 },
-        { id: 'erp', connected: true, members: 0, ...none },
-        { id: 'gone', connected: false, members: 1, ...none, acknowledged: 1 },
+        { id: 'crm', ...enabled, members: 2, acknowledged: 1, inFlight: 1, unknown: 1, different: 0 },
+        { id: 'erp', ...enabled, members: 0, ...none },
+        { id: 'gone', connected: false, disabled: false, members: 1, ...none, acknowledged: 1 },
       ],
     })
     expect(JSON.parse((await harness.run(['list', '--json'])).out).audiences[0]).toEqual(JSON.parse(out))
@@ -71,7 +82,7 @@ describe('audience list and show', () => {
       [''],
     ])
     expect((await harness.run(['show', ...shoppers, '--user', 'zoe'])).out).toBe(
-      'zoe is not in First time shopper, and every destination has acknowledged that\n',
+      'zoe is not in First time shopper, and every destination is up to date for this user\n',
     )
     expect(JSON.parse((await harness.run(['show', ...shoppers, '--user', 'bob', '--json'])).out)).toEqual({
       destinations: [
@@ -112,7 +123,9 @@ describe('audience drift', () => {
     const { code, out, err } = await harness.run(['drift', ...shoppers])
     expect(code).toBe(1)
     expect(out.split('\n').toSorted()).toEqual(['', 'crm: 1 in flight, 1 unknown', 'erp: 1 different'])
-    expect(err).toBe('hookline: 2 memberships unknown or different, and not being delivered; sync the audience again\n')
+    expect(err).toBe(
+      'hookline: 2 memberships with the status unknown or different; check that their destinations are enabled and connected, then sync the audience again\n',
+    )
   })
 
   it('prints one JSON line per member with --json', async () => {
@@ -135,7 +148,7 @@ describe('audience reset', () => {
     const { code, out } = await harness.run(['reset', ...shoppers])
     expect({ code, out }).toEqual({
       code: 0,
-      out: 'the next sync of First time shopper sends all members to crm, erp\n',
+      out: 'the next full sync of First time shopper sends all members to crm, erp\n',
     })
     expect(harness.inputs()).toEqual(Array(2).fill({ kind: 'reset', audience: 'First time shopper' }))
     expect(new Set(harness.log.records(topics.audienceInput).map(({ partition }) => partition)).size).toBe(2)

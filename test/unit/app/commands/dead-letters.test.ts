@@ -128,11 +128,11 @@ describe('filters', () => {
     [['--outcome', 'timeuot'], "--outcome: unknown value 'timeuot' (did you mean timeout?)"],
     [
       ['--since', 'yesterday'],
-      "--since must be a time in ISO 8601 (2026-03-01T10:00:00Z) or a duration before now (2h), not 'yesterday'",
+      "--since must be a time in ISO 8601 (2026-03-01T10:00:00Z) or a duration before now, such as 2h, not 'yesterday'",
     ],
     [
       ['--until', '2026-02-30'],
-      "--until must be a time in ISO 8601 (2026-03-01T10:00:00Z) or a duration before now (2h), not '2026-02-30'",
+      "--until must be a time in ISO 8601 (2026-03-01T10:00:00Z) or a duration before now, such as 2h, not '2026-02-30'",
     ],
     [['--since', '2026-11-22', '--until', '2026-11-21'], '--since must be before --until'],
     [['--limit', '0'], "--limit must be an integer >= 1, not '0'"],
@@ -194,7 +194,7 @@ describe('--json', () => {
 describe('a missing dependency', () => {
   const away = new RegistryUnavailable('the schema registry cannot be used: connect ECONNREFUSED')
   const unable =
-    'hookline: events cannot be decoded and are not shown: the schema registry cannot be used: connect ECONNREFUSED\n'
+    'hookline: the events of the dead letters cannot be decoded and are not shown: the schema registry cannot be used: connect ECONNREFUSED\n'
   const failingLater: EventCodec = {
     ...codec,
     decode: () => ({ kind: 'schema_needed', schemaId: 9 }),

@@ -71,7 +71,7 @@ describe('delete-user', () => {
     const { code, out } = await deleteUser('--user', 'ada', '--source', 'idle', '--id', 'd-1')
     expect({ code, lines: out.split('\n')[1] }).toEqual({
       code: 0,
-      lines: 'no delete messages: these sources have no enabled destination',
+      lines: 'no delete messages: no affected source has an enabled destination',
     })
     expect(harness.events()).toEqual([])
   })
@@ -120,7 +120,7 @@ describe('delete-user', () => {
     const { code, err } = await deleteUser(...argv, '--id', 'd-1')
     expect({ code, err }).toEqual({
       code: 2,
-      err: 'hookline: --id: the deletion d-1 was started with other users or options; repeat those, or omit --id to start a new deletion\n',
+      err: 'hookline: --id: the deletion d-1 was started with other users or options; use the same users and options as then, or omit --id to start a new deletion\n',
     })
   })
 })
@@ -142,7 +142,7 @@ describe('delete-user --status', () => {
     expect(result.err).toBe(
       code === 0
         ? ''
-        : 'hookline: some delete messages were not delivered; list them with hookline dead-letters and resend them with hookline replay\n',
+        : 'hookline: some delete messages were not delivered; list the dead-lettered ones with hookline dead-letters, and resend them with hookline replay\n',
     )
     expect(JSON.parse((await deleteUser('--status', 'd-1', '--json')).out)).toMatchObject({ id: 'd-1', status })
   })
@@ -162,7 +162,8 @@ describe('delete-user --status', () => {
   })
 
   it('reports an unknown deletion', async () => {
-    expect(await deleteUser('--status', 'd-2')).toEqual({ code: 1, out: '', err: 'hookline: unknown deletion d-2\n' })
+    const err = 'hookline: there is no deletion with the id d-2: check the id\n'
+    expect(await deleteUser('--status', 'd-2')).toEqual({ code: 1, out: '', err })
   })
 })
 

@@ -38,7 +38,7 @@ describe('the output', () => {
     const { code, out, err } = await preview(['--source', 'web'])
     expect({ code, err }).toEqual({
       code: 0,
-      err: "hookline: 'shop' is paused: its requests would wait in a retry topic\nhookline: disabled: 'old' would not get the message: it has enabled: false\n",
+      err: "hookline: destination 'shop' is paused: its requests would wait in a retry topic\nhookline: disabled: destination 'old' has enabled: false and would not get the message\n",
     })
     const common = [
       'User-Agent: Hookline/1.0',
@@ -61,7 +61,7 @@ describe('the output', () => {
   it('has only requests to the destination of --destination', async () => {
     const { out, err } = await preview(['--source', 'app', '--destination', 'shop'])
     expect(out.match(/^### .*/gm)).toEqual(['### shop, webhook 0'])
-    expect(err).toBe("hookline: 'shop' is paused: its requests would wait in a retry topic\n")
+    expect(err).toBe("hookline: destination 'shop' is paused: its requests would wait in a retry topic\n")
   })
 
   it('is a JSON array with --json', async () => {
@@ -103,25 +103,25 @@ describe('a message without recipients exits with 1 and the reason', () => {
       'excluded by the message',
       ['--source', 'app'],
       not('{"Webhooks":false}'),
-      "not_selected: 'shop' would not get the message: the integrations field excludes it",
+      "not_selected: the integrations field of the message excludes destination 'shop'",
     ],
     [
       'excluded for different reasons',
       ['--source', 'web'],
       not('{"All":false}'),
-      "not_selected: 'crm' would not get the message: the integrations field excludes it; not_selected: 'shop' would not get the message: the integrations field excludes it; disabled: 'old' would not get the message: it has enabled: false",
+      "not_selected: the integrations field of the message excludes destination 'crm'; not_selected: the integrations field of the message excludes destination 'shop'; disabled: destination 'old' has enabled: false and would not get the message",
     ],
     [
       'a disabled destination',
       ['--source', 'web', '--destination', 'old'],
       track,
-      "disabled: 'old' would not get the message: it has enabled: false",
+      "disabled: destination 'old' has enabled: false and would not get the message",
     ],
     [
       'a destination that is connected to another source',
       ['--source', 'app', '--destination', 'crm'],
       track,
-      "no_destination: 'crm' would not get the message: it is not connected to source 'app'",
+      "no_destination: destination 'crm' is not connected to source 'app'",
     ],
   ])('%s', async (_name, argv, stdin, line) => {
     const { code, out, err } = await preview(argv, stdin)
@@ -132,7 +132,7 @@ describe('a message without recipients exits with 1 and the reason', () => {
 
   it('the only source has no destinations', async () => {
     const err =
-      "hookline: no_destination: no destination is connected to source 'web': add it to the sources of a destination\n"
+      "hookline: no_destination: no destination is connected to source 'web': add the source to the sources of a destination\n"
     expect(await preview([], track, 'one.yaml')).toEqual({ code: 1, out: '', err })
   })
 })

@@ -164,6 +164,14 @@ describe('an incomplete replay', () => {
     expect(err).toBe('hookline: interrupted: 0 dead letters replayed; run the same command again to replay the rest\n')
   })
 
+  it('does not report a replay when a dry run is interrupted', async () => {
+    const { code, err } = await run(some, ['--dry-run'], { signal: AbortSignal.abort() })
+    expect({ code, err }).toEqual({
+      code: 1,
+      err: 'hookline: interrupted before all dead letters were checked; run the same command again\n',
+    })
+  })
+
   it('reports dead letters that the next replay will repeat', async () => {
     const refuses = (topic: string): boolean => topic === topics.deadLetter
     const { code, out, err } = await run([givenUp(1)], ['--destination', 'crm'], { refuses })

@@ -124,24 +124,24 @@ describe('a message that is not accepted exits with 1 and the reason', () => {
     [
       'an unknown write key',
       answering(answer(401, {}, '{"code":"invalid_write_key","message":"Nobody has it."}')),
-      'not sent: refused (http_401): The endpoint responded with 401 (invalid_write_key: Nobody has it.).',
+      'sending failed: refused (http_401): The endpoint responded with 401 (invalid_write_key: Nobody has it.).',
     ],
     [
       'a rejected message',
       answering(
         answer(200, {}, '{"rejected":[{"index":0,"messageId":"m","code":"too_deep","message":"Flatten it."}]}'),
       ),
-      'not sent: rejected (too_deep): Flatten it.',
+      'sending failed: rejected (too_deep): Flatten it.',
     ],
     [
       'an unavailable collector',
       answering(answer(503, { 'Retry-After': '5' })),
-      'not sent: retries_exhausted (http_503): The endpoint responded with 503.',
+      'sending failed: not retried, because --retries is 0 (http_503): The endpoint responded with 503.',
     ],
     [
       'control characters in a response',
       answering(answer(400, {}, '{"code":"x","message":"\\u009b31m"}')),
-      'not sent: refused (http_400): The endpoint responded with 400 (x:  31m).',
+      'sending failed: refused (http_400): The endpoint responded with 400 (x:  31m).',
     ],
   ])('%s', async (_, script, line) => {
     const { send, receiver } = await collector(script)
@@ -153,7 +153,7 @@ describe('a message that is not accepted exits with 1 and the reason', () => {
     const { send, receiver } = await collector()
     await receiver.close()
     const { code, err } = await send(page)
-    expect({ code, err }).toEqual({ code: 1, err: expect.stringMatching(/^hookline: not sent: .*ECONNREFUSED/) })
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringMatching(/^hookline: sending failed: .*ECONNREFUSED/) })
   })
 
   it('prints a JSON document for a failure with --json', async () => {
@@ -189,7 +189,7 @@ describe('a message that is not accepted exits with 1 and the reason', () => {
 describe('usage errors exit with 2', () => {
   it.each<[string, string[], string]>([
     ['an unknown type', ['trak', '--user-id', 'u'], "message type: unknown value 'trak' (did you mean track?)"],
-    ['options without a type', ['--user-id', 'u'], '--user-id needs a message type: hookline send track --user-id …'],
+    ['options without a type', ['--user-id', 'u'], '--user-id needs a message type: hookline send <type> --user-id …'],
     ['options and a message', ['page', '--message', '{}'], 'a message type cannot be combined with --message'],
     ['properties that are not JSON', ['page', '--properties', 'x'], '--properties is not JSON: '],
     ['an unknown source', ['page', '--source', 'wbe'], "--source: unknown value 'wbe' (did you mean web?)"],

@@ -73,7 +73,7 @@ describe('hookline sink', () => {
         '/hooks?a=1 track m-1 500 signature ok',
         '/hooks?a=1 track m-1 200 signature ok',
         '/hooks - m-2 500 signature BAD',
-        'received 3, distinct messages 2, bad signatures 1\n',
+        'received 3 requests: 2 distinct messages, 1 bad signature\n',
       ].join('\n'),
     )
   })
@@ -81,13 +81,13 @@ describe('hookline sink', () => {
   it('replaces control characters of requests', async () => {
     const { out } = await withSink([], url => post(url, {}, JSON.stringify({ type: '\u{1b}[2J\nline' })))
     expect(withoutTimes(out)).toBe(
-      'ready\n/ \u{fffd}[2J\u{fffd}line - 200 signature not checked\nreceived 1, distinct messages 1, bad signatures 0\n',
+      'ready\n/ \u{fffd}[2J\u{fffd}line - 200 signature not checked\nreceived 1 request: 1 distinct message, 0 bad signatures\n',
     )
   })
 
   it('--quiet prints no line per request', async () => {
     const { out } = await withSink(['--quiet'], post)
-    expect(out).toBe('ready\nreceived 1, distinct messages 1, bad signatures 0\n')
+    expect(out).toBe('ready\nreceived 1 request: 1 distinct message, 0 bad signatures\n')
   })
 
   it.each<[string, string[], unknown[]]>([
@@ -109,7 +109,7 @@ describe('hookline sink', () => {
       async url => [url, await post(url, {}, body, authority.cert), await post(url, {}, body, authority.cert)],
     )
     expect(used).toEqual([expect.stringMatching(/^https:/), 200, 'ECONNRESET'])
-    expect(out).toContain('received 2, distinct messages 1')
+    expect(out).toContain('received 2 requests: 1 distinct message')
   })
 })
 
@@ -150,7 +150,7 @@ describe('--file', () => {
         .map(line => JSON.parse(line)),
     ).toEqual([{ at: time, path: '/a', headers: expect.any(Object), body, signatureValid: null }])
     expect(withoutTimes(err)).toBe(
-      'ready\n/a track - 200 signature not checked\nreceived 1, distinct messages 1, bad signatures 0\n',
+      'ready\n/a track - 200 signature not checked\nreceived 1 request: 1 distinct message, 0 bad signatures\n',
     )
   })
 

@@ -126,6 +126,15 @@ describe('topics check', () => {
     })
   })
 
+  it('does not name a tool that cannot change partitions', async () => {
+    const [events, retry, ...others] = asSpecified
+    const { code, err } = await run(new MemoryAdmin([events!, { ...retry!, partitions: 6 }, ...others]), 'check')
+    expect({ code, err }).toEqual({
+      code: 1,
+      err: 'hookline: 1 of 11 topics missing or misconfigured; correct the numbers of partitions as docs/how-to/scale.md says\n',
+    })
+  })
+
   it('prints JSON with --json', async () => {
     const { code, out } = await run(new MemoryAdmin(asSpecified.slice(1)), 'check', '--json')
     expect(code).toBe(1)

@@ -15,7 +15,7 @@ const directoryOf = (name: string, given: Pick<Settings, 'excluded'> = {}) =>
     audiences: { emitPerSecond: 1, list: [{ name, kind: 'trait', destinations: ['ads', 'erp', 'crm'] }] },
   })
 
-it('an audience has its property, its absent value and its enabled destinations', () => {
+it('an audience has its property, its absent value, and its enabled and disabled destinations', () => {
   expect([...directoryOf('Order count').values()]).toEqual([
     {
       name: 'Order count',
@@ -23,6 +23,7 @@ it('an audience has its property, its absent value and its enabled destinations'
       property: 'order_count',
       absent: 'null',
       destinations: new Set(['ads', 'crm']),
+      disabled: new Set(['erp']),
       configured: new Set(['crm', 'erp', 'ads']),
     },
   ])

@@ -37,7 +37,7 @@ describe('values of a computed trait are numbers, strings and lists', () => {
     [{ a: 1 }, form],
     [[['a']], form],
     [['a', null], form],
-    [Number.POSITIVE_INFINITY, 'refused: contains a number beyond ±1.8e308'],
+    [Number.POSITIVE_INFINITY, 'refused: contains a number beyond ±1.8e308: send a string instead'],
   ])('%j: %s', (given, expected) => {
     expect(shown('trait', given)).toBe(expected)
   })

@@ -57,7 +57,7 @@ describe('a deletion request', () => {
       'a misspelt key',
       { userIds: ['ann'], source: ['web'] },
       'invalid_body',
-      '"source" is not a known key: send userIds, sources, suppress.',
+      '"source" is not a known key: the keys are userIds, sources, suppress.',
     ],
     [
       'an unknown source',

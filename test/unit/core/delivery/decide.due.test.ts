@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { type Decision, decideBeforeAttempt, defer, mustBeAttempted } from '../../../../src/core/delivery/decide.ts'
 import type { DeliveryState } from '../../../../src/core/delivery/delivery-state.ts'
 import { carriedOf, defaultPolicy, later, start } from '../../../support/builders.ts'
-import { carriedAfter, summary } from '../../../support/dispatcher/decisions.ts'
+import { carriedAfter, summary } from '../../../support/dispatcher/decision-notation.ts'
 
 describe('decideBeforeAttempt: whether a delivery is due', () => {
   const now = later('1h')

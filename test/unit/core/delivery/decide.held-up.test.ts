@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { decide, isInconclusive } from '../../../../src/core/delivery/decide.ts'
 import { epochMs } from '../../../../src/core/time.ts'
 import { carriedOf, defaultPolicy, later, start } from '../../../support/builders.ts'
-import { callsOf, carriedAfter, summary } from '../../../support/dispatcher/decisions.ts'
+import { callsOf, carriedAfter, summary } from '../../../support/dispatcher/decision-notation.ts'
 
 describe('a webhook left out because other destinations hold the permits', () => {
   const heldUp = (calls: string, carried = carriedOf({ attempt: 1, deferrals: 3 })) =>

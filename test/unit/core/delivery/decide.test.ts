@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
+import type { Outcome } from '../../../../src/core/delivery/classify-outcome.ts'
 import { type Attempt, decide, webhooksToCall } from '../../../../src/core/delivery/decide.ts'
-import type { Outcome } from '../../../../src/core/delivery/outcome.ts'
 import { epochMs } from '../../../../src/core/time.ts'
 import {
   carriedOf,
@@ -12,7 +12,7 @@ import {
   start,
   webhookOf,
 } from '../../../support/builders.ts'
-import { callsOf, carriedAfter, summary } from '../../../support/dispatcher/decisions.ts'
+import { callsOf, carriedAfter, summary } from '../../../support/dispatcher/decision-notation.ts'
 
 const attemptOf = (calls: string, number = 1, leftOut = 0): Attempt => ({
   number,

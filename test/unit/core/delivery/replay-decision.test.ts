@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
+import { type DeadLetterReason, deadLetterReasons } from '../../../../src/core/delivery/classify-outcome.ts'
 import { deadLetterRecord } from '../../../../src/core/delivery/dead-letter-record.ts'
 import { parseDeliveryState } from '../../../../src/core/delivery/delivery-state.ts'
-import { type DeadLetterReason, deadLetterReasons } from '../../../../src/core/delivery/outcome.ts'
 import { parseDeadLetter } from '../../../../src/core/delivery/parse-dead-letter.ts'
 import {
   firstOrigin,

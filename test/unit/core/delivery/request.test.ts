@@ -155,7 +155,7 @@ describe('refuseHeader', () => {
     ...['TE', 'trailer', 'expect', 'keep-alive', 'User-Agent', 'X-SIGNATURE', 'x-message-id'],
   ])('refuses %s, which Hookline or HTTP sets', name => {
     const message = `header "${name}" is reserved for Hookline and its HTTP client`
-    expect(refuseHeader(name, 'x')).toEqual({ message, hint: 'leave it out' })
+    expect(refuseHeader(name, 'x')).toEqual({ message, hint: 'leave this header out' })
   })
 
   it.each([
@@ -164,8 +164,8 @@ describe('refuseHeader', () => {
     ['webhook-id', 'webhook-'],
     ['Webhook-Anything', 'webhook-'],
   ])('refuses %s, because its prefix is reserved', (name, prefix) => {
-    const message = `headers that begin with "${prefix}" are reserved for Hookline and its HTTP client`
-    expect(refuseHeader(name, 'x')).toEqual({ message, hint: 'leave it out' })
+    const message = `header names that begin with "${prefix}" are reserved for Hookline and its HTTP client`
+    expect(refuseHeader(name, 'x')).toEqual({ message, hint: 'leave this header out' })
   })
 
   it.each(['', 'X Tenant', 'X-Tenant:', 'caf\u00e9', 'X\r\nY', '"X"'])('refuses %j, which is not a token', name => {

@@ -108,7 +108,7 @@ describe('refuseSchedule', () => {
       '2h 2h',
       '5s',
       '3h',
-      'schedule does not fit into the window of 3h: 4h of waits and 3 attempts of up to 5s each take 14415s together; remove or shorten waits',
+      'schedule does not fit into the window of 3h: 4h of waits and 3 attempts of up to 5s each take 4h 15s together; remove or shorten waits',
     ],
   ])('refuses %s', (_, schedule, timeout, window, text) => {
     expect(refusal(schedule, timeout, window)).toBe(text)

@@ -200,7 +200,7 @@ describe('schemas', () => {
     [
       'incompatible',
       [
-        'fail  kafka s: incompatible: so; another program or a newer version of Hookline registered the latest version: update Hookline, or use another topics.prefix',
+        'fail  kafka s: incompatible: so; another program or a newer version of Hookline registered an incompatible schema: update Hookline, or use another topics.prefix',
       ],
     ],
   ] as const)('%s', (state, lines) => {

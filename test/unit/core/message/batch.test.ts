@@ -132,6 +132,8 @@ describe('the fields of the batch', () => {
     const batch = (size: number): unknown => take({ batch: Array(size).fill(page()), context: filling(32_766) })
     expect(batch(256)).toMatchObject({ rejected: [], messages: { length: 256 } })
     expect(batch(257)).toMatchObject({ kind: 'refused', code: 'payload_too_large' })
+    // Only accepted messages get a copy.
+    expect(batch(maxElements)).toMatchObject({ message: expect.stringContaining(', and 2500 messages get a copy.') })
   })
 
   it.each([

@@ -67,7 +67,7 @@ const edges: readonly (readonly [range: string, first: string, last: string, out
 describe('ranges', () => {
   it.each(edges)('%s: %s … %s', (range, first, last, outside) => {
     for (const ip of [first, last]) {
-      expect(classifyAddress(ip, [])).toEqual({ kind: 'forbidden', range, allowable: true })
+      expect(classifyAddress(ip, [])).toMatchObject({ kind: 'forbidden', range, allowable: true })
     }
     for (const ip of outside) expect(kindOf(ip)).toBe('allowed')
   })
@@ -98,7 +98,7 @@ describe('metadata services cannot be allowed', () => {
     const verdict = classifyAddress(ip, parseAllow(['0.0.0.0/0', '::/0', '169.254.169.254', 'fd00:ec2::254/128']))
     expect(verdict).toMatchObject({ kind: 'forbidden', allowable: false })
     expect(explainForbidden(ip, verdict as never)).toMatch(
-      /^address \S+ is not allowed \(.+ of .+\): network\.allow cannot permit it$/,
+      /^address \S+ is not allowed \(.+ of .+\): use another address, because network\.allow cannot permit this one$/,
     )
   })
 
@@ -158,6 +158,26 @@ describe('network.allow', () => {
   ])('%s is not a valid block: %s', (_name, text) => {
     expect(parseCidr(text)).toBeUndefined()
     expect(() => parseAllow(['::1', text])).toThrow(new RangeError(`network.allow[1]: "${text}" is not a CIDR block`))
+  })
+
+  it.each([
+    ['NAT64', '64:ff9b::a00:1', '10.0.0.1'],
+    ['6to4', '2002:a00:1::1', '10.0.0.1'],
+    ['Teredo, of the server', '2001:0:a00:1::f7f7:f7f7', '10.0.0.1'],
+    ['Teredo, of the client', '2001:0:808:808::f5ff:fffe', '10.0.0.1'],
+    ['IPv4-mapped', '::ffff:a00:1', '10.0.0.1'],
+  ])('the objection to an IPv6 address names the IPv4 address that permits it: %s', (_name, ip, v4) => {
+    const verdict = classifyAddress(ip, [])
+    expect(verdict.kind === 'forbidden' && explainForbidden(ip, verdict)).toBe(
+      `address ${ip} is not allowed (private, 10.0.0.0/8): to permit it, add ${v4}, the IPv4 address in it, to network.allow`,
+    )
+    expect(kindOf(ip, [v4])).toBe('allowed')
+  })
+
+  it('the objection names the address that is not allowed yet', () => {
+    const ip = '2001:0:a00:1::f5ff:fffd'
+    const verdict = classifyAddress(ip, parseAllow(['10.0.0.1']))
+    expect(verdict).toMatchObject({ kind: 'forbidden', address: '10.0.0.2' })
   })
 
   it('is named in the log line for operators', () => {

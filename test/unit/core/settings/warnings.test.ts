@@ -37,7 +37,9 @@ it.each<[string, object, string[]]>([
   [
     'a secret with white space around it',
     { destinations: [{ ...crm, sharedSecret: ['a-long-shared-secret', ' a-long-shared-secret'] }] },
-    ['destination crm: a shared secret begins or ends with white space, which is part of the secret'],
+    [
+      'destination crm: a shared secret begins or ends with white space, which is part of the secret; remove the white space unless it is intended',
+    ],
   ],
   [
     'a webhook with traceHeaders, but no traces',
@@ -76,12 +78,12 @@ it.each<[string, object, string[]]>([
   [
     'every address allowed',
     { network: { allow: ['10.0.0.0/8', '0.0.0.0/0'] } },
-    ['network.allow: 0.0.0.0/0 allows every private address; list only the blocks that webhooks need'],
+    ['network.allow: 0.0.0.0/0 allows every private IPv4 address; list only the blocks that webhooks need'],
   ],
   [
     'a password in plain text',
     { kafka: { brokers: ['a:9092'], sasl: { mechanism: 'plain', username: 'u', password: 'p' } } },
-    ['kafka: the password is sent to the brokers without TLS; set kafka.tls'],
+    ['kafka: the login to the brokers is not encrypted, which can reveal the password; set kafka.tls'],
   ],
   [
     'a password of the registry in plain text',
@@ -115,7 +117,9 @@ it.each<[string, object, string[]]>([
         { ...crm, id: 'mail', sharedSecret: ['d-secret-of-sixteen', 'b-secret-of-sixteen'] },
       ],
     },
-    ['destination mail: has the same shared secret as destination crm; use different ones'],
+    [
+      'destination mail: has the same shared secret as destination crm, so each receiver can forge requests to the other; use different secrets',
+    ],
   ],
   [
     'a Kafka password over TLS',

@@ -71,7 +71,7 @@ describe('planDev starts services at the addresses of the configuration', () => 
     [
       'another path',
       changed({ registry: { url: 'http://127.0.0.1:8081' } }),
-      `registry.url: the local registry is at path /apis/ccompat/v7; ${other}`,
+      `registry.url: the path must be /apis/ccompat/v7, as in the local registry; ${other}`,
     ],
   ])('refuses %s', (_, settings, problem) => {
     expect(planDev(settings, {})).toEqual({ kind: 'refused', problems: [problem] })

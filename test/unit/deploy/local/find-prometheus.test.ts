@@ -27,9 +27,9 @@ describe('the sources of Prometheus', () => {
       await expect(findPrometheus(nothing, quiet)).rejects.toThrow(
         [
           'Prometheus is not available. Use one of these options:',
-          `  - PROMETHEUS_HOME: ${empty} has no prometheus and promtool. Set it to a directory with both.`,
-          '  - the PATH: no prometheus and promtool. Install Prometheus (macOS: brew install prometheus).',
-          '  - the package of Debian or Ubuntu: no apt-get. On Debian and Ubuntu: apt-get install prometheus.',
+          `  - PROMETHEUS_HOME: ${empty} does not contain both prometheus and promtool. Set it to a directory with both.`,
+          '  - the PATH: prometheus or promtool is missing. Install Prometheus (macOS: brew install prometheus).',
+          '  - the package of Debian or Ubuntu: apt-get is missing. This option needs Debian or Ubuntu.',
         ].join('\n'),
       )
     } finally {

@@ -14,18 +14,18 @@ const untouched = (name: string): Option<string> => ({
 
 describe('firstAvailable', () => {
   const cases: readonly [string, readonly Option<string>[], string, string][] = [
-    ['the first without checking the others', [open('A'), untouched('B')], 'A', 'Kafka: A'],
+    ['the first without checking the others', [open('A'), untouched('B')], 'A', 'Kafka: uses A'],
     [
       'the next when the first is unavailable',
       [unavailable('A', 'not set'), open('B')],
       'B',
-      'Kafka: B (not available: A: not set)',
+      'Kafka: uses B (not available: A: not set)',
     ],
     [
       'the last, with every reason',
       [unavailable('A', 'not set'), unavailable('B', 'no daemon'), open('C')],
       'C',
-      'Kafka: C (not available: A: not set; B: no daemon)',
+      'Kafka: uses C (not available: A: not set; B: no daemon)',
     ],
   ]
   it.each(cases)('uses %s', async (_, options, taken, line) => {

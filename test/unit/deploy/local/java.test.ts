@@ -56,7 +56,7 @@ describe('findJava', () => {
   })
 
   it('reports that there is none', async () => {
-    expect(await findJava({ PATH: dir })).toEqual({ kind: 'missing', why: 'no Java' })
+    expect(await findJava({ PATH: dir })).toEqual({ kind: 'missing', why: 'no Java was found' })
   })
 
   it('distinguishes two builds of one version, because a class archive fits one build', async () => {

@@ -11,7 +11,7 @@ describe('a port of the loopback interface', () => {
     await once(server, 'listening')
     expect(await isFree(port)).toBe(false)
     await expect(assertFree(port, 'Kafka')).rejects.toThrow(
-      `Kafka cannot listen on 127.0.0.1:${port}: the port is in use`,
+      `Kafka cannot listen on 127.0.0.1:${port}: the port is in use; stop the process that uses it`,
     )
     server.close()
     await once(server, 'close')

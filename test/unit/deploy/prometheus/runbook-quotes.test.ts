@@ -14,7 +14,10 @@ const titles = new Set([
   ...dashboards.map(({ title }) => title.replace(/^Hookline: (.)/, (_, first: string) => first.toUpperCase())),
   ...shownPanels.map(({ panel }) => panel.title),
 ])
-/** Texts that runbooks quote from the output of other programs. */
+/**
+ * Texts that runbooks search for and that are not in the source: kubectl prints the first, and pino
+ * writes the second into Hookline's log.
+ */
 const foreign = ['Last State', '"level":"error"']
 const source = globSync('src/**/*.ts', { cwd: checkout })
   .map(file => readFileSync(join(checkout, file), 'utf8'))

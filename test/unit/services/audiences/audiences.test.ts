@@ -25,7 +25,11 @@ describe('syncs', () => {
     harness.write(observed('ann', 2), ended(2), observed('bob', 1), ended(1))
     await harness.advance(1)
     expect(harness.lines.filter(({ level }) => level === 'warn')).toMatchObject([
-      { level: 'warn', fields: { result: 'sync_closed', mode: 'full' }, line: expect.stringMatching(/newer sync/) },
+      {
+        level: 'warn',
+        fields: { result: 'sync_closed', mode: 'full' },
+        line: expect.stringMatching(/newer full sync/),
+      },
     ])
   })
 

@@ -72,7 +72,7 @@ describe('restoring', () => {
     expect(readyChecks(harness)['memberships']).toBe(true)
     expect(harness.lines.filter(({ level }) => level === 'error').map(({ line }) => line)).toEqual([
       expect.stringMatching(/^membership record cannot be decoded; hookline ignores it, so /),
-      'record is not a membership, so another program wrote it; hookline ignores it',
+      'record is not a membership, so another program wrote it; hookline ignores it: let only hookline write to this topic',
     ])
     harness.write(observed('ann', 2), ended(2))
     await harness.advance(1)

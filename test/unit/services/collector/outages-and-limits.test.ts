@@ -88,7 +88,7 @@ describe('while Kafka stores nothing', () => {
     expect(await collector.answered(batch)).toEqual(accepted)
     expect(collector.lines).toEqual([
       'error: writing messages to Kafka failed; the collector refuses all requests except one per second until a write succeeds',
-      'info: writes to Kafka succeed again; the collector accepts all requests',
+      'info: writes to Kafka succeed again; the collector accepts requests again',
     ])
   })
 

@@ -62,14 +62,16 @@ describe('the suppression list', () => {
   })
 
   it.each([
-    ['bytes that cannot be decoded', () => log.write(topic, Buffer.from('{"marks":7}'), 'ada')],
-    ['a record without a key', () => log.write(topic, Buffer.from(encodeSuppressions([])), null)],
-  ])('is not changed by %s, which is logged', (_, foreign) => {
+    ['bytes that cannot be decoded', () => log.write(topic, Buffer.from('{"marks":7}'), 'ada'), /read the user id /],
+    ['a record without a key', () => log.write(topic, Buffer.from(encodeSuppressions([])), null), /it names no user/],
+  ])('is not changed by %s, which is logged', (_, foreign, line) => {
     write('ada', deletedAt(clock.now()))
     foreign()
     log.poll()
     expect(marks.get('ada')).toEqual([deletedAt(clock.now())])
-    expect(logger.lines).toMatchObject([{ level: 'error', fields: { topic, partition: 0, offset: 1 } }])
+    expect(logger.lines).toMatchObject([
+      { level: 'error', line: expect.stringMatching(line), fields: { topic, partition: 0, offset: 1 } },
+    ])
   })
 })
 

@@ -42,6 +42,20 @@ describe('bad input is dead-lettered with its reason and bytes, and does not blo
     expect(harness.calls).toHaveLength(1)
   })
 
+  it('an event whose schema the registry does not know is logged', async () => {
+    const harness = await DispatcherHarness.started()
+    harness.log.write(harness.topics.events, Buffer.from('schema:404:{}'), 'key')
+    await harness.advance(10)
+    expect(harness.lines).toContainEqual({
+      level: 'warn',
+      line: 'record is not a usable event; it is dead-lettered as undecodable',
+      fields: {
+        ...{ topic: harness.topics.events, partition: 0, offset: 0 },
+        detail: 'the schema registry does not know the schema of the record',
+      },
+    })
+  })
+
   it('a retry record with foreign headers', async () => {
     const harness = await DispatcherHarness.started()
     harness.log.write(harness.topics.retry(defaultSchedule[0]!), Buffer.from('{}'), 'key', { destination: 'crm' })

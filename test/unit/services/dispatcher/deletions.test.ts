@@ -133,7 +133,8 @@ describe('expired deletions', () => {
   it('are removed from the topic by the owner of partition 0', async () => {
     const harness = await DispatcherHarness.started()
     harness.mark('ada', deletedNow(harness))
-    // For 51 days, earlier dead letters may be replayed.
+    // A dead letter from before the deletion can be replayed for 51 days (decision 40), so the
+    // suppression stays that long.
     await harness.advance(51 * day)
     expect(harness.marks.size).toBe(1)
     await harness.advance(20 * minute)

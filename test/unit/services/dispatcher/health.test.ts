@@ -40,7 +40,7 @@ describe('/livez fails', () => {
       harness[stalled].inactiveFor = durationMs(minute)
       expect(await ask('/livez')).toEqual([
         503,
-        '- consumers: last response from a broker or attempt to connect 60000 ms ago\nfailed\n',
+        '- consumers: last response from a broker, or last attempt to connect: 60000 ms ago\nfailed\n',
       ])
       // /readyz does not fail: the group is joined and the topics are writable.
       expect(await ask('/readyz')).toEqual(well)
@@ -104,7 +104,7 @@ describe('/livez does not fail', () => {
     expect(await ask('/livez')).toEqual(well)
     expect(await ask('/readyz')).toEqual([
       503,
-      `- topics: writes fail: ${topic}; offsets of records that need these writes are not committed until the writes succeed\nfailed\n`,
+      `- topics: writes fail: ${topic}; Hookline repeats them, and until they succeed it does not commit the offsets of the records that it was processing\nfailed\n`,
     ])
   })
 

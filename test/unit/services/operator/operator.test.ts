@@ -121,6 +121,12 @@ describe('a sync', () => {
     expect(logger.lines).toMatchObject([{ level: 'warn', line: expect.stringMatching(/^audience sync incomplete: /) }])
   })
 
+  it('logs which line is wrong and why, without the user', async () => {
+    await sync(listOf(['{"userId":"ada","value":7}']))
+    expect(logger.lines).toMatchObject([{ fields: { end: 'refused', why: 'line 1: the value must be true or false' } }])
+    expect(JSON.stringify(logger.lines)).not.toContain('ada')
+  })
+
   it('is reported as incomplete when the upload ends early', async () => {
     expect(await sync(listOf(['ada'], new UploadCutShort('the sender has gone')))).toEqual({ kind: 'cut_short' })
     expect(harness.inputsTold()).not.toContain('sync_ended')
@@ -133,7 +139,10 @@ describe('a sync', () => {
       service.stop()
       yield ['bob']
     }
-    expect(await sync(list())).toMatchObject({ code: 'unavailable', retryAfter: 1 })
+    expect(await sync(list())).toMatchObject({
+      ...{ code: 'unavailable', retryAfter: 1 },
+      message: 'Hookline is shutting down: send the whole list again.',
+    })
     expect(harness.inputsTold()).toEqual(['observed ada true'])
   })
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
+import type { DeadLetterReason } from '../../../../src/core/delivery/classify-outcome.ts'
 import { deadLetterRecord } from '../../../../src/core/delivery/dead-letter-record.ts'
-import type { DeadLetterReason } from '../../../../src/core/delivery/outcome.ts'
 import type { Decoded, EventCodec, LogRecord, TopicReader } from '../../../../src/core/ports.ts'
 import { epochMs } from '../../../../src/core/time.ts'
 import {

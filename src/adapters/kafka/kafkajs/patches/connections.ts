@@ -21,7 +21,7 @@ interface RequestQueue {
   readonly pending: readonly unknown[]
   readonly enforceRequestTimeout: boolean
   readonly requestTimeout: number
-  /** The requests without a response by correlation id, in the order in which they were sent. */
+  /** The requests without a response, by correlation id, in the order in which they were sent. */
   readonly inflight: ReadonlyMap<number, SentRequest>
   requestTimeoutIntervalId?: NodeJS.Timeout
   isConnected(): boolean
@@ -108,8 +108,9 @@ const timeoutCheckEveryMs = 100
 const maxTimeouts = 3
 
 /**
- * When the broker began with the oldest request of each queue: the wall-clock time of the response
- * before it.
+ * For each queue, when the broker began to handle the oldest request without a response. A broker
+ * handles the requests of a connection in turn, so this is the wall-clock time of the previous
+ * response.
  */
 const startedAt = new WeakMap<RequestQueue, number>()
 

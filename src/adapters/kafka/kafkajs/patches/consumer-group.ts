@@ -110,8 +110,8 @@ export function lastAssignmentFrom(coordinator: Broker): Buffer | undefined {
 }
 
 /**
- * Defect: kafkajs drops the user data of an assignment (consumer/consumerGroup.js:233). The
- * cooperative assignor lists the excess partitions there.
+ * Defect: kafkajs drops the user data of an assignment (consumer/consumerGroup.js:233), in which
+ * the cooperative assignor lists the partitions that the member must revoke.
  * Patch: keeps the assignment as received.
  * Remove when: kafkajs exposes the user data.
  */

@@ -127,7 +127,8 @@ function recordsIn(bytes: Buffer, batch: Buffer, context: Context): DecodedRecor
   for (let record = 0; record < count; record++)
     records.push(decodeRecord({ buffer: reader.readVarIntBytes() }, context))
   // The broker has verified the batch. If the records do not fill it, the decompression is wrong.
-  if (reader.offset !== bytes.length) throw new Error(`the records end at byte ${reader.offset} of ${bytes.length}`)
+  if (reader.offset !== bytes.length)
+    throw new Error(`its records end at byte ${reader.offset}, but it has ${bytes.length} bytes`)
   return records
 }
 

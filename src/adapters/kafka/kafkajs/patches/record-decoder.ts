@@ -11,7 +11,10 @@ export interface DecodedRecord {
   readonly offset: string
   readonly key: Buffer | null
   readonly value: Buffer | null
-  /** The values are bytes, or text after `readHeadersAsText`. */
+  /**
+   * The values are bytes. After `readHeadersAsText` they are text, unless they exceed
+   * `maxTextBytes`.
+   */
   readonly headers: Readonly<Record<string, Header | Header[]>> | HeaderTexts
   readonly isControlRecord: boolean
   readonly batchContext: BatchContext
@@ -54,9 +57,9 @@ export function patchRecordDecoder(): void {
 }
 
 /**
- * Makes all later decodes return header values as text instead of bytes. The Buffer objects take
- * half of the CPU time of decoding a retry record (docs/decisions/0043, rule 13). Call it only in
- * a process in which all users of this kafkajs instance expect text.
+ * Makes all later decodes return header values as text instead of bytes, up to `maxTextBytes`. Text
+ * takes less CPU time than Buffer objects (docs/decisions/0043, rule 13). Call it only in a process
+ * in which all users of this kafkajs instance expect text.
  */
 export function readHeadersAsText(): void {
   isTextRequested = true

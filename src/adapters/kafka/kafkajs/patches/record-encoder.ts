@@ -112,7 +112,7 @@ function writeShort(text: string, at: number): number {
 
 /**
  * Writes a length and a text. The size of the length field is known only after the text is written,
- * so the text is then moved to the end of the length field.
+ * so the text is then moved to where the length field ends.
  */
 function writeText(text: string, at: number): number {
   const length = scratch.write(text, at + maxVarintBytes)

@@ -21,7 +21,7 @@ import { openStage, type Stage } from '../../test-bed.ts'
 const room = 1 / 3
 
 /** Another program, which reads its parameters from its environment. */
-const loop = new URL('../../forwarders/bare-loop-process.ts', import.meta.url).pathname
+const loop = new URL('../../forwarders/reference-loop-process.ts', import.meta.url).pathname
 const itsSettings = JSON.stringify({
   ...{ client: 'undici', partitions: 12, inFlight: 64, brokers: ['$BENCH_BROKERS'] },
   ...{ topic: '$BENCH_TOPIC', group: '$BENCH_GROUP', url: '$BENCH_URL' },
@@ -58,7 +58,7 @@ onLinux('a short run of make bench', () => {
     for (const transport of bench.transports) {
       const bare = transport === 'got' ? 'bare got' : 'bare undici'
       const share = of(`of ${bare}`).find(({ subject }) => subject.startsWith(`hookline ${transport},`))?.measured
-      const { must } = bounds.ofBareLoop[transport] as { must: { atLeast: number } }
+      const { must } = bounds.ofReferenceLoop[transport] as { must: { atLeast: number } }
       expect({ transport, share }).toEqual({ transport, share: expect.any(Number) })
       expect(share).toBeGreaterThan(must.atLeast * room)
     }

@@ -72,7 +72,7 @@ describe('a join', () => {
     it.pause([{ topic: 'topic', partitions: [0] }])
     group.generationId = 2
     await join(async () => {
-      // During a join only the flag changes; kafkajs does not get the call.
+      // During a join this changes only the flag: kafkajs is not called.
       partition.paused = false
     })
     expect([...pausedInKafkajs]).toEqual([])

@@ -1,6 +1,10 @@
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { gzipSync } from 'node:zlib'
 import { beforeEach, describe, expect, it } from '@jest/globals'
 import { syncId } from '../../../../../src/core/audience/sync-id.ts'
 import { AudienceCommandHarness, firstId, folder, shoppers } from '../../../../support/audience/command-harness.ts'
+import { configFolder } from '../../../../support/config/folder.ts'
 import { topics } from '../../../../support/operator/harness.ts'
 
 let harness: AudienceCommandHarness
@@ -45,12 +49,12 @@ describe('audience sync', () => {
   it.each<[string, () => void]>([
     ['full sync', () => harness.keepMark('First time shopper', syncId(firstId + 3_600_000 * 1_024))],
     ['partial sync', () => harness.keepShopper('zoe', { syncId: syncId(firstId + 3_600_000 * 1_024) })],
-  ])('with --wait fails when an earlier sync has a later time: %s', async (_name, given) => {
+  ])('with --wait fails when an earlier sync has a time in the future: %s', async (_name, given) => {
     given()
     const { code, err } = await harness.run(['sync', ...shoppers, '--members', `${folder}/members.txt`, '--wait'])
     expect(code).toBe(1)
     expect(err).toMatch(
-      /no effect, because .* has a later time, 2026-03-01T01:00:00.000Z: .*; run hookline audience reset --name "First time shopper", then /,
+      /no effect, because .* has a time in the future, 2026-03-01T01:00:00.000Z: .*; run hookline audience reset --name "First time shopper", then /,
     )
   })
 
@@ -75,7 +79,7 @@ describe('audience sync', () => {
     [
       'an invalid line',
       'wrong.ndjson',
-      ": line 2: there is no user id: set 'userId' to a string or a number; sync incomplete: 1 member changed, no other member removed",
+      ": line 2: there is no user id: set 'userId' to a string or a number; sync incomplete: 1 line applied, members missing from the list not removed",
     ],
     [
       'an empty list',
@@ -87,6 +91,31 @@ describe('audience sync', () => {
     expect({ code, out }).toEqual({ code: 1, out: '' })
     expect(err).toContain(`hookline: ${folder}/${file}${message}`)
     expect(harness.inputsTold()).not.toContain('sync_ended')
+  })
+
+  it('names a damaged gzip file, and says that the sync is incomplete', async () => {
+    const packed = gzipSync('ada\nbob\n')
+    const file = join(await configFolder({ 'cut.gz': packed.subarray(0, -9) }), 'cut.gz')
+    const { code, out, err } = await harness.run(['sync', ...shoppers, '--members', file])
+    expect({ code, out }).toEqual({ code: 1, out: '' })
+    expect(err).toMatch(
+      /^hookline: .*\/cut\.gz: gzip cannot be unpacked: .*; sync incomplete: \d lines? applied, members missing from the list not removed; sync the whole list again\n$/,
+    )
+    expect(harness.inputsTold()).not.toContain('sync_ended')
+  })
+
+  it('says how many lines are applied when reading the list fails', async () => {
+    async function* failing(): AsyncGenerator<Buffer> {
+      yield Buffer.from('ada\nbob\n')
+      throw new Error('EIO: i/o error, read')
+    }
+    const argv = ['sync', ...shoppers, '--members', '-']
+    const { code, err } = await harness.run(argv, { stdin: Readable.from(failing()) })
+    expect({ code, err }).toEqual({
+      code: 1,
+      err: 'hookline: stdin: EIO: i/o error, read; sync incomplete: 2 lines applied, members missing from the list not removed; sync the whole list again\n',
+    })
+    expect(harness.inputsTold().toSorted()).toEqual(['observed ada true', 'observed bob true'])
   })
 
   it('accepts an empty list with --allow-empty', async () => {
@@ -109,7 +138,7 @@ describe('audience sync', () => {
       signal: stopping.signal,
     })
     expect(code).toBe(1)
-    expect(err).toContain('hookline: interrupted; sync incomplete: 0 members changed')
+    expect(err).toContain('hookline: interrupted; sync incomplete: 0 lines applied')
     expect(harness.inputsTold()).not.toContain('sync_ended')
   })
 

@@ -31,7 +31,7 @@ describe('endpointsOf', () => {
     [
       'shows at most three names',
       shownOf(...['a', 'b', 'c', 'd', 'e'].map(id => at(id, ['https://h.example:8443/']))),
-      ['a/0, b/0, c/0 and 2 more https://h.example:8443'],
+      ['a/0, b/0, c/0 (and 2 more) https://h.example:8443'],
     ],
     ['skips a disabled destination', shownOf(at('crm', ['https://a.example/'], { enabled: false })), []],
     [

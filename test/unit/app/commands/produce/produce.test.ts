@@ -157,7 +157,7 @@ describe('messages from stdin', () => {
       "stdin:1: missing_event: You must pass 'event'.",
       expect.stringMatching(/^stdin:3: invalid_json: /),
       expect.stringMatching(/^stdin:4: not_an_object: /),
-      'hookline: skipped 3 lines of stdin without a valid message',
+      'hookline: skipped 3 invalid lines of stdin',
       '',
     ])
     expect(producer.records.length).toBe(1)

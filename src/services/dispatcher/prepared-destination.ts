@@ -46,9 +46,9 @@ interface Deps {
 }
 
 /**
- * Returns the plan of a destination, which is made once per configuration. A look-up for each
- * delivery would take the time of about 100 instructions, because with 1,000 destinations it misses
- * the CPU cache.
+ * Returns the plan of a destination. It is made once per configuration and kept in `target`: with
+ * 1,000 destinations, a look-up in a map for each delivery would miss the CPU cache, which takes
+ * the time of about 100 instructions.
  */
 export function planOf(target: Planned, deps: Deps): DestinationPlan {
   const [routing, payload] = [deps.routing(), deps.payload()]

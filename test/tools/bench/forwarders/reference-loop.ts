@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import type { LoopSettings } from './bare-loop-process.ts'
 import { type Forwarder, startNode, targetsOf } from './forwarder.ts'
+import type { LoopSettings } from './reference-loop-process.ts'
 
-const program = new URL('bare-loop-process.ts', import.meta.url).pathname
+const program = new URL('reference-loop-process.ts', import.meta.url).pathname
 
 /** The reference loop, with which Hookline's own work is compared. */
-export const bareLoop = (client: LoopSettings['client']): Forwarder => ({
+export const referenceLoop = (client: LoopSettings['client']): Forwarder => ({
   name: `bare ${client}`,
   start(job) {
     const settings: LoopSettings = {

@@ -13,7 +13,8 @@ import { crm, lessSlow, standardSetup, takeoverLimits } from './setups.ts'
 import { partitions, type World } from './world.ts'
 
 /**
- * Number of batches that `packedRecords` writes. A batch may have two dead letters after a kill.
+ * Number of batches that `packedRecords` writes. Each has one record and becomes a dead letter
+ * without an id, or two after a kill.
  */
 const packedRecordsCount = 2
 const kinds = Object.keys(badKinds) as readonly BadKind[]
@@ -77,7 +78,7 @@ const skewed = recordLoad(number => {
   return { userId: own[(other === undefined ? number : round) % own.length] as string }
 })
 
-export const recordScenarios: readonly Scenario[] = [
+export const unusualLoadScenarios: readonly Scenario[] = [
   {
     ...standardSetup,
     name: 'poison',

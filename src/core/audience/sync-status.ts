@@ -10,7 +10,7 @@ import type { Membership } from './membership.ts'
  *   the audience's list, when the value changed.
  */
 export const syncStatuses = ['acknowledged', 'in_flight', 'unknown', 'different'] as const
-export type MembershipStatus = (typeof syncStatuses)[number]
+export type SyncStatus = (typeof syncStatuses)[number]
 
 /**
  * Returns the sync status of a membership. After `expiry`, a change without a result counts as
@@ -19,7 +19,7 @@ export type MembershipStatus = (typeof syncStatuses)[number]
 export function syncStatusOf(
   { desired, acknowledged, inFlight }: Membership,
   { now, expiry }: { readonly now: EpochMs; readonly expiry: DurationMs },
-): MembershipStatus {
+): SyncStatus {
   if (inFlight !== undefined) return now - inFlight.since <= expiry ? 'in_flight' : 'unknown'
   if (acknowledged === undefined) return 'unknown'
   return acknowledged === desired ? 'acknowledged' : 'different'

@@ -111,7 +111,7 @@ const resetCodes = new Set([
 const badResponseCode = /^(HPE_|UND_ERR_HEADERS_OVERFLOW$|ERR_HTTP_INVALID_STATUS_CODE$)/
 /**
  * Error codes of TLS after the handshake. With TLS 1.3, a server that requires a client certificate
- * reports only then that it is missing.
+ * reports its absence only after the handshake.
  */
 const tlsAlertCode = /^(EPROTO$|ERR_SSL_|ERR_TLS_)/
 

@@ -22,9 +22,10 @@ export interface ReplayTargetDeps {
 export type ReplayPlan = { readonly topic: string; readonly copy: OutgoingRecord } | { readonly refusal: ReplayRefusal }
 
 /**
- * Finds the replay target of each dead letter. The event of a delivery is decoded, because only the
- * event names its source. An event that never became a delivery is replayed as it is. Rejects while
- * the schema registry is needed and cannot be reached.
+ * Returns a function that makes the replay plan of a dead letter. It decodes the event of a
+ * delivery, because only the event names its source. An event that never became a delivery is
+ * written again unchanged. The function rejects while the schema registry is needed and cannot be
+ * reached.
  */
 export function createReplayTargets(
   deps: ReplayTargetDeps,

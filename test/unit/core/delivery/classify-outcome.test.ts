@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { classify, type Outcome } from '../../../../src/core/delivery/outcome.ts'
+import { classify, type Outcome } from '../../../../src/core/delivery/classify-outcome.ts'
 import type { CallPhase } from '../../../../src/core/ports.ts'
 
 describe('depends on the response status alone', () => {

@@ -7,10 +7,11 @@ import type { OutgoingRecord } from '../../../core/ports.ts'
 export const batchLimits = { records: 1_000, bytes: 900 * 1024 }
 
 /**
- * The maximum size of a record, in bytes. The producer rejects a larger one without a request:
- * hardly any topic accepts it. A request larger than `socket.request.max.bytes` would make the
- * broker close the connection, so the records of other requests would fail, too. The services do
- * not retry a rejected record (`append-until-stored.ts`); a dead letter is then truncated.
+ * The maximum size of a record, in bytes. The producer rejects a larger one without a request,
+ * because hardly any topic accepts it. A very large one would also exceed the broker's
+ * `socket.request.max.bytes`: the broker would close the connection, and the other requests on it
+ * would fail. A rejected retry record is dead-lettered (`settle.ts`); a rejected dead letter is
+ * truncated (`write-dead-letter.ts`).
  */
 export const maxRecordBytes = 8 * 1024 * 1024
 

@@ -119,7 +119,7 @@ const forward = (messages: readonly Message[]): Promise<void> =>
     for (let started = 0; started < Math.min(perPartition, messages.length); started++) startNext()
   })
 
-const kafka = new kafkajs.Kafka({ brokers: [...settings.brokers], clientId: 'bare-loop' })
+const kafka = new kafkajs.Kafka({ brokers: [...settings.brokers], clientId: 'reference-loop' })
 const consumer = kafka.consumer({ groupId: settings.group })
 await consumer.connect()
 await consumer.subscribe({ topic: settings.topic, fromBeginning: true })

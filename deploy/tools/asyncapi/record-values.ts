@@ -1,5 +1,10 @@
 import { attemptDecisions } from '../../../src/core/delivery/attempt-facts.ts'
-import { deadLetterReasons, deferralCauses, dropReasons, outcomes } from '../../../src/core/delivery/outcome.ts'
+import {
+  deadLetterReasons,
+  deferralCauses,
+  dropReasons,
+  outcomes,
+} from '../../../src/core/delivery/classify-outcome.ts'
 import { messageTypes, rejectionCodes } from '../../../src/core/message/message.ts'
 
 /** JSON Schemas of the record values that are JSON. */
