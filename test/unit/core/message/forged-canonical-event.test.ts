@@ -73,7 +73,11 @@ describe('marked as canonical, but', () => {
       /too many/,
     ],
     ['an audience without an origin', { ...audience, origin: undefined }, /but it has no origin/],
-    ['an audience of another source', { ...audience, sourceId: 'web' }, /not an identify message from hookline.audiences/],
+    [
+      'an audience of another source',
+      { ...audience, sourceId: 'web' },
+      /not an identify message from hookline.audiences/,
+    ],
     ['an audience for all destinations', { ...audience, destinationId: undefined }, /one destination/],
     [
       'traits of an audience that cannot be parsed',
