@@ -1,5 +1,5 @@
 import { formatProblem, type Loaded, loadConfigFile } from '../adapters/config-file/config-file.ts'
-import type { ServiceName } from '../core/settings/service-names.ts'
+import type { FileReader } from '../core/settings/named-files.ts'
 import type { Settings } from '../core/settings/settings.ts'
 import { broker, httpUrl } from '../core/settings/value-types.ts'
 import { type CommandIo, ConfigurationRefused, UsageError } from './command.ts'
@@ -13,10 +13,10 @@ export function configPath(options: { readonly config?: string }, io: CommandIo)
 }
 
 /**
- * The services whose referenced files (such as secrets) a command reads. Files for Kafka and the
- * registry are always read. Most commands need no other file.
+ * What a command needs referenced files (such as secrets) for. Files for Kafka and the registry are
+ * always read. Most commands need no other file.
  */
-export type ServicesNeeded = ReadonlySet<ServiceName>
+export type ServicesNeeded = ReadonlySet<FileReader>
 
 /**
  * The settings for a command. KAFKA_BROKERS and SCHEMA_REGISTRY_URL override the file.

@@ -3,21 +3,26 @@ import { textOf } from '../core/message/identifiers.ts'
 import { parseTimestamp } from '../core/message/timestamp.ts'
 import { nearestName } from '../core/settings/advice.ts'
 import { type ServiceName, serviceNames } from '../core/settings/service-names.ts'
+import type { Settings } from '../core/settings/settings.ts'
 import { type EpochMs, epochMs, parseDuration } from '../core/time.ts'
 import { UsageError } from './command.ts'
 
 /**
- * Returns the value of an option as one of `names`.
+ * Returns the value of an option as one of `names`. `note` ends the advice of the error.
  * @throws UsageError that suggests the nearest name, lists all names, or says that there are none
  */
-export function choice<Name extends string>(option: string, typed: string, names: readonly Name[]): Name {
+export function choice<Name extends string>(option: string, typed: string, names: readonly Name[], note = ''): Name {
   const found = names.find(name => name === typed)
   if (found !== undefined) return found
   const near = nearestName(typed, names)
   const possible = names.length === 0 ? 'no value is possible with this configuration' : `possible: ${names.join(', ')}`
   const advice = near === undefined ? possible : `did you mean ${near}?`
-  throw new UsageError(`${option}: unknown value '${typed}' (${advice})`)
+  throw new UsageError(`${option}: unknown value '${typed}' (${advice}${note})`)
 }
+
+/** The note of `choice` in a command that does not read the config topic. */
+export const onlyFileNote = ({ configTopic }: Pick<Settings, 'configTopic'>): string =>
+  configTopic === true ? '; this command does not know the destinations and sources of the operator API' : ''
 
 /** Returns a parser for an option whose value is an integer >= `minimum`. @throws UsageError */
 export function wholeNumber(option: string, minimum: number): (text: string) => number {

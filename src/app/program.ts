@@ -37,6 +37,11 @@ export const commandEntries: readonly CommandEntry[] = [
     load: async () => (await import('./commands/delete-user.ts')).deleteUserCommand,
   },
   {
+    name: 'destinations',
+    summary: 'list, change and test destinations through the operator API',
+    load: async () => (await import('./commands/config-objects/destinations.ts')).destinationsCommand,
+  },
+  {
     name: 'doctor',
     summary: 'check Kafka, the schema registry, topics, clocks and every endpoint',
     load: async () => (await import('./commands/doctor/doctor.ts')).doctorCommand,
@@ -60,6 +65,11 @@ export const commandEntries: readonly CommandEntry[] = [
     name: 'send',
     summary: 'send one message to the collector',
     load: async () => (await import('./commands/send.ts')).sendCommand,
+  },
+  {
+    name: 'sources',
+    summary: 'list and change sources through the operator API',
+    load: async () => (await import('./commands/config-objects/sources.ts')).sourcesCommand,
   },
   {
     name: 'topics',

@@ -196,6 +196,24 @@ export function collectorHealth({ phase, outage }: CollectorVitals): Health {
   }
 }
 
+/** The state of the listener of the operator API; `off` while `operator.keys` has no key. */
+export type OperatorPhase = 'starting' | 'listening' | 'stopping' | 'off'
+
+/**
+ * Reports whether the operator API accepts requests. Without a key nothing listens, which is not a
+ * failure: a process that runs all services does not need an operator key.
+ */
+export const operatorHealth = (phase: OperatorPhase): Health => ({
+  live: [],
+  ready: [
+    {
+      name: 'operator',
+      ok: phase === 'listening' || phase === 'off',
+      detail: phase === 'off' ? 'does not listen, because operator.keys has no key' : phase,
+    },
+  ],
+})
+
 /** The state of the configuration file when it was last read. */
 export type ReloadState =
   | { readonly kind: 'accepted'; readonly needRestart: readonly string[] }

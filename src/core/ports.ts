@@ -1,4 +1,5 @@
 import type { Event } from './message/event.ts'
+import type { TlsIdentity } from './network/tls-identity.ts'
 import type { DurationMs, EpochMs } from './time.ts'
 
 // --- Clock
@@ -27,13 +28,19 @@ export interface WebhookCall {
   readonly headers: Readonly<Record<string, string>>
   /** All requests for one record share this Buffer. */
   readonly body: Buffer
+  /** The time limit of this request. Absent: the time limit of the transport. */
+  readonly timeoutMs?: DurationMs | undefined
+  /** The client certificate and trusted CAs; `undefined` for those of the network settings. */
+  readonly tlsIdentity?: TlsIdentity | undefined
 }
 
 /**
- * The step at which a request failed. `address`: the address is not allowed, so nothing was sent.
- * `exchange`: the request and the response on an open connection. `deadline`: the time limit.
+ * The step at which a request failed. `auth`: no access token, so nothing was sent. `address`: the
+ * address is not allowed, so nothing was sent. `proxy`: the proxy failed or refused, so nothing was
+ * sent to the endpoint. `exchange`: the request and the response on an open connection. `deadline`:
+ * the time limit.
  */
-export type CallPhase = 'address' | 'dns' | 'connect' | 'tls' | 'exchange' | 'deadline'
+export type CallPhase = 'auth' | 'address' | 'dns' | 'proxy' | 'connect' | 'tls' | 'exchange' | 'deadline'
 
 /** The result of a request: `answered` when a response head is complete. The body is ignored. */
 export type CallResult =
@@ -46,6 +53,19 @@ export interface WebhookTransport {
   post(call: WebhookCall, onEnd: (result: CallResult) => void): void
   /** Closes idle connections. Resolves after the requests in progress have ended. */
   close(): Promise<void>
+}
+
+/** The result of a token request, with the body of the response. */
+export type TokenAnswer =
+  | (Extract<CallResult, { kind: 'answered' }> & { readonly body: string })
+  | Extract<CallResult, { kind: 'failed' }>
+
+/** Sends token requests under the rules for webhooks: the same addresses, ports, CAs and proxy. */
+export interface TokenClient {
+  /** Sends one request with a time limit. Calls `onEnd` exactly once, after `post` has returned. */
+  post(call: WebhookCall, onEnd: (answer: TokenAnswer) => void): void
+  /** Ends the requests in progress; their `onEnd` is not called. */
+  close(): void
 }
 
 // --- Kafka
@@ -70,7 +90,7 @@ export interface LogRecord extends TopicPartition {
   readonly unreadBatch?: UnreadBatch
 }
 
-/** A batch that is too large when decompressed, or not decodable: see `fetched-batches.ts`. */
+/** A batch that is too large when decompressed, or not decodable: see `patch-fetched-batches.ts`. */
 export interface UnreadBatch {
   readonly firstOffset: number
   /** Length of the compressed batch in bytes. */
@@ -295,6 +315,8 @@ export interface Portion {
   readonly key?: Buffer
   /** Reads only records that were appended at this time or later. */
   readonly since?: EpochMs
+  /** The first offset to read in each partition, by partition. Absent: the beginning. */
+  readonly from?: readonly number[]
   /** Checked at least before each record. When it returns true, reading stops. */
   readonly isEnough?: () => boolean
 }

@@ -1,9 +1,9 @@
+import { fixedTiers } from './fixed-tiers.ts'
+import { flowLimits } from './flow/limits.ts'
 import type { TopicDescription } from './ports.ts'
 import type { ServiceName } from './settings/service-names.ts'
+import type { Settings } from './settings/settings.ts'
 import { type DurationMs, durationMs, formatDuration, parseDuration } from './time.ts'
-
-/** Retry tiers that exist with every schedule, because deferrals and replays use them. */
-export const fixedTiers: readonly DurationMs[] = [10_000, 30_000, 60_000, 300_000].map(durationMs)
 
 /** Every retry tier of an installation with this schedule, shortest first, without duplicates. */
 export function tiersOf(schedule: readonly DurationMs[]): readonly DurationMs[] {
@@ -28,6 +28,11 @@ export interface TopicNames {
    * One record for each attempt, for `hookline tail`. It exists only with `delivery.attemptsTopic`.
    */
   readonly attempts: string
+  /**
+   * Destinations and sources that the operator API creates; compacted. It exists only with
+   * `operator.encryptionKeyFile`.
+   */
+  readonly config: string
   readonly dispatcherGroup: string
   readonly retriesGroup: string
   readonly audiencesGroup: string
@@ -51,6 +56,7 @@ export function topicNames(prefix: string): TopicNames {
     suppressions: `${prefix}.suppressions`,
     deletions: `${prefix}.deletions`,
     attempts: `${prefix}.attempts`,
+    config: `${prefix}.config`,
     dispatcherGroup: `${prefix}.dispatcher`,
     retriesGroup: `${prefix}.retries`,
     audiencesGroup: `${prefix}.audiences`,
@@ -71,6 +77,8 @@ export interface TopicSpec {
    * at any time.
    */
   readonly compactionLag: DurationMs | undefined
+  /** How long compaction keeps a tombstone; `undefined` for the broker's default of 24 h. */
+  readonly tombstoneRetention?: DurationMs | undefined
   /** The largest accepted batch in bytes; `undefined` for the broker's default of 1 MiB. */
   readonly maxRecordBytes: number | undefined
   /**
@@ -92,6 +100,18 @@ const day = 24 * 3_600_000
 const compactionLag = durationMs(6 * 3_600_000)
 
 /**
+ * For the config topic: the time in which the copy that follows an ignored record must be written
+ * (`core/config-objects/fold.ts`), and for which the operator API can show past changes.
+ */
+const configCompactionLag = durationMs(7 * day)
+
+/**
+ * For the config topic: 10 years. A process that does not know the version of a deletion would begin
+ * with version 1 again, which all processes that know it ignore.
+ */
+const configTombstoneRetention = durationMs(3_650 * day)
+
+/**
  * For topics with copies of events: twice the broker's default, because a copy also has Hookline's
  * headers.
  */
@@ -99,12 +119,12 @@ const maxRecordBytes = 2 * 1024 * 1024
 
 /**
  * Every topic that the services of an installation need. The attempts topic is included only with
- * `delivery.attemptsTopic`.
+ * `delivery.attemptsTopic`, and the config topic only with `operator.encryptionKeyFile`.
  */
 export function topicSpecs(
   topics: { prefix: string; partitions: number; replicationFactor: number },
   schedule: readonly DurationMs[],
-  { attemptsTopic = false }: { readonly attemptsTopic?: boolean } = {},
+  { attemptsTopic = false, configTopic = false }: OptionalTopics = {},
 ): readonly TopicSpec[] {
   const names = topicNames(topics.prefix)
   const { partitions, replicationFactor } = topics
@@ -115,6 +135,7 @@ export function topicSpecs(
       days,
       partitionsAs,
       compactionLag,
+      tombstoneRetention,
       maxRecordBytes,
       usedBy,
     }: Partial<TopicSpec> & { days?: number; usedBy: ServiceName[] },
@@ -125,12 +146,17 @@ export function topicSpecs(
     cleanup,
     partitionsAs,
     compactionLag,
+    ...(tombstoneRetention !== undefined && { tombstoneRetention }),
     maxRecordBytes,
     usedBy,
     retention: days === undefined ? undefined : durationMs(days * day),
   })
   return [
-    spec(names.events, { days: 7, partitionsAs: names.events, usedBy: ['collector', 'dispatcher', 'audiences'] }),
+    spec(names.events, {
+      days: 7,
+      partitionsAs: names.events,
+      usedBy: ['collector', 'dispatcher', 'audiences', 'operator'],
+    }),
     ...tiersOf(schedule).map(tier =>
       spec(names.retry(tier), { days: 3, partitionsAs: names.events, maxRecordBytes, usedBy: ['dispatcher'] }),
     ),
@@ -144,14 +170,41 @@ export function topicSpecs(
     spec(names.audienceInput, {
       days: 7,
       partitionsAs: names.events,
-      usedBy: ['collector', 'dispatcher', 'audiences'],
+      usedBy: ['collector', 'dispatcher', 'audiences', 'operator'],
     }),
     spec(names.memberships, { cleanup: 'compact', compactionLag, partitionsAs: names.events, usedBy: ['audiences'] }),
-    spec(names.suppressions, { cleanup: 'compact', compactionLag, usedBy: ['collector', 'dispatcher', 'audiences'] }),
-    spec(names.deletions, { cleanup: 'compact,delete', days: 90, usedBy: ['collector', 'dispatcher'] }),
+    spec(names.suppressions, {
+      cleanup: 'compact',
+      compactionLag,
+      usedBy: ['collector', 'dispatcher', 'audiences', 'operator'],
+    }),
+    spec(names.deletions, { cleanup: 'compact,delete', days: 90, usedBy: ['collector', 'dispatcher', 'operator'] }),
     ...(attemptsTopic ? [spec(names.attempts, { days: 1, usedBy: ['dispatcher'] })] : []),
+    ...(configTopic
+      ? [
+          spec(names.config, {
+            cleanup: 'compact',
+            compactionLag: configCompactionLag,
+            tombstoneRetention: configTombstoneRetention,
+            usedBy: ['collector', 'dispatcher', 'audiences', 'operator'],
+          }),
+        ]
+      : []),
   ]
 }
+
+interface OptionalTopics {
+  readonly attemptsTopic?: boolean
+  readonly configTopic?: boolean
+}
+
+/** The topics that an installation with these settings needs. */
+export const topicSpecsOf = ({
+  topics,
+  delivery,
+  configTopic,
+}: Pick<Settings, 'topics' | 'delivery' | 'configTopic'>): readonly TopicSpec[] =>
+  topicSpecs(topics, delivery.schedule, { ...delivery, configTopic: configTopic === true })
 
 /** The configuration with which the topic of a spec is created. */
 export function topicConfig(spec: TopicSpec): Readonly<Record<string, string>> {
@@ -159,6 +212,7 @@ export function topicConfig(spec: TopicSpec): Readonly<Record<string, string>> {
     'cleanup.policy': spec.cleanup,
     ...(spec.retention !== undefined && { 'retention.ms': String(spec.retention) }),
     ...(spec.compactionLag !== undefined && { 'min.compaction.lag.ms': String(spec.compactionLag) }),
+    ...(spec.tombstoneRetention !== undefined && { 'delete.retention.ms': String(spec.tombstoneRetention) }),
     ...(spec.maxRecordBytes !== undefined && { 'max.message.bytes': String(spec.maxRecordBytes) }),
     // Delays, retention and the receive time use the broker's clock, not the producer's.
     'message.timestamp.type': 'LogAppendTime',
@@ -184,8 +238,9 @@ const usualSegmentMs = 7 * day
 
 /**
  * The maximum time between the receipt of a message and its delivery. A dead letter can be replayed
- * just before Kafka deletes it, and its copy then waits in the events topic or in a retry topic.
- * The result uses the retention of the existing topics, or that of their specs when it is longer.
+ * just before Kafka deletes it, and its copy then waits in the events topic or in a retry topic. A
+ * pause that keeps the retry window can add two days. The result uses the retention of the existing
+ * topics, or that of their specs when it is longer.
  */
 export function maxDeliveryAge(
   names: TopicNames,
@@ -200,5 +255,5 @@ export function maxDeliveryAge(
   const longest = (is: (name: string) => boolean): number =>
     Math.max(0, ...specs.filter(({ name }) => is(name)).map(lifeOf))
   const waiting = longest(name => name === names.events || names.tierOf(name) !== undefined)
-  return durationMs(longest(name => name === names.deadLetter) + waiting)
+  return durationMs(longest(name => name === names.deadLetter) + waiting + flowLimits.deferral.maxPausedTime)
 }

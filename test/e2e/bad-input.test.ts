@@ -76,6 +76,20 @@ describe('an invalid record on the events topic', () => {
       .trim()
       .split('\n')
     expect(listed).toHaveLength(1)
+
+    // The replayed bytes are as invalid as before. Each new dead letter names its first record.
+    expect(await installation.command('replay', '--reason', 'undecodable')).toMatch(/\b4 replayed\b/)
+    const again = await until(async () => {
+      const found = await installation.read(installation.topics.deadLetter)
+      const repeated = found.filter(({ headers }) => 'replay-of' in headers)
+      return repeated.length === 4 ? repeated : undefined
+    })
+    for (const { headers, value } of again) {
+      const [, , offset] = (headers['replay-of'] as string).split('/')
+      expect(headers).toMatchObject({ reason: 'undecodable', trace: 'kept' })
+      expect(value).toEqual(byOffset.get(Number(offset))?.value)
+    }
+    expect(receiver.requests).toHaveLength(1)
     expect(await service.stop()).toBe(0)
   })
 

@@ -46,8 +46,11 @@ it('processes with clocks that are a minute and an hour off retry each delivery 
       ),
     )
   ).flat()
-  expect(waiting).toHaveLength(count)
-  for (const { timestamp, headers } of waiting) {
+  // A process without CPU time may defer a delivery once more. A wrong clock copies it thousands of times.
+  expect(waiting.length).toBeLessThan(4 * count)
+  const retried = waiting.filter(({ headers }) => headers['reason'] === 'http_5xx')
+  expect(retried).toHaveLength(count)
+  for (const { timestamp, headers } of retried) {
     expect(Math.abs(Number(headers['deadline']) - timestamp - 4 * hour)).toBeLessThan(10_000)
     expect(Math.abs(Number(headers['not-before']) - timestamp - 10_000)).toBeLessThan(5_000)
   }

@@ -63,6 +63,34 @@ describe('a changed configuration', () => {
     expect(await service.stop()).toBe(0)
   })
 
+  it('applies a changed filter to later messages, and sends no message that the old one excluded', async () => {
+    const everything = closing(await RecordingReceiver.started())
+    const filtered = closing(await RecordingReceiver.started())
+    const destinations = (atLeast: number) => [
+      { id: 'all', sources: ['web'], webhooks: [{ url: everything.url }] },
+      {
+        ...{ id: 'large', sources: ['web'], webhooks: [{ url: filtered.url }] },
+        filter: { events: { include: ['Order *'] }, where: [{ path: 'properties.total', op: 'gte', value: atLeast }] },
+      },
+    ]
+    const installation = closing(await startInstallation({ destinations: destinations(13) }))
+    const service = await installation.run()
+    await installation.send(trackEvents(20, 'before'))
+    await everything.untilDelivered(20)
+    const drops = async () => (await service.metrics()).get('hookline_drops_total{reason="filtered"}')
+    await until(async () => ((await drops()) === 20 ? true : undefined))
+
+    await installation.configure({ destinations: destinations(12) })
+    let sent = 0
+    await until(async () => {
+      await installation.send(trackEvents(1, `after-${sent++}`))
+      return filtered.successes.size > 0 ? true : undefined
+    })
+    await everything.untilDelivered(20 + sent)
+    expect([...filtered.successes.keys()].filter(id => id.startsWith('before'))).toEqual([])
+    expect(await service.stop()).toBe(0)
+  })
+
   it('changes the log level at runtime, and logs the new one', async () => {
     const receiver = closing(await RecordingReceiver.started())
     const destinations = [{ id: 'crm', sources: ['web'], webhooks: [{ url: receiver.url }] }]

@@ -112,12 +112,12 @@ describe('audiences over HTTP', () => {
   it(
     'the memory for a list does not depend on its length',
     async () => {
-      // The collector runs alone, so that the memory of the audiences service, which reads the list
+      // The operator service runs alone, so that the memory of the audiences service, which reads the list
       // again, is not measured.
-      const collector = await installation.run({}, ['--services', 'collector'])
-      const resident = async () => (await collector.metrics()).get('process_resident_memory_bytes') as number
+      const operators = await installation.run({}, ['--services', 'operator'])
+      const resident = async () => (await operators.metrics()).get('process_resident_memory_bytes') as number
       const before = await resident()
-      const sending = request(`${collector.operator}${syncPath('Large')}`, { method: 'POST', headers })
+      const sending = request(`${operators.operator}${syncPath('Large')}`, { method: 'POST', headers })
       const answered = new Promise<string>((resolve, reject) => {
         sending.on('error', reject).on('response', async response => {
           let text = ''
@@ -136,7 +136,7 @@ describe('audiences over HTTP', () => {
       // Memory grows by about 100 MiB with a list of any size: uncollected garbage and 8 MiB in
       // transit. A list of a million users has 500 MB, and 1 GB in Kafka.
       expect(most - before).toBeLessThan(256 * 1_048_576)
-      expect(await collector.stop()).toBe(0)
+      expect(await operators.stop()).toBe(0)
     },
     180_000 + size / 5,
   )

@@ -4,7 +4,8 @@ import type { Event } from '../../src/core/message/event.ts'
 import type { Message } from '../../src/core/message/message.ts'
 import type { LogRecord } from '../../src/core/ports.ts'
 import { Secret } from '../../src/core/secret.ts'
-import type { Destination, PayloadSettings, Source, Webhook } from '../../src/core/settings/settings.ts'
+import type { DeliveryRules } from '../../src/core/settings/effective-policy.ts'
+import type { Destination, OAuth2Settings, PayloadSettings, Source, Webhook } from '../../src/core/settings/settings.ts'
 import { type DurationMs, epochMs, parseDuration } from '../../src/core/time.ts'
 import { tiersOf } from '../../src/core/topics.ts'
 
@@ -29,6 +30,14 @@ export const policyOf = (schedule: readonly DurationMs[], window = duration('4h'
 })
 export const defaultPolicy = policyOf(defaultSchedule)
 
+/** The defaults of the settings that the policy of a destination can override. */
+export const defaultDelivery: DeliveryRules = {
+  timeout: duration('5s'),
+  schedule: defaultSchedule,
+  window: duration('4h'),
+  ordering: 'key',
+}
+
 export const webhookOf = (index: number, headers: Webhook['headers'] = {}): Webhook => ({
   label: String(index),
   url: `https://hooks.example.com/${index}`,
@@ -44,6 +53,15 @@ export const destinationOf = (given: Partial<Destination> = {}): Destination => 
   sources: ['web'],
   secrets: [],
   webhooks: [webhookOf(0)],
+  ...given,
+})
+
+export const oauth2Of = (given: Partial<OAuth2Settings> = {}): OAuth2Settings => ({
+  tokenUrl: 'https://login.example.com/token',
+  clientId: 'hookline',
+  clientSecret: new Secret('client-secret-of-crm'),
+  clientAuthentication: 'basic',
+  scopes: [],
   ...given,
 })
 

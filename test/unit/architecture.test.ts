@@ -37,16 +37,6 @@ const allowed: Record<string, readonly string[]> = {
 }
 const layerOf = (file: string): string | undefined => file.match(/^(packages\/[^/]+|[^/]+)\//)?.[1]
 
-/**
- * Cycles and equal names that are permitted until they are removed. The test fails for any other
- * one, and for one that no longer exists.
- */
-const fileCyclesToRemove: readonly (readonly string[])[] = []
-const folderCyclesToRemove: readonly (readonly string[])[] = [
-  ['adapters/kafka/kafkajs', 'adapters/kafka/kafkajs/patches'],
-]
-const sameNamesToRemove: readonly string[] = []
-
 describe('a file imports only permitted layers', () => {
   it.each(files)('%s', file => {
     const layer = layerOf(file)
@@ -107,11 +97,11 @@ const folderOf = (file: string): string => (file.split('/').length > 2 ? dirname
 
 describe('there is no import cycle', () => {
   it('between files', () => {
-    expect(cyclesOf(graphOf(file => file))).toEqual(fileCyclesToRemove)
+    expect(cyclesOf(graphOf(file => file))).toEqual([])
   })
 
   it('between folders of a layer', () => {
-    expect(cyclesOf(graphOf(folderOf))).toEqual(folderCyclesToRemove)
+    expect(cyclesOf(graphOf(folderOf))).toEqual([])
   })
 
   it('finds a cycle', () => {
@@ -142,7 +132,7 @@ describe('names of files are unambiguous', () => {
         .filter(same => same.length > 1)
         .flat()
         .sort(),
-    ).toEqual(sameNamesToRemove.toSorted())
+    ).toEqual([])
   })
 })
 

@@ -8,6 +8,7 @@ const names = topicNames('hookline')
 const { schedule } = delivery.parse({})
 const specs = topicSpecs({ prefix: 'hookline', partitions: 12, replicationFactor: 3 }, schedule, {
   attemptsTopic: true,
+  configTopic: true,
 })
 const tiers = tiersOf(schedule)
 
@@ -95,6 +96,15 @@ const channels = {
     sends: 'The dispatcher writes each finished attempt.',
     receives: '`hookline tail` reads it.',
   },
+  config: {
+    topic: names.config,
+    title: 'Configuration objects',
+    description:
+      'Destinations and sources that the operator API creates. Exists only with `operator.encryptionKeyFile`. Only Hookline writes it.',
+    messages: ['configObject'],
+    sends: 'The operator API writes each change.',
+    receives: 'Every process reads it to its end before its services start, and then reads new records.',
+  },
 } as const satisfies Readonly<Record<string, Channel>>
 
 const entries = Object.entries(channels) as readonly (readonly [string, Channel])[]
@@ -134,6 +144,7 @@ function bindingOf(spec: TopicSpec): object {
     'cleanup.policy': policy = '',
     'retention.ms': retention,
     'max.message.bytes': maxRecordBytes,
+    'delete.retention.ms': tombstoneRetention,
     ...others
   } = topicConfig(spec)
   return {
@@ -142,6 +153,7 @@ function bindingOf(spec: TopicSpec): object {
     topicConfiguration: {
       'cleanup.policy': policy.split(','),
       ...(retention !== undefined && { 'retention.ms': Number(retention) }),
+      ...(tombstoneRetention !== undefined && { 'delete.retention.ms': Number(tombstoneRetention) }),
       ...(maxRecordBytes !== undefined && { 'max.message.bytes': Number(maxRecordBytes) }),
       ...others,
     },

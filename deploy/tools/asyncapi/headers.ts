@@ -66,7 +66,27 @@ const attemptTrace: Readonly<Record<string, Header>> = {
   },
 }
 
-export const retryHeaders: Readonly<Record<string, Header>> = { ...deliveryStateHeaders, ...attemptTrace }
+/** Header of retry records and dead letters, present only after a pause that kept the window. */
+const pausedTotal: Readonly<Record<string, Header>> = {
+  'paused-for': {
+    description:
+      'The time in milliseconds for which the delivery waited because its destination was paused, and by which the deadline moved. At most 48 hours.',
+    pattern: count,
+    examples: ['300000'],
+  },
+}
+
+const deliveryHeaders: Readonly<Record<string, Header>> = { ...deliveryStateHeaders, ...attemptTrace, ...pausedTotal }
+
+export const retryHeaders: Readonly<Record<string, Header>> = {
+  ...deliveryHeaders,
+  'paused-at': {
+    description:
+      'Since when the delivery waits because its destination is paused, in milliseconds since 1970. Only with the reason `paused`, while the pause keeps the retry window.',
+    pattern: count,
+    examples: ['1795248070000'],
+  },
+}
 
 /** Headers that every dead letter has, also that of an event that never became a delivery. */
 export const requiredDeadLetterHeaders = [
@@ -80,7 +100,7 @@ export const requiredDeadLetterHeaders = [
 ] as const
 
 export const deadLetterHeaders: Readonly<Record<string, Header>> = {
-  ...retryHeaders,
+  ...deliveryHeaders,
   'origin-key': {
     description: 'Key of the original event, each byte as a Latin-1 character. Absent when the event had no key.',
     examples: ['u-17'],
@@ -141,6 +161,32 @@ export const suppressionHeaders: Readonly<Record<string, Header>> = {
     examples: ['17', '-1'],
   },
 }
+
+/** Headers of configuration objects. */
+export const configObjectHeaders: Readonly<Record<string, Header>> = {
+  version: {
+    description:
+      'The version of the object. A record counts only if its version follows the one in force (`src/core/config-objects/fold.ts`).',
+    pattern: count,
+    examples: ['3'],
+  },
+  'changed-by': { description: 'The name of the operator key.', examples: ['ada'] },
+  'changed-at': { description: 'When the change was made, in ISO 8601.', examples: ['2026-11-21T08:00:00.000Z'] },
+  action: { description: '`created`, `updated` or `deleted`.', examples: ['updated'] },
+  fields: { description: 'JSON list of the paths of the changed fields.', examples: ['["webhooks[0].url"]'] },
+  write: {
+    description: 'Id of the write, by which the writer recognises its own record.',
+    examples: ['4f1c6e0a-6f0c-4f3e-9d0d-1d8d1c3c2b10'],
+  },
+  copy: {
+    description: 'Number of the copy of this version, which follows a record that does not count. Absent for a change.',
+    pattern: count,
+    examples: ['1'],
+  },
+}
+
+/** The headers without which a record of the config topic is damaged. */
+export const requiredConfigObjectHeaders = ['version', 'changed-at', 'action', 'write'] as const
 
 /** The headers of a message as JSON Schema. Other headers, such as those of traces, are allowed. */
 export function headersSchema(headers: Readonly<Record<string, Header>>, required: readonly string[] = []): object {

@@ -1,14 +1,23 @@
 import {
+  configObjectHeaders,
   deadLetterHeaders,
   deliveryStateHeaders,
   eventHeaders,
   headersSchema,
   inputHeaders,
+  requiredConfigObjectHeaders,
   requiredDeadLetterHeaders,
   retryHeaders,
   suppressionHeaders,
 } from './headers.ts'
-import { attemptValue, deletionOutcomeValue, deletionValue, rejectedValue, suppressionsValue } from './record-values.ts'
+import {
+  attemptValue,
+  configObjectValue,
+  deletionOutcomeValue,
+  deletionValue,
+  rejectedValue,
+  suppressionsValue,
+} from './record-values.ts'
 
 const bindingVersion = '0.5.0'
 
@@ -149,6 +158,13 @@ export const messages = {
     title: 'An attempt',
     summary: 'The result of one attempt of a delivery.',
     key: { description: 'The destination.', examples: ['crm'] },
+  }),
+  configObject: json(configObjectValue, {
+    title: 'A destination or a source',
+    summary: 'A version of an object that operators change through the operator API. Its secrets are encrypted.',
+    description: 'A null value (tombstone) deletes the object. All records are in partition 0.',
+    key: { description: '`destination/<id>` or `source/<id>`', examples: ['destination/crm', 'source/web'] },
+    headers: headersSchema(configObjectHeaders, requiredConfigObjectHeaders),
   }),
 } as const satisfies Readonly<Record<string, object>>
 

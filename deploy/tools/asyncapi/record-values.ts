@@ -121,3 +121,18 @@ export const attemptValue = {
     elapsedMs: integer('Duration of the attempt in milliseconds.'),
   },
 }
+
+/** A destination or a source, as `encodeValue` writes it. */
+export const configObjectValue = {
+  type: ['object', 'null'],
+  required: ['format', 'document'],
+  additionalProperties: false,
+  properties: {
+    format: { type: 'integer', enum: [1], description: 'The version of the format of this value.' },
+    document: {
+      type: 'object',
+      description:
+        'An entry of `destinations` or `sources` of the configuration. Each write key, shared secret, signing key, OAuth 2.0 client secret, webhook URL and header value is a mapping with the one key `sealed`: `<id of the key>.<base64url of nonce, AES-256-GCM ciphertext and tag>`.',
+    },
+  },
+}

@@ -1,6 +1,6 @@
 import { deferralTier } from '../../../src/core/delivery/retry-tier.ts'
+import { fixedTiers } from '../../../src/core/fixed-tiers.ts'
 import { durationMs } from '../../../src/core/time.ts'
-import { fixedTiers } from '../../../src/core/topics.ts'
 
 /** An outage: destinations fail for some hours and then work again. */
 export interface Outage {

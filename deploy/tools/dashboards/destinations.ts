@@ -150,7 +150,7 @@ const allDestinations: Row = {
     {
       title: 'Dropped deliveries',
       description:
-        'disabled: the destination is disabled. not_selected: the integrations of the message exclude webhooks. no_destination: the source is not connected to any destination, or not to the one that the message names. user_deleted: the message was received before its user was deleted. suppressed: its user was deleted with suppress.',
+        'disabled: the destination is disabled. not_selected: the integrations of the message exclude webhooks. filtered: the filter of the destination excludes the message. no_destination: the source is not connected to any destination, or not to the one that the message names. user_deleted: the message was received before its user was deleted. suppressed: its user was deleted with suppress.',
       unit: 'cps',
       as: 'lines',
       width: 12,

@@ -11,6 +11,8 @@ export const variables = {
   HOOKLINE_CONFIG: 'Configuration file, if `--config` is not given.',
   HOOKLINE_LOG_LEVEL: 'Minimum log level of `hookline run`, if `--log-level` is not given.',
   HOOKLINE_DEBUG: 'If not empty, errors include the stack trace and the causes.',
+  HOOKLINE_OPERATOR_URL: 'URL of the operator API, if `--operator-url` is not given.',
+  HOOKLINE_OPERATOR_KEY_FILE: 'File with a key of the operator API, if `--operator-key-file` is not given.',
   KAFKA_BROKERS: 'Bootstrap brokers, `host:port,…`; overrides `kafka.brokers`.',
   SCHEMA_REGISTRY_URL: 'URL of the schema registry; overrides `registry.url`.',
 } as const

@@ -8,8 +8,11 @@ export const configurationRules = {
   knownNames:
     '`destinations[].sources` contains ids of sources, and `audiences.list[].destinations` ids of destinations, without repetition.',
   readableFiles: 'Every required file exists and has valid content: a secret, certificates or a key.',
+  usableCertificates: 'The texts of `tls` of a destination are certificates or a private key in PEM format.',
   clientCertificate:
-    '`kafka.tls.certFile` and `kafka.tls.keyFile` are set together, and the key matches the certificate.',
+    '`kafka.tls.certFile` and `kafka.tls.keyFile` are set together, and the key matches the certificate. The same is true for the client certificate and key in `tls` of a destination.',
+  proxyCredentials: '`network.proxy.username` and `network.proxy.passwordFile` are set together.',
+  rotatesTwoSecrets: 'A destination with `secretRotatesAt` has two shared secrets, the old and the new one.',
   uniqueWriteKeys: 'Write keys are unique.',
   uniqueOperatorKeys: 'Names and keys in `operator.keys` are unique.',
   uniqueUrls: 'URLs are unique within a destination.',
@@ -17,8 +20,16 @@ export const configurationRules = {
     'An IP address in a URL is public or in `network.allow`, and the port of every URL is in `network.ports`.',
   allowedHeaders:
     'Static headers are valid HTTP headers with at most 4,096 bytes each and 8,192 bytes together. Headers that Hookline or its HTTP client sets are not allowed: `Host`, `Content-*` headers of the body, `User-Agent`, `X-Signature`, `X-Message-Id`, `webhook-*`, `proxy-*` and headers of the connection. With `traceHeaders`, `traceparent` and `tracestate` are not allowed either.',
+  comparableValues:
+    'The value of a condition in `filter.where` fits its operator: a list for `in`, `true` or `false` for `exists`, a number for `gt`, `gte`, `lt` and `lte`, text for `prefix`, and a single value for `eq` and `ne`.',
+  authorizationGivenOnce: 'A destination with `auth.oauth2` has no static `Authorization` header.',
+  usableSigningKeys: 'A `signingKey` is an Ed25519 private key without a passphrase.',
+  signingHasKey:
+    'A destination with `policy.signing: ed25519` has a `signingKey` or `signingKeyFile`, and sends the Standard Webhooks headers.',
   scheduleFitsWindow:
     'The waits in `delivery.schedule` never decrease, and all waits and attempts fit into `delivery.window`.',
+  policiesWithinLimits:
+    'In the policy of a destination, `timeout` and `window` are at most those of `delivery`. Its `schedule`, or else that of `delivery`, fits into its window. No wait is shorter than the shortest retry topic, which has 10s or the shortest wait of `delivery.schedule`.',
   distinctListeners: '`collector.listen`, `operator.listen` and `ops.listen` differ.',
   secretsGivenOnce:
     'A secret is set either directly or as a file, not both. Each source has a write key, and a user name requires a password.',

@@ -39,13 +39,14 @@ Hookline reads one YAML (or JSON) file, which \`--config\` or \`HOOKLINE_CONFIG\
 - \`npx hookline check-config\` lists all errors with file, line, column, key and a hint. An unknown key is an error.
 - **Live**: every process applies a change within five seconds. **Restart**: a process reads the value only at its start; it logs a change and keeps the old value until it restarts.
   If the file has an error, running processes refuse it and keep the previous configuration. If a file of \`destinationsFrom\` has an error, only that file is excluded.
-  With \`destinationsFrom\`, \`audiences.list\` and \`canary\` may name a destination that has no file. Hookline then treats that destination as paused: audience changes, canary messages and retries wait for it until the file exists.
+  With \`destinationsFrom\`, \`audiences.list\`, \`canary\` and \`notices\` may name a destination that has no file. Hookline then treats that destination as paused: audience changes, canary messages, notices and retries wait for it until the file exists.
 - \`\${NAME}\` and \`\${NAME:-default}\` are replaced by environment variables, except in files of \`destinationsFrom\`. \`$\${\` is a literal \`\${\`. A list of strings may be one variable with comma-separated values.
 - Every secret can be set directly or, with the suffix \`File\` on its key, as the path of a file. A line break at the end of the file is ignored. Paths are relative to the
   configuration file, or to the directory of a \`destinationsFrom\` file. A change of the secret's file counts as a change of the configuration.
-- A process reads only the files of secrets that its services need; the others may be missing. The collector reads the files named in \`sources\`, \`operator\` and \`collector\`, the dispatcher those in
-  \`destinations\` and \`network\`, and every process those in \`kafka\` and \`registry\`. \`check-config\` and \`doctor\` read the files of the services in \`--services\`. Other commands read only those in \`kafka\` and
-  \`registry\`; \`send\` also reads those of the collector, and \`preview\` those of the dispatcher.
+- A process reads only the files of secrets that its services need; the others may be missing. The collector reads the files named in \`sources\` and \`collector\`, the dispatcher those in
+  \`destinations\` and \`network\`, the operator service these and those in \`operator\`, and every process those in \`kafka\` and \`registry\`. \`check-config\` and \`doctor\` read the files of the services in \`--services\`. Other commands read only those in \`kafka\` and
+  \`registry\`; \`send\` also reads those of the collector, and \`preview\` those of the dispatcher. Every service reads the files in \`operator.encryptionKeyFile\`, and so do these commands and
+  those that use destinations or sources of the operator API: \`replay\`, \`delete-user\`, \`audience\`, \`produce\`, and \`tail\` with \`--destination\` or \`--source\`.
 - \`KAFKA_BROKERS\` and \`SCHEMA_REGISTRY_URL\` in the environment override \`kafka.brokers\` and \`registry.url\`.
 - A duration is a whole number with \`ms\`, \`s\`, \`m\` or \`h\`. An id is 1 to 63 letters, digits, \`.\`, \`_\` or \`-\`, starts with a letter or digit, and does not start with \`hookline.\`.
 `
@@ -108,7 +109,11 @@ function typeOf(node: Node): string {
   }
 }
 
-const pluralOf = (node: Node): string => `${typeOf(node)}s`.replace(/\bwhole number(.*)s$/, 'whole numbers$1')
+/** Names of values and unions have no plural. */
+const pluralOf = (node: Node): string =>
+  (node.enum ?? node.anyOf) === undefined
+    ? `${typeOf(node)}s`.replace(/\bwhole number(.*)s$/, 'whole numbers$1')
+    : typeOf(node)
 
 /** zod represents a missing bound by an extreme number. */
 function bounds(least = 0, most = Number.MAX_SAFE_INTEGER): string {

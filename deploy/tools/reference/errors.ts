@@ -1,4 +1,4 @@
-import { type ProblemCode, problemStatus } from '../../../src/adapters/http/responses.ts'
+import { problemStatus } from '../../../src/adapters/http/responses.ts'
 import {
   type DeadLetterReason,
   type DeferralCause,
@@ -12,7 +12,10 @@ import {
 } from '../../../src/core/delivery/classify-outcome.ts'
 import { type ReplayRefusal, replayRefusals } from '../../../src/core/delivery/replay-decision.ts'
 import { rejectionCodes } from '../../../src/core/message/message.ts'
+import { objectRefusalStatus } from '../../../src/core/operator/object-refusal.ts'
 import { code, generatedFrom, table } from './markdown.ts'
+import { objectOnlyMeanings } from './object-meanings.ts'
+import { problemMeanings } from './problem-meanings.ts'
 import { type Meanings, rejectionMeanings } from './rejection-meanings.ts'
 
 const outcomeMeanings: Meanings<Outcome> = {
@@ -22,12 +25,12 @@ const outcomeMeanings: Meanings<Outcome> = {
     'Check the network and the proxies between Hookline and the endpoint.',
   ],
   http_429: [
-    'The endpoint asks for fewer requests. Hookline honours its `Retry-After`.',
-    'Nothing if it is rare. Otherwise lower `delivery.perWebhook`.',
+    'The endpoint asks for fewer requests. Hookline slows the destination down, and honours `Retry-After`.',
+    'Nothing: messages wait, and their rate adapts to the endpoint. If the customer has agreed to a rate, set `policy.ratePerSecond`.',
   ],
   http_5xx: ['The endpoint failed with a status of 500 to 599.', 'The owner of the endpoint has to fix it.'],
   timeout: [
-    'The response headers did not arrive within `delivery.timeout`, which includes DNS lookup and TLS handshake.',
+    'The response headers did not arrive within `delivery.timeout`, or within `policy.timeout` of the destination, which includes DNS lookup and TLS handshake.',
     'An endpoint that needs more time should respond with 2xx before it processes the message.',
   ],
   dns: [
@@ -38,17 +41,25 @@ const outcomeMeanings: Meanings<Outcome> = {
     'Hookline could not connect to any address of the endpoint.',
     'Check firewalls, the port, and whether the server runs.',
   ],
+  proxy: [
+    'The proxy failed or refused the request, so nothing was sent to the endpoint. The circuit breaker ignores this outcome.',
+    'Check `network.proxy`, the log line with the code and detail, and whether the proxy runs. See [Send through an egress proxy](../how-to/send-through-an-egress-proxy.md).',
+  ],
   reset: [
     'The connection was closed before all headers of the response had arrived.',
     'Check the idle timeout of proxies, and whether the server restarts.',
   ],
   tls_other: [
     'The TLS handshake failed for a reason other than an untrusted certificate.',
-    'Check protocol versions, ciphers, and whether the endpoint requires a client certificate.',
+    'Check protocol versions and ciphers. If the endpoint requires a client certificate, see [Authenticate with a client certificate](../how-to/authenticate-with-a-client-certificate.md).',
   ],
   bad_response: [
     'The response is not HTTP, its headers have more than 16 KiB, or its status is invalid.',
     'Check whether another server listens on this address.',
+  ],
+  auth: [
+    'Hookline could not get an access token for the request (`auth.oauth2`), so the endpoint got no request. The delivery waits without using up the schedule, and the circuit breaker ignores this outcome.',
+    'Check the log for `token request failed`: its fields `outcome` and `detail` say why.',
   ],
   internal: ['Hookline itself failed. An alert fires.', 'Check the log at that time, and report the bug.'],
   http_3xx: [
@@ -110,6 +121,10 @@ const dropMeanings: Meanings<DropReason> = {
     'The field `integrations` of the message has `Webhooks: false`, or `All: false` without `Webhooks`.',
     'Nothing: the sender chose this.',
   ],
+  filtered: [
+    'The `filter` of the destination excludes the message.',
+    'Nothing, if this is intended: `hookline preview` names the rule that excludes a message.',
+  ],
   no_destination: [
     'No destination has the source in its `sources`, or the destination that the event names does not have it there.',
     'If a destination should get these messages, add the source to `destinations[].sources`.',
@@ -133,6 +148,10 @@ const deferralMeanings: Meanings<DeferralCause> = {
   not_before: [
     'The wait of the retry topic has ended, but the delivery must wait longer, for example because of `Retry-After`. It then waits in a retry topic once more.',
     'Nothing.',
+  ],
+  auth: [
+    'Hookline could not get an access token for the destination (`auth.oauth2`), so its endpoints got no request.',
+    'See the outcome of the same name.',
   ],
   paused: ['The destination has `paused: true`.', 'Remove it to resume deliveries.'],
   handover: [
@@ -166,52 +185,6 @@ const replayMeanings: Meanings<ReplayRefusal> = {
     'Another program wrote the record to the dead-letter topic, and its headers do not say which delivery it is.',
     '`hookline dead-letters --json` shows the record.',
   ],
-}
-
-const sendAgain = 'Send the same request again, with the same message ids.'
-const problemMeanings: Meanings<ProblemCode> = {
-  invalid_json: [
-    'The body is not JSON. If only single elements of a batch are not JSON, only these are [rejected](#rejected-messages).',
-    'Fix the sender.',
-  ],
-  invalid_body: [
-    'The body is JSON, but not of the form that this path requires; or it is damaged gzip. At the operator API also: the query is not valid, or a list has an invalid line.',
-    '`message` says what to send.',
-  ],
-  rejected: [
-    'The request has `X-Strict-Mode: 1`, and at least one message is invalid, so none is accepted.',
-    'Fix the messages in `rejected`.',
-  ],
-  unknown_source: ['A deletion names a source that is not configured.', 'Use a configured source.'],
-  invalid_write_key: ['The write key is missing or belongs to no source.', 'Use the write key of a source.'],
-  invalid_operator_key: ['The operator key is missing or wrong.', 'Use a key of `operator.keys`.'],
-  forbidden: [
-    'The operator key has the role `read`, but the request makes a change.',
-    'Use a key with the role `operate`.',
-  ],
-  not_found: ['The path does not exist, or no object has the id or key that is in the path.', 'Check the path.'],
-  unknown_audience: ['`audiences.list` has no audience of this name.', 'Use a configured audience.'],
-  method_not_allowed: ['The path does not support this method.', 'Use a method of the `Allow` header.'],
-  payload_too_large: [
-    'The request exceeds a [limit](tracking-api.md#responses) of bytes or messages.',
-    'Send smaller batches.',
-  ],
-  rate_limited: [
-    'The source exceeds `collector.ratePerSource`. At the operator API: too many requests had a wrong key.',
-    'Wait for the time in `Retry-After`, as SDKs do.',
-  ],
-  unavailable: [
-    'Writes to Kafka fail, the memory for request bodies is full, or too many requests are in progress.',
-    sendAgain,
-  ],
-  malformed_request: ['The request is not valid HTTP/1.1. The connection is closed.', 'Fix the client.'],
-  request_timeout: ['The request was received too slowly.', sendAgain],
-  expectation_failed: ['The request has an `Expect` header other than `100-continue`.', 'Remove the header.'],
-  headers_too_large: [
-    'The request has more than 16 KiB of headers or more than 200 header fields.',
-    'Send fewer headers.',
-  ],
-  internal_error: ['Hookline failed; the log has the error.', sendAgain],
 }
 
 const head = `# Errors and outcomes
@@ -274,10 +247,11 @@ export function errorsText(): string {
 }
 
 function answerRows(): readonly (readonly string[])[] {
-  const codes = Object.keys(problemStatus) as ProblemCode[]
-  return codes
-    .toSorted((a, b) => problemStatus[a] - problemStatus[b])
-    .map(each => [String(problemStatus[each]), code(each), ...problemMeanings[each]])
+  const statuses = { ...objectRefusalStatus, ...problemStatus }
+  const meanings = { ...objectOnlyMeanings, ...problemMeanings }
+  return (Object.keys(statuses) as (keyof typeof statuses)[])
+    .toSorted((a, b) => statuses[a] - statuses[b])
+    .map(each => [String(statuses[each]), code(each), ...meanings[each]])
 }
 
 const section = (

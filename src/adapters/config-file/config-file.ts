@@ -1,8 +1,8 @@
 import { countWithNoun } from '../../core/count-with-noun.ts'
 import { maskUnknownKeys } from '../../core/settings/advice.ts'
-import { isNeeded, type NamedFileState, notNeeded } from '../../core/settings/named-files.ts'
+import { type FileReader, isNeeded, type NamedFileState, notNeeded } from '../../core/settings/named-files.ts'
 import { formatPath, maxProblems, type Path, valueAt, wholeFile } from '../../core/settings/problem.ts'
-import { everyService, type ServiceName } from '../../core/settings/service-names.ts'
+import { everyService } from '../../core/settings/service-names.ts'
 import type { Destination, Settings } from '../../core/settings/settings.ts'
 import { draftFrom, settingsFrom } from '../../core/settings/validate.ts'
 import { placeOfFile } from './destination-directories.ts'
@@ -63,7 +63,7 @@ export function formatProblem({ file, line, column, path, message, hint }: Probl
 }
 
 /**
- * Loads a configuration file with the files that it names and that `services` need. All problems
+ * Loads a configuration file with the files that it names and that `readers` need. All problems
  * are reported together, as a result and not as a rejection.
  *
  * A `destinationsFrom` file that cannot be used is left out. The destination that it had when it
@@ -73,7 +73,7 @@ export async function loadConfigFile(
   path: string,
   env: Environment,
   before?: Loaded,
-  services: ReadonlySet<ServiceName> = everyService,
+  readers: ReadonlySet<FileReader> = everyService,
 ): Promise<LoadResult> {
   const snapshot = createConfigSnapshot()
   const configFiles = await readConfigFiles(snapshot, path, env, before?.snapshot.paths())
@@ -83,7 +83,7 @@ export async function loadConfigFile(
   )
   const draft = draftFrom(configFiles.input, substituted)
   const contents = new Map<string, NamedFileState>(draft.files.map(({ name }) => [name, notNeeded]))
-  const needed = draft.files.filter(file => isNeeded(file.path, services))
+  const needed = draft.files.filter(file => isNeeded(file.path, readers))
   for (const name of new Set(needed.map(file => file.name)))
     contents.set(
       name,
@@ -112,7 +112,8 @@ export async function loadConfigFile(
   if (rest.kind === 'refused')
     return refused([...problems, ...rest.problems.map(configFiles.locate)], configFiles.files, snapshot)
   const destinations = rest.settings.destinations.map(each => reduced.standIns.get(each.id) ?? each)
-  const settings = { ...rest.settings, destinations, excluded: reduced.excluded }
+  const given = rest.settings.given?.without(new Set(reduced.standIns.keys()))
+  const settings = { ...rest.settings, destinations, excluded: reduced.excluded, ...(given && { given }) }
   const isKept = (file: string): boolean => unusable.has(file) || unlistedOf(file, configFiles) !== undefined
   const byFile = new Map([
     ...[...lastGood].filter(([file]) => isKept(file)),
@@ -155,7 +156,7 @@ function refused(problems: readonly LocatedProblem[], files: readonly string[], 
 }
 
 /** The first `maxProblems` problems, without keys that may be secrets, and the number of others. */
-function shownOf(problems: readonly LocatedProblem[], files: readonly string[]): readonly Problem[] {
+export function shownOf(problems: readonly LocatedProblem[], files: readonly string[]): readonly Problem[] {
   const orderOf = new Map(files.map((file, index) => [file, index]))
   const order = ({ file }: LocatedProblem): number => orderOf.get(file) ?? -1
   const sorted = problems.toSorted((a, b) => order(a) - order(b) || a.line - b.line || a.column - b.column)

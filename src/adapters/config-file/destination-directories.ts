@@ -49,8 +49,12 @@ export function placeOfFile(
 /** Returns the destination with its file names marked as relative to the directory. */
 export function withBoundedFiles(destination: unknown, directory: number): unknown {
   const named = (name: unknown): unknown => (typeof name === 'string' && name !== '' ? bounded(directory, name) : name)
+  const oneOrSeveral = (names: unknown): unknown => (Array.isArray(names) ? names.map(named) : named(names))
   return changed(destination, {
-    sharedSecretFile: names => (Array.isArray(names) ? names.map(named) : named(names)),
+    sharedSecretFile: oneOrSeveral,
+    signingKeyFile: oneOrSeveral,
+    auth: auth => changed(auth, { oauth2: oauth2 => changed(oauth2, { clientSecretFile: named }) }),
+    tls: tls => changed(tls, { clientCertFile: named, clientKeyFile: named, caFile: named }),
     webhooks: webhooks =>
       Array.isArray(webhooks)
         ? webhooks.map(webhook =>

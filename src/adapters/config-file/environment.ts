@@ -13,7 +13,7 @@ export function withoutEnvironment(text: string): Substitution {
   return {
     kind: 'refused',
     message: `contains \${…}; a file of destinationsFrom cannot use environment variables`,
-    hint: 'write the value itself; a URL, shared secret or header value can also be in a file below this directory (urlFile, sharedSecretFile, or file: NAME); for a literal ${ write $${',
+    hint: 'write the value itself; a URL, header value or secret can also be in a file below this directory (urlFile, file: NAME, sharedSecretFile, signingKeyFile, clientSecretFile or clientKeyFile); for a literal ${ write $${',
   }
 }
 

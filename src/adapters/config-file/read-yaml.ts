@@ -9,87 +9,12 @@ import {
   LineCounter,
   type ParsedNode,
   Parser,
-  type YAMLError,
 } from 'yaml'
 import type { Objection } from '../../core/objection.ts'
-import { keyNames } from '../../core/settings/json-schema.ts'
 import { formatPath, type Path } from '../../core/settings/problem.ts'
 import type { Environment } from './environment.ts'
 import { plainValue, type SubstitutedVariable } from './plain-value.ts'
-
-/** Converts a YAML syntax error to a problem. `line` is the text of the line with the error. */
-export function syntaxProblem(error: YAMLError, line: string): Objection {
-  return { message: syntaxText(error), hint: syntaxHint(error, line) }
-}
-
-/**
- * The parser's message without the parts that quote the source, because they may contain a secret.
- */
-function syntaxText({ code, message }: YAMLError): string {
-  const said = ownTexts[code] ?? message
-  const text = said
-    .replace(/ token in YAML stream: .*/s, '')
-    .replace(/(escape sequence|reserved character) .*/s, '$1')
-    .replace('"quote', 'quote')
-    .replace(
-      /^Nested mappings are not allowed .*/,
-      'a colon with a space after it makes this text a key, which is not allowed here',
-    )
-    .replace(/: .*/s, '')
-  return `is not valid YAML: ${text.charAt(0).toLowerCase()}${text.slice(1)}`
-}
-
-/** Replacements for parser messages that quote the source in their middle. */
-const ownTexts: Partial<Record<YAMLError['code'], string>> = {
-  BAD_DIRECTIVE: 'a directive (a line that begins with %) cannot be used here',
-  TAG_RESOLVE_FAILED: 'a tag (!…) cannot be used here',
-}
-
-function syntaxHint({ code }: YAMLError, line: string): string {
-  switch (code) {
-    case 'TAB_AS_INDENT':
-      return 'indent with spaces'
-    case 'BAD_DQ_ESCAPE':
-      return 'write \\\\ for a backslash, or use single quotes'
-    case 'BAD_SCALAR_START':
-    case 'BLOCK_AS_IMPLICIT_KEY':
-      return 'put the text in quotes'
-    case 'BAD_DIRECTIVE':
-      return 'remove the line'
-    case 'TAG_RESOLVE_FAILED':
-      return 'remove the tag, or put the text in quotes'
-    case 'BAD_INDENT':
-      return 'start all entries of one mapping or list at the same column'
-    default:
-      return /[[{,]/.test(line.slice(0, Math.max(0, line.lastIndexOf('${'))))
-        ? `between { } or [ ], write \${…} in quotes`
-        : 'check the quotes, brackets, colons and indentation here and just before'
-  }
-}
-
-/**
- * The path of the last key or list element that starts at or before an offset. It is the one with
- * the error, or the one next to the error. The path ends before a key that the configuration does
- * not have, because after a syntax error the parser may read values, even secrets, as keys.
- */
-export function pathBefore(contents: ParsedNode | null | undefined, offset: number): Path {
-  const path: (string | number)[] = []
-  let node: unknown = contents
-  for (;;) {
-    if (isMap<ParsedNode, ParsedNode | null>(node)) {
-      const pair = node.items.findLast(({ key }) => key.range[0] <= offset)
-      const key = isScalar(pair?.key) ? pair.key.value : undefined
-      if (pair === undefined || typeof key !== 'string' || !keyNames.has(key)) return path
-      path.push(key)
-      node = pair.value
-    } else if (isSeq<ParsedNode | null>(node)) {
-      const place = node.items.findLastIndex(item => item !== null && item.range[0] <= offset)
-      if (place < 0) return path
-      path.push(place)
-      node = node.items[place]
-    } else return path
-  }
-}
+import { pathBefore, syntaxProblem } from './yaml-syntax-problem.ts'
 
 export interface Place {
   readonly line: number
@@ -140,48 +65,95 @@ const maxKeys = 1_000
  * each value. With `env` undefined, variables are not allowed.
  */
 export function readYaml(text: string, env: Environment | undefined): ConfigDocument {
-  const { documents, excess } = parse(text)
+  // The second document causes an error; further ones would cost time.
+  const { documents, excess } = parse(text, 2)
   const lines = linesOf(text)
-  const place = (offset: number): Place => {
-    const { line, col } = lines.linePos(offset)
-    return { line, column: col }
-  }
-  const broken = (offset: number, problem: Objection & { readonly path: Path }): ConfigDocument => ({
-    value: undefined,
-    outline: outlineOf(documents[0]?.contents),
-    problems: [{ ...place(offset), ...problem }],
-    substituted: [],
-    placeOf: () => place(offset),
-  })
-
   const [document, second] = documents
-  if (excess !== undefined) {
-    const path = pathBefore(document?.contents, excess.offset).slice(0, 1)
-    return broken(excess.offset, { path, ...excess.objection })
-  }
-  const [error] = [...(document?.errors ?? [])].sort((a, b) => a.pos[0] - b.pos[0])
-  if (error !== undefined) {
-    const [offset] = error.pos
-    const line = text.split('\n')[place(offset).line - 1] ?? ''
-    return broken(offset, { path: pathBefore(document?.contents, offset), ...syntaxProblem(error, line) })
-  }
+  const error = errorIn(document, excess, text, lines)
+  if (error !== undefined) return error
   if (second !== undefined) {
     const hint = 'remove --- and the text after it, or move that text to another file'
     const message = 'a second YAML document starts here; only one is allowed'
-    return broken(second.range[0], { path: [], message, hint })
+    return broken(document, lines, second.range[0], { path: [], message, hint })
   }
+  return toConfigDocument(document, lines, env)
+}
 
+/**
+ * Parses a stream of any number of YAML documents, as `readYaml` parses one. Empty documents are
+ * left out.
+ */
+export function readYamlStream(text: string, env: Environment): readonly ConfigDocument[] {
+  const { documents, excess } = parse(text, Number.POSITIVE_INFINITY)
+  const lines = linesOf(text)
+  return documents.flatMap((document, index) => {
+    const isLast = index === documents.length - 1
+    const error = errorIn(document, isLast ? excess : undefined, text, lines)
+    if (error !== undefined) return [error]
+    const isEmpty = document.contents === null || (isScalar(document.contents) && document.contents.value === null)
+    return isEmpty ? [] : [toConfigDocument(document, lines, env)]
+  })
+}
+
+const placeIn = (lines: LineCounter, offset: number): Place => {
+  const { line, col } = lines.linePos(offset)
+  return { line, column: col }
+}
+
+function broken(
+  document: Document.Parsed | undefined,
+  lines: LineCounter,
+  offset: number,
+  problem: Objection & { readonly path: Path },
+): ConfigDocument {
+  const place = placeIn(lines, offset)
+  return {
+    value: undefined,
+    outline: outlineOf(document?.contents),
+    problems: [{ ...place, ...problem }],
+    substituted: [],
+    placeOf: () => place,
+  }
+}
+
+/** The document with its first syntax error, or with the limit that it exceeds. */
+function errorIn(
+  document: Document.Parsed | undefined,
+  excess: Parsed['excess'],
+  text: string,
+  lines: LineCounter,
+): ConfigDocument | undefined {
+  if (excess !== undefined) {
+    const path = pathBefore(document?.contents, excess.offset).slice(0, 1)
+    return broken(document, lines, excess.offset, { path, ...excess.objection })
+  }
+  const [error] = [...(document?.errors ?? [])].sort((a, b) => a.pos[0] - b.pos[0])
+  if (error === undefined) return undefined
+  const [offset] = error.pos
+  const line = text.split('\n')[placeIn(lines, offset).line - 1] ?? ''
+  return broken(document, lines, offset, {
+    path: pathBefore(document?.contents, offset),
+    ...syntaxProblem(error, line),
+  })
+}
+
+function toConfigDocument(
+  document: Document.Parsed | undefined,
+  lines: LineCounter,
+  env: Environment | undefined,
+): ConfigDocument {
   const found = plainValue(document?.contents ?? null, env)
   return {
     value: found.value ?? {},
-    problems: found.problems.map(({ offset, ...problem }) => ({ ...problem, ...place(offset) })),
+    problems: found.problems.map(({ offset, ...problem }) => ({ ...problem, ...placeIn(lines, offset) })),
     substituted: found.substituted,
     placeOf(path, at = 'value') {
       for (let length = path.length; length > 0; length--) {
         const offsets = found.offsets.get(formatPath(path.slice(0, length)))
-        if (offsets !== undefined) return place(at === 'key' && length === path.length ? offsets.key : offsets.value)
+        if (offsets !== undefined)
+          return placeIn(lines, at === 'key' && length === path.length ? offsets.key : offsets.value)
       }
-      return place(document?.contents?.range[0] ?? 0)
+      return placeIn(lines, document?.contents?.range[0] ?? 0)
     },
   }
 }
@@ -232,8 +204,8 @@ function excessOf({ stack }: Parser): Objection | undefined {
   return isMapping && top.items.length > maxKeys ? tooWide : undefined
 }
 
-/** Parses at most two documents. The second one causes an error; further ones would cost time. */
-function parse(text: string): Parsed {
+/** Parses at most `limit` documents. */
+function parse(text: string, limit: number): Parsed {
   const parser = new Parser()
   const composer = new Composer({ uniqueKeys: false, resolveKnownTags: false, logLevel: 'silent' })
   const documents: Document.Parsed[] = []
@@ -245,7 +217,7 @@ function parse(text: string): Parsed {
     take(parser.next(lexeme))
     const objection = excessOf(parser)
     if (objection !== undefined) excess = { offset: parser.offset, objection }
-    if (excess !== undefined || documents.length > 1) break
+    if (excess !== undefined || documents.length >= limit) break
   }
   take(parser.end())
   documents.push(...composer.end(true, text.length))

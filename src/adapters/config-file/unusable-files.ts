@@ -20,8 +20,8 @@ export interface Reduced {
  * - Otherwise, if its id can be read, a held destination: its messages wait in retry topics.
  * - Otherwise none.
  * Files of directories that cannot be listed were not read: their last valid destinations are
- * added too. Then, if an audience or the canary names an id that still has no destination, a held
- * one is added for it.
+ * added too. Then, if an audience, the canary or the notices name an id that still has no
+ * destination, a held one is added for it.
  */
 export function withoutFiles(
   configFiles: ConfigFiles,
@@ -125,6 +125,7 @@ function referredTo(input: unknown): readonly string[] {
   const names = [
     ...listAt(input, ['audiences', 'list']).flatMap(audience => listAt(audience, ['destinations'])),
     valueAt(input, ['canary', 'destination']),
+    valueAt(input, ['notices', 'destination']),
   ]
   return names.filter(name => typeof name === 'string')
 }

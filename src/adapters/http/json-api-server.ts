@@ -197,7 +197,7 @@ function answerToOptions(request: IncomingMessage, { methodsOf, isCrossOrigin }:
 function answerToUnknown({ method, url = '' }: IncomingMessage, { methodsOf }: Deps): HttpResponse {
   const allow = methodsOf(url)
   if (allow === undefined) return notFound()
-  const usable = allow.replace(/, OPTIONS|OPTIONS, /, '').replace(', ', ' or ')
+  const usable = allow.replace(/, OPTIONS|OPTIONS, /, '').replace(/, (\w+)$/, ' or $1')
   return problem('method_not_allowed', `This path does not support ${method}: use ${usable}.`, { allow })
 }
 

@@ -9,8 +9,10 @@ import {
   schema,
   templateOf,
 } from './openapi-components.ts'
-import { operatorSchemas, schemas } from './openapi-schemas.ts'
-import { deletionPath, deletionsPath, documentPath, syncsPath } from './paths.ts'
+import { objectSchemas } from './openapi-object-schemas.ts'
+import { objectPaths } from './openapi-objects.ts'
+import { operatorSchemas, schemas, signingKeys } from './openapi-schemas.ts'
+import { deletionPath, deletionsPath, documentPath, keysPath, syncsPath } from './paths.ts'
 
 /* The paths of the operator API as OpenAPI 3.1. `operatorSchemas` has their JSON bodies. */
 
@@ -110,6 +112,32 @@ export const operatorPaths = {
   },
 }
 
+const publicKeys = {
+  get: {
+    operationId: 'signingKeys',
+    summary: 'Public keys of the Ed25519 signatures of requests',
+    description:
+      'A JSON Web Key Set (RFC 7517). It needs no key, so no entry names its destination. A receiver should trust only the keys of its own destination.',
+    tags: ['settings'],
+    security: [],
+    parameters: [
+      {
+        name: 'destination',
+        in: 'query',
+        description: 'Only the keys of the destination with this id.',
+        schema: { type: 'string' },
+      },
+    ],
+    responses: {
+      ...ofEveryRequest,
+      200: {
+        description: 'The keys. The set is empty when no destination, or not this one, has a signing key.',
+        content: json(signingKeys),
+      },
+    },
+  },
+}
+
 /**
  * The operator API on its own listener as OpenAPI 3.1, generated from the same tables as its routes
  * and responses.
@@ -120,20 +148,20 @@ export function operatorDocument(): object {
     info: {
       title: 'Hookline operator API',
       version: '1',
-      summary: 'Deletes users and syncs audiences.',
+      summary: 'Manages destinations and sources, deletes users, and syncs audiences.',
       description: [
         'The API listens at `operator.listen` when `operator.keys` has a key. A key with the role `read` may send GET and HEAD requests only.',
         'A path may end in a slash. There are no CORS headers: web pages of other origins cannot use the API.',
-        'Every error response is a JSON object with `code`, `message` and `error`.',
+        'Every error response is a JSON object with `code` and `message`: on the paths for destinations, sources, changes and status also with `problems`, on the others with `error`.',
       ].join('\n'),
       license: { name: 'Apache 2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: 'http://127.0.0.1:8090' }],
-    tags: [{ name: 'operators' }, { name: 'settings' }],
+    tags: [{ name: 'objects' }, { name: 'operators' }, { name: 'settings' }],
     security: operators,
-    paths: { ...operatorPaths, [documentPath]: document },
+    paths: { ...objectPaths, ...operatorPaths, [documentPath]: document, [keysPath]: publicKeys },
     components: {
-      schemas: { ...schemas, ...operatorSchemas },
+      schemas: { ...schemas, ...operatorSchemas, ...objectSchemas },
       responses,
       securitySchemes: operatorSecurity,
     },

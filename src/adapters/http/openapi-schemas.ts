@@ -130,6 +130,35 @@ const state = {
 }
 const count = { type: 'integer', minimum: 0, description: 'Number of users.' }
 
+/** The public signing keys, as `GET /.well-known/hookline-keys.json` of the operator API shows them. */
+export const signingKeys = {
+  type: 'object',
+  required: ['keys'],
+  properties: {
+    keys: {
+      type: 'array',
+      items: {
+        type: 'object',
+        required: ['kty', 'crv', 'x', 'use', 'alg', 'kid', 'standardWebhooks'],
+        properties: {
+          kty: { const: 'OKP' },
+          crv: { const: 'Ed25519' },
+          x: { type: 'string', description: 'The 32 bytes of the public key in Base64url.' },
+          use: { const: 'sig' },
+          alg: { const: 'EdDSA' },
+          kid: { type: 'string', description: 'The SHA-256 thumbprint of the key (RFC 7638).' },
+          standardWebhooks: {
+            type: 'string',
+            description: 'The key as Standard Webhooks writes it: `whpk_` and Base64.',
+          },
+        },
+        additionalProperties: false,
+      },
+    },
+  },
+  additionalProperties: false,
+} as const
+
 /**
  * Requests and responses of the operator API. Unknown properties are not allowed in either, so a
  * misspelt one is an error.

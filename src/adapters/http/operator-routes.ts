@@ -1,78 +1,42 @@
-import type { FastifyReply, FastifyRequest } from 'fastify'
 import { syncModes } from '../../core/audience/sync-watermark.ts'
 import type { TrackingApi } from '../../core/collector/tracking-api.ts'
 import { parseField } from '../../core/message/json.ts'
 import { maxMessageBytes } from '../../core/message/message-parts.ts'
-import { type AuditLog, type OperatorApi, type SyncRequest, UploadCutShort } from '../../core/operator/operator-api.ts'
+import { type OperatorApi, type SyncRequest, UploadCutShort } from '../../core/operator/operator-api.ts'
 import type { Clock } from '../../core/ports.ts'
-import type { TraceContext } from '../../core/trace/context.ts'
 import { DamagedGzip, linesOf } from '../streams/lines.ts'
 import { readBody } from './body.ts'
 import { createReservation } from './body-memory.ts'
 import type { HttpServer } from './json-api-server.ts'
 import type { Connections } from './open-connections.ts'
-import type { AuthenticateOperator } from './operator-authentication.ts'
+import { type Asked, createGuard, type GuardDeps, type Handled, type OperatorGate } from './operator-guard.ts'
 import { deletionPath, deletionsPath, syncsPath } from './paths.ts'
-import type { RunInSpan } from './request-span.ts'
 import { acceptedForProcessing, type HttpResponse, ok, problem, refused } from './responses.ts'
 import type { HttpLimits } from './server-limits.ts'
 import { createStreamedBody } from './streamed-body.ts'
 
-interface Deps extends HandlerDeps, Pick<HttpServer, 'app' | 'send' | 'fail'> {
-  readonly takeTraced: RunInSpan
+interface Deps extends HandlerDeps, Omit<GuardDeps, 'operator' | 'clock'>, Pick<HttpServer, 'app'> {
   /** `undefined` when the operator API is off on this listener. */
   readonly operator: GuardedOperatorApi | undefined
 }
 
 /** The operator API behind the routes, its authentication, and the audit log of changes. */
-export interface GuardedOperatorApi {
+export interface GuardedOperatorApi extends OperatorGate {
   readonly api: OperatorApi
-  readonly gate: AuthenticateOperator
-  readonly audit: AuditLog
 }
 
-/** The name of a change in the audit log. */
-type Action = 'delete_users' | 'sync_audience'
-
 /**
- * Adds the routes of the operator API. Without a valid key, no body is read, and no response shows
- * which deletions or audiences exist.
+ * Adds the routes for deletions and audiences. Without a valid key, no body is read, and no
+ * response shows which deletions or audiences exist.
  */
 export function addOperatorRoutes({ operator, ...deps }: Deps): void {
-  const { app, send, fail, takeTraced, clock } = deps
+  const { app } = deps
   const { deleteUsers, findDeletion, sync } = createOperatorHandlers(deps)
+  const guard = createGuard({ ...deps, operator: operator ?? apiIsOff })
 
-  const guarded =
-    (route: string, handle: Handler, action?: Action) =>
-    (request: FastifyRequest, reply: FastifyReply): void => {
-      const answered = (trace: TraceContext | undefined) => admitted({ request, reply, trace }, handle, action)
-      takeTraced(route, { request, reply }, answered).then(
-        answer => answer && send(request, reply, answer),
-        error => fail(request, reply, error),
-      )
-    }
-
-  async function admitted(
-    asked: Omit<Parameters<Handler>[0], 'operator'>,
-    handle: Handler,
-    action: Action | undefined,
-  ): Promise<HttpResponse | undefined> {
-    if (operator === undefined) return apiIsOff
-    const key = operator.gate(asked.request.raw)
-    if ('status' in key) return key
-    const requestId = clock.id()
-    const audit = (change: object, result: string): void => {
-      if (action !== undefined) operator.audit({ key: key.name, role: key.role, requestId, action, ...change, result })
-    }
-    try {
-      const { answer, change = {} } = await handle({ ...asked, operator: operator.api })
-      audit(change, answer?.code ?? 'gone')
-      return answer && { ...answer, headers: { ...answer.headers, 'x-request-id': requestId } }
-    } catch (error) {
-      audit({}, 'internal_error')
-      throw error
-    }
-  }
+  const guarded = (route: string, handle: OperatorHandler, action?: string) =>
+    // The guard calls the handler only when the API is on.
+    guard(route, asked => handle({ ...asked, operator: (operator as GuardedOperatorApi).api }), { action })
 
   app.post(deletionsPath, guarded(deletionsPath, deleteUsers, 'delete_users'))
   app.get(deletionPath, guarded(deletionPath, findDeletion))
@@ -95,28 +59,15 @@ export interface HandlerDeps {
   readonly clock: Clock
 }
 
-export interface Asked {
+interface OperatorAsked extends Asked {
   readonly operator: OperatorApi
-  readonly request: FastifyRequest
-  readonly reply: FastifyReply
-  /** Trace context of the request; `undefined` when tracing is off. */
-  readonly trace: TraceContext | undefined
 }
 
-/**
- * A response, and the fields of a change for the audit log. `answer` is `undefined` when the client
- * has closed the connection.
- */
-export interface Handled {
-  readonly answer: HttpResponse | undefined
-  readonly change?: Readonly<Record<string, unknown>>
-}
-
-export type Handler = (asked: Asked) => Promise<Handled>
+type OperatorHandler = (asked: OperatorAsked) => Promise<Handled>
 
 /** The handlers of the operator API. They run after the key was checked. */
 function createOperatorHandlers({ connections, memory, maxBodyBytes, limits, clock }: HandlerDeps) {
-  async function deleteUsers({ operator, request: { raw }, reply, trace }: Asked) {
+  async function deleteUsers({ operator, request: { raw }, reply, trace }: OperatorAsked) {
     const reservation = createReservation(memory)
     const connection = connections.of(raw)
     const { progress } = limits
@@ -135,12 +86,12 @@ function createOperatorHandlers({ connections, memory, maxBodyBytes, limits, clo
     }
   }
 
-  async function findDeletion({ operator, request }: Asked) {
+  async function findDeletion({ operator, request }: OperatorAsked) {
     const answer = await operator.findDeletion((request.params as { id: string }).id)
     return { answer: answer.kind === 'refused' ? refused(answer) : ok(JSON.stringify(answer.status)) }
   }
 
-  async function sync({ operator, request: { raw, params, query }, reply, trace }: Asked) {
+  async function sync({ operator, request: { raw, params, query }, reply, trace }: OperatorAsked) {
     const { name: audience } = params as { name: string }
     const unknown = operator.refuseAudience(audience)
     const change = { audience }

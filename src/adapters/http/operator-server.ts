@@ -1,17 +1,21 @@
 import { MemoryBudget } from '../../core/collector/memory-budget.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import { FailureThrottle } from '../../core/operator/failure-throttle.ts'
+import type { ObjectsApi } from '../../core/operator/objects-api.ts'
 import type { AuditLog, OperatorApi } from '../../core/operator/operator-api.ts'
 import type { FindOperatorKey } from '../../core/operator/operator-keys.ts'
 import type { Clock, Logger } from '../../core/ports.ts'
 import type { ListenAddress } from '../../core/settings/settings.ts'
+import type { PublishedKeys } from '../../core/signing/signing-key.ts'
 import { durationMs } from '../../core/time.ts'
 import type { Tracer } from '../../core/trace/tracer.ts'
 import { createHttpServer, type HttpServer } from './json-api-server.ts'
+import { addObjectRoutes } from './object-routes.ts'
 import { operatorDocument } from './openapi-operator.ts'
 import { createOperatorAuthentication } from './operator-authentication.ts'
+import { createGuard } from './operator-guard.ts'
 import { addOperatorRoutes, type HandlerDeps } from './operator-routes.ts'
-import { documentPath, operatorMethodsOf } from './paths.ts'
+import { documentPath, keysPath, operatorMethodsOf } from './paths.ts'
 import { createRunInSpan } from './request-span.ts'
 import { type HttpResponse, ok } from './responses.ts'
 import { defaultLimits, type HttpLimits } from './server-limits.ts'
@@ -38,7 +42,10 @@ const memoryBytes = 32 * 1_048_576
 interface Deps {
   readonly listen: ListenAddress
   readonly api: OperatorApi
+  /** The operations on destinations, sources, changes and status. */
+  readonly objects: ObjectsApi
   readonly findKey: () => FindOperatorKey
+  readonly publishedKeys: PublishedKeys
   readonly audit: AuditLog
   readonly clock: Clock
   readonly logger: Logger
@@ -54,7 +61,7 @@ interface Deps {
  * CORS.
  */
 export function createOperatorServer(deps: Deps): Pick<HttpServer, 'start' | 'stop'> {
-  const { api, audit, findKey, clock, metrics, tracer } = deps
+  const { api, objects, audit, findKey, publishedKeys, clock, metrics, tracer } = deps
   const limits = { ...operatorLimits, ...deps.limits }
   const onAnswer = ({ code }: HttpResponse): void => metrics.operatorAnswers.inc({ code })
   const server = createHttpServer({
@@ -70,16 +77,30 @@ export function createOperatorServer(deps: Deps): Pick<HttpServer, 'start' | 'st
     release: (bytes: number) => budget.giveBack(bytes),
   }
   const gate = createOperatorAuthentication({ findKey, throttle: new FailureThrottle(clock.monotonic()), clock })
-  addOperatorRoutes({
+  const shared = {
     ...server,
     takeTraced: createRunInSpan(tracer, server.fail),
-    operator: { api, gate, audit },
     memory: deps.memory ?? ownMemory,
     maxBodyBytes: deps.maxBodyBytes ?? maxBodyBytes,
     limits,
     clock,
-  })
+  }
+  addOperatorRoutes({ ...shared, operator: { api, gate, audit } })
+  addObjectRoutes({ ...shared, api: objects, guard: createGuard({ ...shared, operator: { gate, audit } }) })
   const document = ok(JSON.stringify(operatorDocument()))
   server.app.get(documentPath, (request, reply) => server.send(request, reply, document))
+  server.app.get(keysPath, (request, reply) => {
+    const { destination } = request.query as Readonly<Record<string, unknown>>
+    publishedKeys(typeof destination === 'string' ? destination : undefined).then(
+      keys => server.send(request, reply, keysAnswer(JSON.stringify(keys))),
+      error => server.fail(request, reply, error),
+    )
+  })
   return { start: server.start, stop: server.stop }
+}
+
+/** Receivers may keep the keys for five minutes, so a new key must be published before it signs. */
+const keysAnswer = (body: string): HttpResponse => {
+  const answer = ok(body)
+  return { ...answer, headers: { ...answer.headers, 'cache-control': 'public, max-age=300' } }
 }

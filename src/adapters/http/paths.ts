@@ -1,4 +1,5 @@
 import { type CallType, callTypes } from '../../core/message/message.ts'
+import { type Switch, switches } from '../../core/operator/objects-api.ts'
 
 /** A path that accepts messages. */
 export interface IngestPath {
@@ -30,9 +31,22 @@ export const ingestPaths: readonly IngestPath[] = [...batchPaths, ...callPaths]
 
 export const settingsPath = '/v1/projects/:writeKey/settings'
 export const documentPath = '/openapi.json'
+/** Public keys of the Ed25519 signatures of requests. */
+export const keysPath = '/.well-known/hookline-keys.json'
 export const deletionsPath = '/v1/regulations'
 export const deletionPath = '/v1/regulations/:id'
 export const syncsPath = '/v1/audiences/:name/syncs'
+export const destinationsPath = '/v1/destinations'
+export const destinationPath = '/v1/destinations/:id'
+export const destinationStatusPath = '/v1/destinations/:id/status'
+export const rotateSecretPath = '/v1/destinations/:id/rotate-secret'
+export const testPath = '/v1/destinations/:id/test'
+export const switchPath = (to: Switch): string => `/v1/destinations/:id/${to}`
+export const sourcesPath = '/v1/sources'
+export const sourcePath = '/v1/sources/:id'
+export const rotateKeyPath = '/v1/sources/:id/rotate-key'
+export const changesPath = '/v1/changes'
+export const statusPath = '/v1/status'
 
 const reading = 'GET, HEAD, OPTIONS'
 const writing = 'OPTIONS, POST'
@@ -41,6 +55,15 @@ const operatorMethods = [
   [/^\/v1\/regulations$/, writing],
   [/^\/v1\/regulations\/[^/]+$/, reading],
   [/^\/v1\/audiences\/[^/]+\/syncs$/, writing],
+] as const
+const changing = 'DELETE, GET, HEAD, OPTIONS, PATCH, PUT'
+/** The paths that only the listener of the operator API has. */
+const objectMethods = [
+  [/^\/v1\/(destinations|sources|changes|status)$/, reading],
+  [/^\/v1\/(destinations|sources)\/[^/]+$/, changing],
+  [/^\/v1\/destinations\/[^/]+\/status$/, reading],
+  [new RegExp(`^/v1/destinations/[^/]+/(${switches.join('|')}|rotate-secret|test)$`), writing],
+  [/^\/v1\/sources\/[^/]+\/rotate-key$/, writing],
 ] as const
 
 /**
@@ -56,7 +79,8 @@ export function methodsOf(url: string): string | undefined {
 /** Like `methodsOf`, for the listener of the operator API. */
 export function operatorMethodsOf(url: string): string | undefined {
   const path = pathOf(url)
-  return path === documentPath ? reading : operatorMethodsAt(path)
+  if (path === documentPath || path === keysPath) return reading
+  return operatorMethodsAt(path) ?? objectMethods.find(([pattern]) => pattern.test(path))?.[1]
 }
 
 /** Whether the path belongs to the operator API, which responds without CORS headers. */

@@ -1,5 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import { type Refusal, type RejectedMessage, refusalStatus } from '../../core/message/request-refusal.ts'
+import { type ObjectRefusal, type ObjectRefusalCode, objectRefusalStatus } from '../../core/operator/object-refusal.ts'
+import { etagOf } from '../../core/operator/precondition.ts'
 
 /**
  * The HTTP status of each problem code. `refusalStatus` has the codes with which the APIs refuse a
@@ -17,7 +19,7 @@ export const problemStatus = {
 export type ProblemCode = keyof typeof problemStatus
 
 /** The code of a response, used as a metric label. */
-export type AnswerCode = 'ok' | 'preflight' | ProblemCode
+export type AnswerCode = 'ok' | 'preflight' | ProblemCode | ObjectRefusalCode
 
 /** A response, ready to be written. */
 export interface HttpResponse {
@@ -88,6 +90,26 @@ const wholeSeconds = (seconds = 1): string => String(Math.max(1, Math.ceil(secon
 
 export const refused = ({ code, message, retryAfter, rejected }: Refusal): HttpResponse =>
   problem(code, message, { retryAfter, rejected })
+
+/** The error response of the routes for configuration objects: `{ code, message, problems }`. */
+export function objectProblem({ code, message, problems, version, retryAfter }: ObjectRefusal): HttpResponse {
+  return {
+    code,
+    status: objectRefusalStatus[code],
+    headers: {
+      ...json,
+      ...(code === 'unavailable' && { 'retry-after': wholeSeconds(retryAfter) }),
+      ...(version !== undefined && { etag: etagOf(version) }),
+    },
+    body: JSON.stringify({ code, message, problems }),
+  }
+}
+
+/** An error response of the listener in the form of the routes for configuration objects. */
+export function inObjectForm(answer: HttpResponse): HttpResponse {
+  const { code, message } = JSON.parse(answer.body) as { readonly code: string; readonly message: string }
+  return { ...answer, body: JSON.stringify({ code, message, problems: [] }) }
+}
 
 /**
  * A response as text, for a connection without a parsed request. The connection closes after it.

@@ -1,6 +1,7 @@
 import type { CallPhase, CallResult } from '../../core/ports.ts'
 import type { ConnectionPhase } from './connection-progress.ts'
-import { ForbiddenTarget, UnresolvedName } from './connection-rules.ts'
+import { ForbiddenTarget, UnresolvedName, UnusableIdentity } from './connection-rules.ts'
+import { TunnelFailure } from './proxy-tunnel.ts'
 
 type Failed = CallResult & { kind: 'failed' }
 
@@ -12,15 +13,20 @@ export class ResponseTooLong extends Error {
 /** The words for each phase in the log line of a request that reached its deadline. */
 const activityIn: Record<ConnectionPhase, string> = {
   dns: 'while resolving the host name',
+  proxy: 'while connecting to the proxy',
+  tunnel: 'while waiting for the proxy to connect to the endpoint',
   connect: 'while connecting',
   tls: 'during the TLS handshake',
   exchange: 'while waiting for the response headers',
 }
 
-/** The result of a request that reached its deadline. `after` is the time limit as text. */
+/**
+ * The result of a request that reached its deadline. `after` is the time limit as text. While the
+ * proxy connects to the endpoint, the endpoint is usually the cause, so the phase is `deadline`.
+ */
 export const timeoutResult = (phase: ConnectionPhase, after: string): Failed => ({
   kind: 'failed',
-  phase: 'deadline',
+  phase: phase === 'proxy' ? 'proxy' : 'deadline',
   code: 'ETIMEDOUT',
   detail: `timed out after ${after} ${activityIn[phase]}`,
 })
@@ -53,18 +59,22 @@ export function codeOf(error: Error): string {
 }
 
 /**
- * The innermost cause of an error, because HTTP clients wrap errors. An UnresolvedName is not
- * unwrapped: its cause is only the resolver's error.
+ * The innermost cause of an error, because HTTP clients wrap errors. Hookline's own errors are not
+ * unwrapped: they say more than their causes.
  */
 export function rootOf(error: Error): Error {
   const { cause } = error
-  const isWrapped = !(error instanceof UnresolvedName) && typeof cause === 'object' && cause !== null
+  const isOwn = [UnresolvedName, UnusableIdentity, TunnelFailure].some(type => error instanceof type)
+  const isWrapped = !isOwn && typeof cause === 'object' && cause !== null
   return isWrapped ? rootOf(cause as Error) : error
 }
 
 function phaseOf(error: Error, phase: ConnectionPhase): CallPhase {
   if (error instanceof ForbiddenTarget) return 'address'
-  return error instanceof UnresolvedName ? 'dns' : phase
+  if (error instanceof TunnelFailure) return error.phase
+  if (error instanceof UnresolvedName) return 'dns'
+  if (error instanceof UnusableIdentity) return 'tls'
+  return phase === 'tunnel' ? 'proxy' : phase
 }
 
 const longestDetail = 300

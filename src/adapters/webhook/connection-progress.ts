@@ -2,8 +2,11 @@ import type { ClientRequest } from 'node:http'
 import { isIP, type Socket } from 'node:net'
 import type { CallPhase, Clock } from '../../core/ports.ts'
 
-/** The phase that a connection is in. If the connection fails, this is the phase that failed. */
-export type ConnectionPhase = Exclude<CallPhase, 'address' | 'deadline'>
+/**
+ * The phase that a connection is in. If the connection fails, this is the phase that failed.
+ * `proxy`: Hookline connects to the proxy. `tunnel`: the proxy connects to the endpoint.
+ */
+export type ConnectionPhase = Exclude<CallPhase, 'auth' | 'address' | 'deadline'> | 'tunnel'
 
 export interface Progress {
   readonly phase: ConnectionPhase
@@ -11,10 +14,23 @@ export interface Progress {
   readonly dialledAt: number
 }
 
+/** What `followProgress` needs to know of a connection. */
+export interface FollowedConnection {
+  readonly host: string
+  readonly isTls: boolean
+  /** Whether the socket is connected already, through a tunnel of the proxy. */
+  readonly isTunnelled: boolean
+}
+
 /** Tracks the phase of a connection. Call it when `socket` starts to connect. */
-export function followProgress(socket: Socket, host: string, isTls: boolean, dialledAt: number): Progress {
+export function followProgress(
+  socket: Socket,
+  { host, isTls, isTunnelled }: FollowedConnection,
+  dialledAt: number,
+): Progress {
+  const first = isIP(host) === 0 ? 'dns' : 'connect'
   const progress: { phase: ConnectionPhase; readonly dialledAt: number } = {
-    phase: isIP(host) === 0 ? 'dns' : 'connect',
+    phase: isTunnelled ? (isTls ? 'tls' : 'exchange') : first,
     dialledAt,
   }
   const enter = (next: ConnectionPhase) => () => {
@@ -35,7 +51,7 @@ interface Connection {
 /** Tracks the phase, age and received bytes of each connection of Node's agents. */
 export interface ConnectionsProgress {
   /** Starts to track a connection. Call it when `socket` starts to connect. */
-  follow(socket: Socket, host: string, isTls: boolean): void
+  follow(socket: Socket, connection: FollowedConnection): void
   noteReuse(socket: object): void
   /** Milliseconds since the connection attempt began. */
   age(socket: object): number
@@ -52,8 +68,8 @@ export function createConnectionsProgress(clock: Pick<Clock, 'monotonic'>): Conn
   const known = new WeakMap<object, Connection>()
 
   return {
-    follow(socket, host, isTls) {
-      known.set(socket, { progress: followProgress(socket, host, isTls, clock.monotonic()), readBefore: 0 })
+    follow(socket, connection) {
+      known.set(socket, { progress: followProgress(socket, connection, clock.monotonic()), readBefore: 0 })
     },
     noteReuse(socket) {
       const connection = known.get(socket)

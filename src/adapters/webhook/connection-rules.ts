@@ -2,7 +2,10 @@ import type { LookupAddress } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
 import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls'
 import { classifyAddress, explainForbidden, parseAllow, portAllowed } from '../../core/network/address.ts'
-import type { NetworkSettings } from '../../core/settings/settings.ts'
+import { createNoProxy } from '../../core/network/no-proxy.ts'
+import type { TlsIdentity } from '../../core/network/tls-identity.ts'
+import type { NetworkSettings, ProxySettings } from '../../core/settings/settings.ts'
+import { createProxyTunnels, type ProxyTunnels } from './proxy-tunnel.ts'
 import type { Resolve } from './resolver.ts'
 
 /**
@@ -28,6 +31,16 @@ export class UnresolvedName extends Error {
   }
 }
 
+/** OpenSSL refuses the client certificate or its key. `code` is OpenSSL's error code. */
+export class UnusableIdentity extends Error {
+  readonly code: string
+
+  constructor(cause: unknown) {
+    super(`the client certificate cannot be used: ${(cause as Error).message}`, { cause })
+    this.code = String((cause as NodeJS.ErrnoException).code ?? 'ERR_SSL')
+  }
+}
+
 /** The connection rules of one version of the `network` settings, for use by any HTTP client. */
 export interface ConnectionRules {
   /**
@@ -45,6 +58,13 @@ export interface ConnectionRules {
     readonly secureContext: SecureContext
     readonly rejectUnauthorized: true
   }
+  /** The tunnels through which to connect to a host; `undefined` when the connection is direct. */
+  tunnelsFor(host: string): ProxyTunnels | undefined
+  /**
+   * The same rules with the client certificate and the trusted CAs of this identity.
+   * @throws UnusableIdentity
+   */
+  withIdentity(identity: TlsIdentity): ConnectionRules
 }
 
 /**
@@ -58,7 +78,7 @@ const attemptTimeoutMs = 2_000
 /**
  * Creates the connection rules. Text in `ca` that is not a certificate adds nothing to the trusted
  * roots.
- * @throws RangeError when an entry of `allow` is not a CIDR block
+ * @throws RangeError when an entry of `allow` or `noProxy` is invalid
  */
 export function createConnectionRules(network: NetworkSettings, resolve: Resolve): ConnectionRules {
   const allow = parseAllow(network.allow)
@@ -71,33 +91,21 @@ export function createConnectionRules(network: NetworkSettings, resolve: Resolve
   }
 
   function checked(host: string, addresses: readonly LookupAddress[]): LookupAddress[] {
-    // On an empty list Node would throw where no code can catch the error, which ends the process.
-    if (addresses.length === 0) throw new UnresolvedName(host, new Error('the name has no addresses'))
     // One forbidden address forbids the name. A name that also points to an internal address is
     // misconfigured or hostile.
-    for (const { address } of addresses) {
+    for (const { address } of nonEmpty(host, addresses)) {
       const refusal = refuseAddress(address, host)
       if (refusal !== undefined) throw refusal
     }
     return [...addresses]
   }
 
-  const lookup: LookupFunction = (host, { all }, callback) => {
-    resolve(host)
-      .catch((error: unknown) => {
-        throw new UnresolvedName(host, error)
-      })
-      .then(addresses => checked(host, addresses))
-      .then(
-        addresses => {
-          if (all === true) callback(null, addresses)
-          else callback(null, addresses[0]?.address ?? '', addresses[0]?.family)
-        },
-        (error: Error) => callback(error, all === true ? [] : ''),
-      )
-  }
+  const lookup = lookupOf(resolve, checked)
+  const secureContext = contextOf(network)
+  const tunnels = network.proxy && createTunnels(network.proxy, { resolve, lookup, secureContext })
+  const isDirect = createNoProxy(network.proxy?.noProxy ?? [])
 
-  return {
+  const rules: ConnectionRules = {
     refuse(host, port) {
       if (!portAllowed(port, network.ports)) {
         const open = network.ports?.join(', ') ?? '80, 443 and any port from 1024'
@@ -112,19 +120,75 @@ export function createConnectionRules(network: NetworkSettings, resolve: Resolve
       lookup,
       autoSelectFamily: true,
       autoSelectFamilyAttemptTimeout: attemptTimeoutMs,
-      secureContext: trust(network.ca),
+      secureContext,
       rejectUnauthorized: true,
     },
+    tunnelsFor: host => (isDirect(host) ? undefined : tunnels),
+    withIdentity: identity => ({
+      ...rules,
+      connect: { ...rules.connect, secureContext: contextOfIdentity(network, identity) },
+    }),
+  }
+  return rules
+}
+
+/**
+ * A lookup function for Node that resolves with `resolve`. `check` returns the addresses, or throws
+ * the error of the connection.
+ */
+function lookupOf(
+  resolve: Resolve,
+  check: (host: string, addresses: readonly LookupAddress[]) => LookupAddress[],
+): LookupFunction {
+  return (host, { all }, callback) => {
+    resolve(host)
+      .catch((error: unknown) => {
+        throw new UnresolvedName(host, error)
+      })
+      .then(addresses => check(host, addresses))
+      .then(
+        addresses => {
+          if (all === true) callback(null, addresses)
+          else callback(null, addresses[0]?.address ?? '', addresses[0]?.family)
+        },
+        (error: Error) => callback(error, all === true ? [] : ''),
+      )
+  }
+}
+
+function createTunnels(
+  proxy: ProxySettings,
+  deps: { readonly resolve: Resolve; readonly lookup: LookupFunction; readonly secureContext: SecureContext },
+): ProxyTunnels {
+  const lookupProxy = lookupOf(deps.resolve, nonEmpty)
+  return createProxyTunnels({ proxy, lookupProxy, attemptTimeout: attemptTimeoutMs, ...deps })
+}
+
+function nonEmpty(host: string, addresses: readonly LookupAddress[]): LookupAddress[] {
+  // On an empty list Node would throw where no code can catch the error, which ends the process.
+  if (addresses.length === 0) throw new UnresolvedName(host, new Error('the name has no addresses'))
+  return [...addresses]
+}
+
+function contextOfIdentity(network: NetworkSettings, identity: TlsIdentity): SecureContext {
+  try {
+    return contextOf(network, identity)
+  } catch (error) {
+    throw new UnusableIdentity(error)
   }
 }
 
 /**
- * Node's default root certificates and `ca`. Created once for each version of the settings, because
- * parsing all roots takes about 30 ms.
+ * The trusted CAs (by default Node's and `network.ca`) and the client certificate. Created once for
+ * each version of the settings and each identity, because parsing all public CAs takes about 30 ms.
  */
-function trust(ca: string | undefined): SecureContext {
-  const minVersion = 'TLSv1.2'
-  return createSecureContext(
-    ca === undefined ? { minVersion } : { minVersion, ca: [...getCACertificates('default'), ca] },
-  )
+function contextOf(network: NetworkSettings, identity?: TlsIdentity): SecureContext {
+  const additional = network.ca === undefined ? undefined : [...getCACertificates('default'), network.ca]
+  const ca = identity?.ca ?? additional
+  const { cert, key } = identity ?? {}
+  return createSecureContext({
+    minVersion: 'TLSv1.2',
+    ...(ca !== undefined && { ca }),
+    ...(cert !== undefined && key !== undefined && { cert, key: key.reveal() }),
+  })
 }

@@ -1,11 +1,14 @@
 import http from 'node:http'
 import https from 'node:https'
 import type { Socket } from 'node:net'
+import type { TlsIdentity } from '../../core/network/tls-identity.ts'
+import type { Clock } from '../../core/ports.ts'
 import type { NetworkSettings } from '../../core/settings/settings.ts'
 import { idleTimeoutMs, maxAgeMs, maxIdlePerHost, maxKept } from './client-limits.ts'
 import type { ConnectionsProgress } from './connection-progress.ts'
 import type { ConnectionRules } from './connection-rules.ts'
-import { createPoolGenerations, type PoolGeneration } from './pool-generations.ts'
+import { createPoolGenerations, type OpenConnections, type PoolGeneration } from './pool-generations.ts'
+import type { OpeningTunnel } from './proxy-tunnel.ts'
 import type { Resolve } from './resolver.ts'
 
 export interface AgentPair {
@@ -14,25 +17,40 @@ export interface AgentPair {
 }
 
 export interface Agents {
-  /** Agents whose connections are kept alive and reused, for the current network settings. */
-  shared(): AgentPair
-  /** Agents that open a new connection for every request. */
-  fresh(): AgentPair
+  /**
+   * Agents whose connections are kept alive and reused, for the current network settings and this
+   * identity.
+   * @throws UnusableIdentity
+   */
+  shared(identity: TlsIdentity | undefined): AgentPair
+  /**
+   * Agents that open a new connection for every request.
+   * @throws UnusableIdentity
+   */
+  fresh(identity: TlsIdentity | undefined): AgentPair
   /** Closes idle connections. A connection in use is closed when its request ends. */
   close(): void
 }
 
-/** The agents for one version of the network settings. */
+/** An additional option of requests, which Node passes to the agent. */
+export interface TunnelOption {
+  /** Called when the agent begins to open a tunnel through the proxy for this request. */
+  readonly onTunnel: (tunnel: OpeningTunnel) => void
+}
+
+/** The agents for one version of the network settings and one TLS identity. */
 class AgentGeneration implements PoolGeneration {
   readonly shared: AgentPair
   readonly fresh: AgentPair
   readonly #rules: ConnectionRules
   readonly #connections: ConnectionsProgress
+  readonly #open: OpenConnections
   #isRetired = false
 
-  constructor(rules: ConnectionRules, connections: ConnectionsProgress) {
+  constructor(rules: ConnectionRules, connections: ConnectionsProgress, open: OpenConnections) {
     this.#rules = rules
     this.#connections = connections
+    this.#open = open
     this.shared = this.#pair(true)
     this.fresh = this.#pair(false)
   }
@@ -65,13 +83,24 @@ class AgentGeneration implements PoolGeneration {
         callback?.(refusal, undefined as never)
         return undefined
       }
-      const socket = dial(options) as Socket
-      this.#connections.follow(socket, host, isTls)
-      return socket
+      const follow = (socket: Socket, isTunnelled: boolean): Socket => {
+        this.#connections.follow(socket, { host, isTls, isTunnelled })
+        this.#open.count++
+        socket.once('close', () => this.#open.count--)
+        return socket
+      }
+      const tunnels = this.#rules.tunnelsFor(host)
+      if (tunnels === undefined) return follow(dial(options) as Socket, false)
+      const tunnel = tunnels.open(host, Number(options.port), {
+        onOpen: socket =>
+          callback?.(null, follow(isTls ? (dial({ ...options, socket } as typeof options) as Socket) : socket, true)),
+        onError: error => callback?.(error, undefined as never),
+      })
+      ;(options as typeof options & TunnelOption).onTunnel(tunnel)
+      return undefined
     }
     const keepSocketAlive = (socket: Socket): boolean => {
-      const { totalSocketCount } = agent as unknown as { totalSocketCount: number }
-      const isWelcome = !this.#isRetired && this.#connections.age(socket) < maxAgeMs && totalSocketCount <= maxKept
+      const isWelcome = !this.#isRetired && this.#connections.age(socket) < maxAgeMs && this.#open.count <= maxKept
       return isWelcome && mayKeep(socket)
     }
     const reuseSocket: typeof reuse = (socket, request) => {
@@ -86,18 +115,22 @@ interface Deps {
   readonly network: () => NetworkSettings
   readonly resolve: Resolve
   readonly connections: ConnectionsProgress
+  readonly clock: Pick<Clock, 'monotonic'>
 }
 
 /**
  * Creates Node agents that connect only to addresses and ports that the settings allow. The agents
  * read the settings for each request. A change of the settings closes idle connections.
  */
-export function createAgents({ network, resolve, connections }: Deps): Agents {
-  const generations = createPoolGenerations({ network, resolve }, rules => new AgentGeneration(rules, connections))
+export function createAgents({ network, resolve, connections, clock }: Deps): Agents {
+  const generations = createPoolGenerations(
+    { network, resolve, clock },
+    (rules, open) => new AgentGeneration(rules, connections, open),
+  )
 
   return {
-    shared: () => generations.current().shared,
-    fresh: () => generations.current().fresh,
+    shared: identity => generations.current(identity).shared,
+    fresh: identity => generations.current(identity).fresh,
     close: () => generations.close(),
   }
 }

@@ -5,8 +5,9 @@ import { type UrlParts, urlParts } from '../../core/network/url.ts'
 import type { CallResult, WebhookCall, WebhookTransport } from '../../core/ports.ts'
 import { codeOf, failureOf, ResponseTooLong, rootOf, timeoutResult } from './call-failure.ts'
 import { maxBodyBytes, maxHeadBytes, maxInterimResponses, staleCodes } from './client-limits.ts'
-import { type ConnectionsProgress, createConnectionsProgress } from './connection-progress.ts'
-import { type Agents, createAgents } from './got-agents.ts'
+import { type ConnectionPhase, type ConnectionsProgress, createConnectionsProgress } from './connection-progress.ts'
+import { type Agents, createAgents, type TunnelOption } from './got-agents.ts'
+import type { OpeningTunnel } from './proxy-tunnel.ts'
 import { type CallEnd, createTransport, type Exchange, type TransportDeps } from './transport.ts'
 
 /** A got client without redirects, retries, decompression or errors for HTTP statuses. */
@@ -22,7 +23,7 @@ const client = got.extend({
 export function createGotTransport(deps: TransportDeps): WebhookTransport {
   return createTransport(deps, ({ network, resolve, clock }) => {
     const connections = createConnectionsProgress(clock)
-    const agents = createAgents({ network, resolve, connections })
+    const agents = createAgents({ network, resolve, connections, clock })
     const deps = { agents, connections, partsOf: rememberedParts() }
     return {
       exchange: (call, end) => new GotExchange(call, deps, end),
@@ -64,6 +65,8 @@ class GotExchange implements Exchange {
   readonly #callEnd: CallEnd
   #stream: Request | undefined
   #request: ClientRequest | undefined
+  /** The tunnel that was opened for the current request. */
+  #tunnel: OpeningTunnel | undefined
   /** The result of the request; the first response head, error or deadline sets it. */
   #answer: CallResult | undefined
   #isRepeated = false
@@ -81,6 +84,7 @@ class GotExchange implements Exchange {
 
   start(): void {
     this.#request = undefined
+    this.#tunnel = undefined
     const stream = client.stream(this.#call.url, { request: () => this.#send() })
     this.#stream = stream
     stream.on('error', error => this.#fail(error))
@@ -94,14 +98,21 @@ class GotExchange implements Exchange {
   }
 
   expire(after: string): void {
-    this.#answer ??= timeoutResult(this.#deps.connections.phaseOf(this.#request), after)
+    this.#answer ??= timeoutResult(this.#phase, after)
     this.#drop()
   }
 
+  /** The phase of the request's connection. A request has no socket while its tunnel is opened. */
+  get #phase(): ConnectionPhase {
+    const tunnel = this.#request?.socket ? undefined : this.#tunnel
+    return tunnel?.phase ?? this.#deps.connections.phaseOf(this.#request)
+  }
+
   #send(): ClientRequest {
-    const agents = this.#isRepeated ? this.#deps.agents.fresh() : this.#deps.agents.shared()
+    const { tlsIdentity } = this.#call
+    const agents = this.#isRepeated ? this.#deps.agents.fresh(tlsIdentity) : this.#deps.agents.shared(tlsIdentity)
     const { isTls, host, hostname, port, path } = this.#deps.partsOf(this.#call.url)
-    const request = (isTls ? https : http).request({
+    const options: http.RequestOptions & TunnelOption = {
       method: 'POST',
       hostname,
       port,
@@ -109,7 +120,11 @@ class GotExchange implements Exchange {
       headers: this.#headers(host),
       maxHeaderSize: maxHeadBytes,
       agent: isTls ? agents.https : agents.http,
-    })
+      onTunnel: tunnel => {
+        this.#tunnel = tunnel
+      },
+    }
+    const request = (isTls ? https : http).request(options)
     let interim = 0
     request.on('information', () => {
       if (++interim > maxInterimResponses)
@@ -174,13 +189,14 @@ class GotExchange implements Exchange {
       this.start()
       return
     }
-    this.#answer ??= failureOf(error, connections.phaseOf(this.#request))
+    this.#answer ??= failureOf(error, this.#phase)
     this.#drop()
   }
 
   /** Ends the request and destroys its connection. */
   #drop(): void {
     this.#stream?.destroy()
+    this.#tunnel?.cancel()
     this.#end()
   }
 

@@ -1,48 +1,117 @@
-import { isDeepStrictEqual } from 'node:util'
+import type { TlsIdentity } from '../../core/network/tls-identity.ts'
+import type { Clock } from '../../core/ports.ts'
+import { isSameValue } from '../../core/settings/differences.ts'
 import type { NetworkSettings } from '../../core/settings/settings.ts'
+import { maxAgeMs } from './client-limits.ts'
 import { type ConnectionRules, createConnectionRules } from './connection-rules.ts'
 import type { Resolve } from './resolver.ts'
 
-/** The connections that were opened under one version of the settings. */
+/** The connections that were opened under one version of the settings, for one TLS identity. */
 export interface PoolGeneration {
   /** Closes idle connections and keeps no connection from now on. */
   retire(): void
 }
 
+/** The number of open connections of all generations. */
+export interface OpenConnections {
+  count: number
+}
+
 export interface PoolGenerations<G extends PoolGeneration> {
   /**
-   * The generation for the current settings. Each call compares the settings; a change retires the
-   * previous generation.
+   * The generation for the current settings and this identity. Each call compares the settings; a
+   * change retires all previous generations.
+   * @throws UnusableIdentity
    */
-  current(): G
-  /** Retires the current generation, and immediately retires each one that is created later. */
+  current(identity: TlsIdentity | undefined): G
+  /** Retires the current generations, and immediately retires each one that is created later. */
   close(): void
 }
 
+interface Deps {
+  readonly network: () => NetworkSettings
+  readonly resolve: Resolve
+  readonly clock: Pick<Clock, 'monotonic'>
+}
+
+/** A generation for one identity. */
+interface Identified<G> {
+  readonly generation: G
+  /** In monotonic milliseconds. */
+  usedAt: number
+}
+
+/**
+ * Creates a generation of connections for each TLS identity, so that requests with different client
+ * certificates or trusted CAs never share a connection or a TLS session. A changed certificate is
+ * another identity: its requests open new connections, and the idle ones of the old identity reach
+ * their idle timeout.
+ */
 export function createPoolGenerations<G extends PoolGeneration>(
-  { network, resolve }: { readonly network: () => NetworkSettings; readonly resolve: Resolve },
-  make: (rules: ConnectionRules) => G,
+  { network, resolve, clock }: Deps,
+  make: (rules: ConnectionRules, open: OpenConnections) => G,
 ): PoolGenerations<G> {
+  const open: OpenConnections = { count: 0 }
+  const identified = new Map<string, Identified<G>>()
   let settings = network()
-  let generation = make(createConnectionRules(settings, resolve))
+  let rules = createConnectionRules(settings, resolve)
+  let generation = make(rules, open)
   let isClosed = false
+  let sweptAt = clock.monotonic()
+
+  function create(own: ConnectionRules): G {
+    const created = make(own, open)
+    if (isClosed) created.retire()
+    return created
+  }
+
+  function retireAll(): void {
+    generation.retire()
+    for (const each of identified.values()) each.generation.retire()
+    identified.clear()
+  }
+
+  function ofIdentity(identity: TlsIdentity): G {
+    const now = clock.monotonic()
+    const known = identified.get(identity.id)
+    if (known !== undefined) {
+      known.usedAt = now
+      return known.generation
+    }
+    const created = create(rules.withIdentity(identity))
+    sweep(now)
+    identified.set(identity.id, { generation: created, usedAt: now })
+    return created
+  }
+
+  /** Forgets identities without a request for five minutes. Their connections are closed by then. */
+  function sweep(now: number): void {
+    if (now - sweptAt < maxAgeMs) return
+    sweptAt = now
+    for (const [id, { generation: unused, usedAt }] of identified) {
+      if (now - usedAt < maxAgeMs) continue
+      unused.retire()
+      identified.delete(id)
+    }
+  }
 
   return {
-    current() {
+    current(identity) {
       const latest = network()
-      if (latest === settings) return generation
-      if (!isDeepStrictEqual(latest, settings)) {
-        const next = make(createConnectionRules(latest, resolve))
-        generation.retire()
-        generation = next
-        if (isClosed) next.retire()
+      if (latest !== settings) {
+        const isChanged = !isSameValue(latest, settings)
+        settings = latest
+        if (isChanged) {
+          rules = createConnectionRules(latest, resolve)
+          retireAll()
+          generation = create(rules)
+        }
       }
-      settings = latest
-      return generation
+      return identity === undefined ? generation : ofIdentity(identity)
     },
     close() {
       isClosed = true
-      generation.retire()
+      retireAll()
     },
   }
 }

@@ -122,12 +122,17 @@ export function createResolver({ clock, sources }: { clock: Clock; sources: Name
     resolve(written) {
       const name = written.toLowerCase().replace(/\.$/, '')
       // Names in these two domains are never sent to a name server (RFC 6761).
-      if (name === 'localhost' || name.endsWith('.localhost')) return Promise.resolve(loopback)
+      if (isLoopbackName(name)) return Promise.resolve(loopback)
       if (name === 'invalid' || name.endsWith('.invalid')) return Promise.reject(notFound(name))
       return once(name, () => find(name))
     },
     close: () => sources.cancel(),
   }
+}
+
+/** Whether a name is for the machine itself (RFC 6761 6.3). It is never sent to a name server. */
+export function isLoopbackName(name: string): boolean {
+  return /(^|\.)localhost\.?$/i.test(name)
 }
 
 const codeOf = (error: unknown): string => String((error as NodeJS.ErrnoException).code)

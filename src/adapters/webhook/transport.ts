@@ -8,8 +8,8 @@ export interface TransportDeps {
   /** Read for every request. A change applies to new connections and closes idle ones. */
   readonly network: () => NetworkSettings
   /**
-   * The time limit of a whole request: DNS, connection, TLS, request, head and body of the
-   * response.
+   * The time limit of a whole request without a `timeoutMs` of its own: DNS, connection, TLS,
+   * request, head and body of the response.
    */
   readonly timeout: DurationMs
   readonly clock: Clock
@@ -54,7 +54,7 @@ export function createTransport(deps: TransportDeps, open: (deps: HttpClientDeps
 
   return {
     post(call, onEnd) {
-      const begun = requestsInProgress.add(onEnd)
+      const begun = requestsInProgress.add(onEnd, call.timeoutMs)
       const exchange = client.exchange(call, begun)
       begun.expiring = exchange
       exchange.start()
@@ -90,52 +90,61 @@ export class RequestInProgress implements LinkedListItem<RequestInProgress> {
   readonly dueAt: number
   readonly onEnd: (result: CallResult) => void
   readonly #all: RequestsInProgress
+  readonly #limit: TimeLimit
 
-  constructor(all: RequestsInProgress, dueAt: number, onEnd: (result: CallResult) => void) {
+  constructor(all: RequestsInProgress, limit: TimeLimit, dueAt: number, onEnd: (result: CallResult) => void) {
     this.#all = all
+    this.#limit = limit
     this.dueAt = dueAt
     this.onEnd = onEnd
   }
 
   ended(result: CallResult): void {
+    this.#limit.calls.remove(this)
     this.#all.end(this, result)
   }
 }
 
-/**
- * The requests in progress. All have the same time limit, so they expire in the order in which they
- * began, and one timer serves them all.
- */
+/** The requests in progress, grouped by their time limits. */
 export class RequestsInProgress {
   readonly #clock: Clock
-  readonly #timeout: DurationMs
-  /** The requests in the order in which they began. */
-  readonly #calls = new LinkedList<RequestInProgress>()
-  #cancelTimer: Cancel | undefined
+  /**
+   * The groups that have had a request. The limits come from the configuration and are whole
+   * milliseconds up to 5 s, so the groups are few. An idle group has no timer.
+   */
+  readonly #limits = new Map<DurationMs, TimeLimit>()
+  readonly #usual: DurationMs
+  #size = 0
   #drained: PromiseWithResolvers<void> | undefined
 
-  constructor(clock: Clock, timeout: DurationMs) {
+  /** `usual` is the time limit of requests without one of their own. */
+  constructor(clock: Clock, usual: DurationMs) {
     this.#clock = clock
-    this.#timeout = timeout
+    this.#usual = usual
   }
 
-  add(onEnd: (result: CallResult) => void): RequestInProgress {
-    const call = new RequestInProgress(this, this.#clock.monotonic() + this.#timeout, onEnd)
-    this.#calls.add(call)
-    if (this.#cancelTimer === undefined) this.#arm(this.#timeout)
+  add(onEnd: (result: CallResult) => void, timeoutMs: DurationMs = this.#usual): RequestInProgress {
+    let limit = this.#limits.get(timeoutMs)
+    if (limit === undefined) {
+      limit = new TimeLimit(this.#clock, timeoutMs)
+      this.#limits.set(timeoutMs, limit)
+    }
+    const call = new RequestInProgress(this, limit, this.#clock.monotonic() + timeoutMs, onEnd)
+    this.#size++
+    limit.add(call)
     return call
   }
 
-  /** Removes a request that has ended, then calls `onEnd`, which may add other requests. */
+  /** Called when a request has ended. Calls `onEnd`, which may add other requests. */
   end(call: RequestInProgress, result: CallResult): void {
-    this.#calls.remove(call)
+    this.#size--
     call.onEnd(result)
     this.#settle()
   }
 
   /**
    * Resolves when no request is in progress. After this call, the end of the last request also
-   * cancels the timer.
+   * cancels the timers.
    */
   drained(): Promise<void> {
     this.#drained ??= Promise.withResolvers()
@@ -144,10 +153,36 @@ export class RequestsInProgress {
   }
 
   #settle(): void {
-    if (this.#drained === undefined || this.#calls.size > 0) return
+    if (this.#drained === undefined || this.#size > 0) return
+    for (const limit of this.#limits.values()) limit.cancel()
+    this.#drained.resolve()
+  }
+}
+
+/**
+ * The requests in progress with the same time limit. They expire in the order in which they began,
+ * so one timer serves them all.
+ */
+class TimeLimit {
+  readonly #clock: Clock
+  readonly #timeout: DurationMs
+  /** The requests in the order in which they began. */
+  readonly calls = new LinkedList<RequestInProgress>()
+  #cancelTimer: Cancel | undefined
+
+  constructor(clock: Clock, timeout: DurationMs) {
+    this.#clock = clock
+    this.#timeout = timeout
+  }
+
+  add(call: RequestInProgress): void {
+    this.calls.add(call)
+    if (this.#cancelTimer === undefined) this.#arm(this.#timeout)
+  }
+
+  cancel(): void {
     this.#cancelTimer?.()
     this.#cancelTimer = undefined
-    this.#drained.resolve()
   }
 
   /**
@@ -169,7 +204,7 @@ export class RequestsInProgress {
    */
   #onTimer(): void {
     const now = this.#clock.monotonic()
-    for (const { expiring, dueAt } of this.#calls) {
+    for (const { expiring, dueAt } of this.calls) {
       if (dueAt > now) break
       if (expiring?.isSent === false) this.#expire(expiring)
     }
@@ -179,7 +214,7 @@ export class RequestsInProgress {
   #expireDue(): void {
     this.#cancelTimer = undefined
     const now = this.#clock.monotonic()
-    for (const { expiring, dueAt } of this.#calls) {
+    for (const { expiring, dueAt } of this.calls) {
       if (dueAt > now) {
         this.#arm(durationMs(Math.ceil(dueAt - now)))
         return

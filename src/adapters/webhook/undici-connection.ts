@@ -4,6 +4,7 @@ import { type buildConnector, Client, type Dispatcher } from 'undici'
 import { idleTimeoutMs, maxHeadBytes } from './client-limits.ts'
 import { type ConnectionPhase, followProgress, type Progress } from './connection-progress.ts'
 import type { ConnectionRules } from './connection-rules.ts'
+import type { OpeningTunnel } from './proxy-tunnel.ts'
 import { ResponseFilter } from './undici-response-filter.ts'
 
 /**
@@ -54,6 +55,8 @@ export class UndiciConnection {
   readonly origin: ConnectionOrigin
   readonly #deps: Deps
   readonly #client: Client
+  /** The last tunnel through the proxy that was opened for this connection. */
+  #tunnel: OpeningTunnel | undefined
   #socket: Socket | undefined
   #responseFilter: ResponseFilter | undefined
   #progress: Progress | undefined
@@ -97,7 +100,7 @@ export class UndiciConnection {
    * error is then about the request, not about the connection.
    */
   get phase(): ConnectionPhase {
-    return this.#progress?.phase ?? 'exchange'
+    return this.#progress?.phase ?? this.#tunnel?.phase ?? 'exchange'
   }
 
   /** Milliseconds since the connection attempt began. */
@@ -116,47 +119,69 @@ export class UndiciConnection {
 
   /** Closes the connection immediately, even during a request. */
   drop(): void {
-    // Both calls are needed. Destroying only the client would let a connection attempt continue;
+    // All calls are needed. Destroying only the client would let a connection attempt continue;
     // destroying only the socket would let a waiting request reconnect.
     void this.#client.destroy()
+    this.#tunnel?.cancel()
     this.#socket?.destroy()
   }
 
   #dial(onEnd: buildConnector.Callback): void {
-    const { rules, monotonic, onOpen, onClose } = this.#deps
-    const { host, port, isTls } = this.origin
+    const { rules } = this.#deps
+    const { host, port } = this.origin
     const refusal = rules.refuse(host, port)
     if (refusal !== undefined) {
       process.nextTick(onEnd, refusal, null)
       return
     }
-    const socket = this.#connect()
+    const tunnels = rules.tunnelsFor(host)
+    if (tunnels === undefined) {
+      this.#use(this.#connect(undefined), false, onEnd)
+      return
+    }
+    this.#progress = undefined
+    this.#isReused = false
+    this.#tunnel = tunnels.open(host, port, {
+      onOpen: socket => this.#use(this.origin.isTls ? this.#connect(socket) : socket, true, onEnd),
+      onError: error => onEnd(error, null),
+    })
+  }
+
+  #use(socket: Socket, isTunnelled: boolean, onEnd: buildConnector.Callback): void {
+    const { monotonic, onOpen, onClose } = this.#deps
+    const { host, isTls } = this.origin
     socket.setNoDelay(true).setKeepAlive(true, keepAliveProbeMs)
     this.#socket = socket
     this.#responseFilter = new ResponseFilter(socket)
-    this.#progress = followProgress(socket, host, isTls, monotonic())
+    this.#progress = followProgress(socket, { host, isTls, isTunnelled }, monotonic())
     this.#isReused = false
     const fail = (error: Error) => {
       // The server may have rejected the resumed TLS session, so the next connection resumes none.
       this.origin.session = undefined
       onEnd(error, null)
     }
+    onOpen()
+    socket.once('close', () => onClose(this))
+    if (isTunnelled && !isTls) {
+      onEnd(null, socket)
+      return
+    }
     socket.once('error', fail)
     socket.once(isTls ? 'secureConnect' : 'connect', () => {
       socket.off('error', fail)
       onEnd(null, socket)
     })
-    onOpen()
-    socket.once('close', () => onClose(this))
   }
 
-  #connect(): Socket {
+  /** Connects to the endpoint, directly or through the socket of a tunnel. */
+  #connect(tunnel: Socket | undefined): Socket {
     const { rules } = this.#deps
     const { origin } = this
     const { host, port } = origin
     if (!origin.isTls) return net.connect({ ...rules.connect, host, port })
     const socket = tls.connect({
       ...rules.connect,
+      ...(tunnel !== undefined && { socket: tunnel }),
       host,
       port,
       servername: isIP(host) === 0 ? host : '',

@@ -1,7 +1,7 @@
 import { type UrlParts, urlParts } from '../../core/network/url.ts'
 import { maxAgeMs, maxIdlePerHost, maxKept } from './client-limits.ts'
 import type { ConnectionRules } from './connection-rules.ts'
-import type { PoolGeneration } from './pool-generations.ts'
+import type { OpenConnections, PoolGeneration } from './pool-generations.ts'
 import { type ConnectionOrigin, UndiciConnection } from './undici-connection.ts'
 
 /** A parsed webhook URL. */
@@ -11,9 +11,9 @@ export interface Target {
 }
 
 /**
- * The connections of one version of the settings. undici's own pool is not used: it searches all
- * connections for an idle one, cannot cancel one that is connecting, and does not tell which
- * connection a request used.
+ * The connections of one version of the settings and one TLS identity. undici's own pool is not
+ * used: it searches all connections for an idle one, cannot cancel one that is connecting, and does
+ * not report which connection a request used.
  */
 export class Pool implements PoolGeneration {
   readonly #rules: ConnectionRules
@@ -21,11 +21,12 @@ export class Pool implements PoolGeneration {
   readonly #origins = new Map<string, ConnectionOrigin>()
   /** Parsed URLs by text. They come from the configuration only, so they are few. */
   readonly #targets = new Map<string, Target>()
-  #open = 0
+  readonly #open: OpenConnections
   #isRetired = false
 
-  constructor(rules: ConnectionRules, monotonic: () => number) {
+  constructor(rules: ConnectionRules, open: OpenConnections, monotonic: () => number) {
     this.#rules = rules
+    this.#open = open
     this.#monotonic = monotonic
   }
 
@@ -54,10 +55,10 @@ export class Pool implements PoolGeneration {
       rules: this.#rules,
       monotonic: this.#monotonic,
       onOpen: () => {
-        this.#open++
+        this.#open.count++
       },
       onClose: connection => {
-        this.#open--
+        this.#open.count--
         this.#forget(connection)
       },
     })
@@ -76,7 +77,7 @@ export class Pool implements PoolGeneration {
 
   #keepOrDrop(connection: UndiciConnection): void {
     const { idle } = connection.origin
-    const isWelcome = !this.#isRetired && idle.length < maxIdlePerHost && this.#open <= maxKept
+    const isWelcome = !this.#isRetired && idle.length < maxIdlePerHost && this.#open.count <= maxKept
     if (isWelcome && connection.isClean && connection.age < maxAgeMs) {
       connection.noteReuse()
       idle.push(connection)

@@ -10,7 +10,10 @@ import { Pool } from './undici-pool.ts'
 /** Sends webhook requests with undici over kept-alive connections. */
 export function createUndiciTransport(deps: TransportDeps): WebhookTransport {
   return createTransport(deps, ({ network, resolve, clock }) => {
-    const pools = createPoolGenerations({ network, resolve }, rules => new Pool(rules, () => clock.monotonic()))
+    const pools = createPoolGenerations(
+      { network, resolve, clock },
+      (rules, open) => new Pool(rules, open, () => clock.monotonic()),
+    )
     return {
       exchange: (call, end) => new UndiciExchange(call, pools, end),
       close: () => pools.close(),
@@ -50,8 +53,9 @@ class UndiciExchange implements Exchange, Dispatcher.DispatchHandler {
   start(): void {
     const { url, headers, body } = this.#call
     this.#isSent = false
-    const pool = this.#pools.current()
-    const target = pool.target(url)
+    const pool = this.#currentPool()
+    const target = pool?.target(url)
+    if (pool === undefined) return
     if (target === undefined) {
       this.onResponseError(undefined, notHttp())
       return
@@ -60,6 +64,16 @@ class UndiciExchange implements Exchange, Dispatcher.DispatchHandler {
     this.#pool = pool
     this.#connection = connection
     connection.send({ method: 'POST', path: target.path, headers, body }, this)
+  }
+
+  /** `undefined` when the identity cannot be used; the request has ended then. */
+  #currentPool(): Pool | undefined {
+    try {
+      return this.#pools.current(this.#call.tlsIdentity)
+    } catch (error) {
+      this.onResponseError(undefined, error as Error)
+      return undefined
+    }
   }
 
   expire(after: string): void {

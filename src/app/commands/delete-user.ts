@@ -23,6 +23,7 @@ import {
 } from '../command.ts'
 import { type CommandClients, type OpenCommandClients, openCommandClients } from '../command-clients.ts'
 import { loadSettings } from '../load-settings.ts'
+import { loadMergedSettings } from '../merged-settings-of-command.ts'
 import { userIdsOf, withConfigOption, withJsonOption } from '../options.ts'
 import { tableOf } from '../terminal.ts'
 
@@ -77,7 +78,7 @@ async function run(options: Options, io: CommandIo, open: OpenCommandClients): P
     throw new UsageError('missing option: use --user <id> or --status <id>')
   if (id !== undefined && !/^[\x21-\x7e]{1,100}$/.test(id))
     throw new UsageError('--id must have 1 to 100 printable ASCII characters without spaces')
-  const settings = await loadSettings(options, io)
+  const settings = await (status === undefined ? loadMergedSettings : loadSettings)(options, io)
   const request = status === undefined ? requestOf(options, settings) : undefined
   const access = open(settings, io)
   const find = createFindDeletion({ ...access, topic: topicNames(settings.topics.prefix).deletions })

@@ -13,10 +13,11 @@ import type { Rejection } from '../../core/message/message.ts'
 import { type Normalised, normalise } from '../../core/message/normalise.ts'
 import type { Clock, WebhookCall } from '../../core/ports.ts'
 import { Secret } from '../../core/secret.ts'
+import { formatPath, type Path, valueAt } from '../../core/settings/problem.ts'
 import type { Destination, Settings } from '../../core/settings/settings.ts'
 import { CommandFailed, type CommandIo, createCommand, printData, UsageError, withExamples } from '../command.ts'
 import { readSettings } from '../load-settings.ts'
-import { choice, withConfigOption, withJsonOption } from '../options.ts'
+import { choice, onlyFileNote, withConfigOption, withJsonOption } from '../options.ts'
 
 interface Options {
   readonly config?: string
@@ -35,7 +36,7 @@ interface Preview extends Pick<WebhookCall, 'url' | 'headers'> {
 }
 
 const description = [
-  'Reads a message as JSON from stdin, as an SDK would send it, and shows each webhook request that Hookline would send for the message, with headers, signature and body. Sends nothing and needs no network.',
+  'Reads a message as JSON from stdin, as an SDK would send it, and shows each webhook request that Hookline would send for the message, with headers, signature and body. Sends nothing and needs no network, so it knows only the destinations and sources of the configuration file, not those of the operator API.',
   'The output is an .http file that editors can open. Header values and URLs that come from files are masked with *** unless --show-secrets is given. Values in the configuration itself are always shown.',
   'If the message is invalid, or no destination would get it, prints the reason. Then the exit code is 1.',
 ].join('\n\n')
@@ -106,9 +107,9 @@ function accepted<T extends { readonly kind: string }>(outcome: T | Rejection): 
 
 const isRejection = (outcome: { readonly kind: string }): outcome is Rejection => outcome.kind === 'rejected'
 
-function sourceOf({ source }: Options, { sources }: Settings): string {
-  const ids = sources.map(({ id }) => id)
-  if (source !== undefined) return choice('--source', source, ids)
+function sourceOf({ source }: Options, settings: Settings): string {
+  const ids = settings.sources.map(({ id }) => id)
+  if (source !== undefined) return choice('--source', source, ids, onlyFileNote(settings))
   const [only, ...others] = ids
   if (only === undefined || others.length > 0)
     throw new UsageError(`the configuration has several sources: use --source with one of ${ids.join(', ')}`)
@@ -118,7 +119,7 @@ function sourceOf({ source }: Options, { sources }: Settings): string {
 /** The destination that `--destination` names, or all destinations of the source. */
 function destinationsOf(options: Options, settings: Settings, sourceId: string): readonly Destination[] {
   const ids = settings.destinations.map(({ id }) => id)
-  const named = options.destination && choice('--destination', options.destination, ids)
+  const named = options.destination && choice('--destination', options.destination, ids, onlyFileNote(settings))
   if (named !== undefined) return settings.destinations.filter(({ id }) => id === named)
   const connected = settings.destinations.filter(({ sources }) => sources.includes(sourceId))
   if (connected.length === 0)
@@ -134,7 +135,8 @@ function refusalOf(destination: Destination, event: Event, settings: Settings): 
   if (destination.isHeld === true)
     return `held: destination '${id}' gets no requests until its file in destinationsFrom is valid`
   const routed = route({ ...event, destinationId: id }, createRouting(settings))
-  const reason = routed.kind === 'deliver' ? routed.drops[0]?.reason : routed.reason
+  const drop = routed.kind === 'deliver' ? routed.drops[0] : undefined
+  const reason = routed.kind === 'deliver' ? drop?.reason : routed.reason
   switch (reason) {
     case undefined:
       return undefined
@@ -142,12 +144,18 @@ function refusalOf(destination: Destination, event: Event, settings: Settings): 
       return `disabled: destination '${id}' has enabled: false and would not get the message`
     case 'not_selected':
       return `not_selected: the integrations field of the message excludes destination '${id}'`
+    case 'filtered':
+      return `filtered: ${ruleText(destination, drop?.rule ?? [])} excludes the message for destination '${id}'`
     case 'no_destination':
       return `no_destination: destination '${id}' is not connected to source '${event.sourceId}'`
     default:
       return `${reason}: destination '${id}' would not get the message`
   }
 }
+
+/** Names a rule of the destination's filter, with its value. */
+const ruleText = ({ filter }: Destination, rule: Path): string =>
+  `${formatPath(['filter', ...rule])} = ${JSON.stringify(valueAt(filter, rule))}`
 
 function previewsOf(destination: Destination, event: Event, settings: Settings, clock: Clock): readonly Preview[] {
   const { webhooks } = destination
@@ -163,6 +171,8 @@ function previewsOf(destination: Destination, event: Event, settings: Settings, 
     // The HTTP client adds the last three headers when it sends a request.
     headers: {
       ...headers,
+      // The access token is requested when a request is sent.
+      ...(destination.auth?.oauth2 && { Authorization: `Bearer ${redacted}` }),
       Host: new URL(url).host,
       'Content-Length': String(Buffer.byteLength(body)),
       Connection: 'keep-alive',

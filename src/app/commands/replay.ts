@@ -19,7 +19,7 @@ import {
 } from '../command.ts'
 import { type CommandClients, openCommandClients } from '../command-clients.ts'
 import { type FilterOptions, filterOf, withFilterOptions } from '../dead-letter-filter-options.ts'
-import { loadSettings } from '../load-settings.ts'
+import { loadMergedSettings } from '../merged-settings-of-command.ts'
 import { wholeNumber, withConfigOption, withJsonOption } from '../options.ts'
 import { countsOf, documentOf, hintsOf, linesOf } from '../replay-output.ts'
 import { createProgressBar } from '../terminal.ts'
@@ -69,7 +69,7 @@ async function run(
   open: (settings: Settings, io: CommandIo) => ReplayAccess,
 ): Promise<void> {
   const filter = filterOf(options)
-  const settings = await loadSettings(options, io)
+  const settings = await loadMergedSettings(options, io)
   const signal = io.stopSignal()
   const { dryRun = false, evenDisconnected = false, rate } = options
   const isAll = Object.values(filter).every(each => each === undefined)

@@ -24,7 +24,7 @@ const description = [
   'Runs the services in this process until SIGTERM or SIGINT, then drains them: for one second after the signal, the readiness check fails while the collector still accepts requests. Then the process responds to pending requests, starts no new attempts, waits for the attempts in progress and commits offsets.',
   'Prints one line on stdout when all services are ready. Logs JSON lines to stderr.',
   'The configuration can name other files, for example files with secrets. The command reads only those that the selected services and the connections to Kafka and the schema registry need.',
-  'Changes of these keys of the configuration apply within 5 seconds: sources, destinations, destinationsFrom, audiences, network, payload, canary, operator.keys and log. Adding the first operator key, removing the last one, and all other changes need a restart.',
+  'Changes of these keys of the configuration apply within 5 seconds: sources, destinations, destinationsFrom, audiences, network, payload, canary, notices, operator.keys, operator.encryptionKeyFile and log. Adding the first operator key or the encryption key, removing the last one, and all other changes need a restart.',
 ].join('\n\n')
 
 /** `hookline run` */
@@ -54,6 +54,8 @@ async function run(options: Options, io: CommandIo): Promise<void> {
   const settings = withEnvironmentOverrides(start.settings, io.env)
   const logger = createLogger(options.logLevel ?? settings.log.level)
   for (const warning of warningsOf(settings)) logger.warn({}, warning)
+  if (options.services?.has('operator') && settings.operatorListen === undefined)
+    logger.warn({}, 'the operator service does not listen, because operator.keys has no key; add a key and restart')
   if (start.problems.length > 0) logExcluded(start.problems, logger)
   const stopAsked = io.stopSignal()
   const ended = Promise.withResolvers<Error | undefined>()

@@ -8,7 +8,7 @@ import { type CallType, callTypes } from '../../core/message/message.ts'
 import type { Settings } from '../../core/settings/settings.ts'
 import { CommandFailed, type CommandIo, createCommand, printData, UsageError, withExamples } from '../command.ts'
 import { readSettings } from '../load-settings.ts'
-import { choice, wholeNumber, withConfigOption, withJsonOption } from '../options.ts'
+import { choice, onlyFileNote, wholeNumber, withConfigOption, withJsonOption } from '../options.ts'
 import { printable } from '../terminal.ts'
 
 /** Options that set a text field of the message. */
@@ -40,7 +40,7 @@ interface Options extends Fields {
 
 const description = [
   'Sends one message to the collector, as the client library does. Give a message type with options, or the complete message as JSON in --message or on stdin.',
-  'Takes the write key and the address of the collector from the configuration. With --write-key and --endpoint no configuration is needed.',
+  'Takes the write key and the address of the collector from the configuration. With --write-key and --endpoint no configuration is needed. The command does not read the config topic: for a source of the operator API, use --write-key.',
   'If the collector does not accept the message, or cannot be reached, prints the reason. Then the exit code is 1.',
 ].join('\n\n')
 
@@ -136,9 +136,10 @@ async function targetOf(options: Options, io: CommandIo): Promise<Target> {
   return { writeKey: writeKey ?? writeKeyOf(settings, source), endpoint: endpoint ?? endpointOf(settings) }
 }
 
-function writeKeyOf({ sources }: Settings, typed: string | undefined): string {
+function writeKeyOf(settings: Settings, typed: string | undefined): string {
+  const { sources } = settings
   const ids = sources.map(({ id }) => id)
-  const id = typed === undefined ? ids[0] : choice('--source', typed, ids)
+  const id = typed === undefined ? ids[0] : choice('--source', typed, ids, onlyFileNote(settings))
   const source = sources.find(each => each.id === id)
   if (source === undefined) throw new UsageError('no source in the configuration: use --write-key')
   return source.writeKeys[0]!.reveal()

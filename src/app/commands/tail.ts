@@ -25,6 +25,7 @@ import {
   withRemedy,
 } from '../command.ts'
 import { loadSettings } from '../load-settings.ts'
+import { loadMergedSettings } from '../merged-settings-of-command.ts'
 import { choice, closedOption, timeOf, wholeNumber, withConfigOption } from '../options.ts'
 import { printable } from '../terminal.ts'
 
@@ -80,7 +81,8 @@ export function tailCommand(io: CommandIo, open: OpenFollower = openFollower): C
 }
 
 async function run(options: Options, io: CommandIo, open: OpenFollower): Promise<void> {
-  const settings = await loadSettings(options, io)
+  const hasIds = options.destination !== undefined || options.source !== undefined
+  const settings = await (hasIds ? loadMergedSettings : loadSettings)(options, io)
   if (!settings.delivery.attemptsTopic)
     throw new CommandFailed(
       'attempt records are disabled: set delivery.attemptsTopic: true, run hookline topics apply and restart the dispatchers',

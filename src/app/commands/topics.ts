@@ -5,7 +5,7 @@ import { countWithNoun } from '../../core/count-with-noun.ts'
 import { type TopicDrift, topicDrift } from '../../core/doctor/topic-drift.ts'
 import type { TopicAdmin, TopicDescription } from '../../core/ports.ts'
 import type { Settings } from '../../core/settings/settings.ts'
-import { type TopicSpec, topicConfig, topicSpecs, topicToCreate } from '../../core/topics.ts'
+import { type TopicSpec, topicConfig, topicSpecsOf, topicToCreate } from '../../core/topics.ts'
 import { CommandFailed, type CommandIo, commandLogger, createCommand, printData, withExamples } from '../command.ts'
 import { loadSettings } from '../load-settings.ts'
 import { wholeNumber, withConfigOption, withJsonOption } from '../options.ts'
@@ -58,8 +58,11 @@ export function topicsCommand(io: CommandIo, open: OpenAdmin = openAdmin): Comma
   return withExamples(command, ['hookline topics apply', 'hookline topics check'])
 }
 
-const specsOf = ({ topics, delivery }: Settings, { replicationFactor }: Options): readonly TopicSpec[] =>
-  topicSpecs({ ...topics, ...(replicationFactor !== undefined && { replicationFactor }) }, delivery.schedule, delivery)
+const specsOf = (settings: Settings, { replicationFactor }: Options): readonly TopicSpec[] =>
+  topicSpecsOf({
+    ...settings,
+    topics: { ...settings.topics, ...(replicationFactor !== undefined && { replicationFactor }) },
+  })
 
 /** Describes the topics of `specs` that exist. */
 const describe = (admin: TopicAdmin, specs: readonly TopicSpec[]): Promise<readonly TopicDescription[]> =>

@@ -1,6 +1,6 @@
 import { createTrackingServer } from '../../adapters/http/collector-server.ts'
 import { createCollectorService } from '../../services/collector/collector.ts'
-import { createOperatorApi, deprecatedOperator, startOperatorServer } from './compose-operator.ts'
+import { createOperatorApi, deprecatedOperator } from './compose-operator.ts'
 import type { SharedDependencies, StartedService } from './shared-dependencies.ts'
 
 const mebibyte = 1_048_576
@@ -25,17 +25,11 @@ const recordsBytes = 48 * mebibyte
  */
 const minBodies = 4
 
-interface CollectorUrls {
-  readonly url: string
-  /** `undefined` without a separate listener for the operator API. */
-  readonly operatorUrl: string | undefined
-}
-
 /**
  * Starts the collector, which writes events from HTTP requests to the events topic. Resolves with
  * its URL when it listens.
  */
-export async function startCollector(shared: SharedDependencies): Promise<StartedService & CollectorUrls> {
+export async function startCollector(shared: SharedDependencies): Promise<StartedService & { readonly url: string }> {
   const { settings, live, lifecycle, metrics, topics } = shared
   const { listen, maxBodyBytes, ratePerSource, clientAddressHeader, connectionsPerAddress } = settings.collector
   const authenticated = Math.max(bodiesBytes, minBodies * maxBodyBytes)
@@ -56,9 +50,9 @@ export async function startCollector(shared: SharedDependencies): Promise<Starte
   })
   // The collector stops after the server, so that it can still respond to accepted requests.
   await lifecycle.start({ name: 'collector', stop: collector.stop })
-  const api = createOperatorApi(shared)
-  const operatorUrl = api && (await startOperatorServer(shared, api))
-  const operator = api && deprecatedOperator(shared, api)
+  const { operatorKey } = settings.collector
+  const api = operatorKey && createOperatorApi(shared)
+  const operator = api && deprecatedOperator(shared, api, operatorKey)
   const server = createTrackingServer({
     ...shared,
     listen,
@@ -80,5 +74,5 @@ export async function startCollector(shared: SharedDependencies): Promise<Starte
     },
   })
   collector.listening()
-  return { ...collector, url, operatorUrl }
+  return { ...collector, url }
 }

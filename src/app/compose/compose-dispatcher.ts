@@ -1,13 +1,15 @@
 import { systemTime } from '../../adapters/clock/clock.ts'
 import { watchEventLoop } from '../../adapters/clock/event-loop.ts'
 import { smallFetchSize } from '../../adapters/kafka/group/deliver-batch.ts'
+import { partitionCount } from '../../adapters/kafka/log/admin.ts'
 import { createProducer } from '../../adapters/kafka/producer/producer.ts'
 import { createChosenTransport } from '../../adapters/webhook/chosen-transport.ts'
 import { flowLimits } from '../../core/flow/limits.ts'
 import type { LogProducer } from '../../core/ports.ts'
 import { createBrokerTime } from '../../services/broker-time.ts'
-import { createDispatcherService } from '../../services/dispatcher/dispatcher.ts'
+import { createDispatcherService, type DispatcherDeps } from '../../services/dispatcher/dispatcher.ts'
 import { createGroupConsumer, type SharedDependencies, type StartedService } from './shared-dependencies.ts'
+import { startTokenClient } from './start-token-client.ts'
 
 const { maxWait, maxWaitWhilePaused } = flowLimits.fetch
 const onLoss =
@@ -18,13 +20,15 @@ const onLoss =
  * both consumer groups.
  */
 export async function startDispatcher(shared: SharedDependencies): Promise<StartedService> {
-  const { settings, live, lifecycle, metrics, clock, logger, topics, producer, codec, suppressions, tracer } = shared
+  const { settings, live, lifecycle, metrics, clock, logger, topics, producer, codec, suppressions, tracer, kafka } =
+    shared
   const transport = await createChosenTransport(settings.delivery.transport, {
     network: () => live().network,
     timeout: settings.delivery.timeout,
     clock,
   })
   await lifecycle.start({ name: 'webhook transport', stop: () => transport.close() })
+  const tokenClient = await startTokenClient(shared, 'token client')
   const eventLoop = watchEventLoop()
   await lifecycle.start({ name: 'event loop watch', stop: async () => eventLoop.stop() })
   // Consume every existing retry topic, because an earlier schedule may have left records there.
@@ -62,10 +66,12 @@ export async function startDispatcher(shared: SharedDependencies): Promise<Start
       onLoss,
       fetch: smallFetchSize,
     }),
+    countPartitions: () => partitionCount(kafka, topics.events),
     producer,
     codec,
     suppressions,
     transport,
+    tokenClient,
     attemptProducer,
     tracer,
     clock,
@@ -78,10 +84,22 @@ export async function startDispatcher(shared: SharedDependencies): Promise<Start
     routing: () => live().routing,
     payload: () => live().payload,
     canary: () => live().canary,
+    notices: () => live().notices,
+    onObjectChange: onObjectChange(shared),
   })
   await lifecycle.start({ name: 'dispatcher', start: dispatcher.start, stop: dispatcher.stop })
   return dispatcher
 }
+
+/** Passes on the records of the config topic that change an object. `undefined` without this topic. */
+const onObjectChange = ({ objectStore }: SharedDependencies): DispatcherDeps['onObjectChange'] =>
+  objectStore &&
+  (listener =>
+    objectStore.listen({
+      onRecord: (change, result) => {
+        if (result === 'applied') listener(change)
+      },
+    }))
 
 /**
  * Starts a separate producer for attempt records. On a shared connection, a slow broker response to

@@ -4,15 +4,18 @@ import type { GuardedOperatorApi } from '../../adapters/http/operator-routes.ts'
 import { createOperatorServer } from '../../adapters/http/operator-server.ts'
 import { createLogPositions } from '../../adapters/kafka/log/admin.ts'
 import { createReader } from '../../adapters/kafka/log/reader.ts'
+import { type OperatorPhase, operatorHealth } from '../../core/health.ts'
 import { createFindOperatorKey } from '../../core/operator/operator-keys.ts'
+import type { Secret } from '../../core/secret.ts'
 import { createBrokerTime } from '../../services/broker-time.ts'
 import { createOperatorService, type OperatorService } from '../../services/operator/operator.ts'
-import type { SharedDependencies } from './shared-dependencies.ts'
+import { createPublishedKeys } from '../../services/operator/published-keys.ts'
+import { startObjectsApi } from './compose-objects-api.ts'
+import type { SharedDependencies, StartedService } from './shared-dependencies.ts'
 
-/** The service behind the operator API. `undefined` when neither listener has a key. */
-export function createOperatorApi(shared: SharedDependencies): OperatorService | undefined {
-  const { settings, live, kafka, topics, clock, logger } = shared
-  if (settings.operatorListen === undefined && settings.collector.operatorKey === undefined) return undefined
+/** Creates the service behind the routes for deletions and audiences. */
+export function createOperatorApi(shared: SharedDependencies): OperatorService {
+  const { live, kafka, topics, clock, logger } = shared
   const { learnedAt } = systemTime
   const time = createBrokerTime({ ...shared, topic: topics.deletions, learnedAt })
   return createOperatorService({
@@ -25,29 +28,46 @@ export function createOperatorApi(shared: SharedDependencies): OperatorService |
   })
 }
 
-/** Starts the operator API listener and returns its URL. `undefined` without `operator.listen`. */
-export async function startOperatorServer(
+/**
+ * Starts the operator service, which serves the operator API at `operator.listen`. Resolves with
+ * its URL when it listens; the URL is `undefined` when `operator.keys` has no key.
+ */
+export async function startOperator(
   shared: SharedDependencies,
-  api: OperatorService,
-): Promise<string | undefined> {
+): Promise<StartedService & { readonly url: string | undefined }> {
   const { settings, live, metrics, lifecycle } = shared
   const { operatorListen: listen } = settings
-  if (listen === undefined) return undefined
+  let phase: OperatorPhase = 'off'
+  let url: string | undefined
+  const service = { health: () => operatorHealth(phase), refreshGauges() {} }
+  if (listen === undefined) return { ...service, url }
   // Create every series with 0. Prometheus sees no increase in a series that begins above 0.
   for (const code of ['invalid_operator_key', 'rate_limited']) metrics.operatorAnswers.inc({ code }, 0)
-  const server = createOperatorServer({ ...shared, listen, api, findKey: () => live().findOperatorKey })
-  let url = ''
-  await lifecycle.start({ name: 'operator server', start: async () => (url = await server.start()), stop: server.stop })
-  return url
+  const api = createOperatorApi(shared)
+  const objects = await startObjectsApi(shared)
+  const publishedKeys = createPublishedKeys({ destinations: () => live().routing.destinations, clock: shared.clock })
+  const findKey = () => live().findOperatorKey
+  const server = createOperatorServer({ ...shared, listen, api, objects, findKey, publishedKeys })
+  phase = 'starting'
+  await lifecycle.start({
+    name: 'operator server',
+    start: async () => (url = await server.start()),
+    async stop() {
+      phase = 'stopping'
+      api.stop()
+      await server.stop()
+    },
+  })
+  phase = 'listening'
+  return { ...service, url }
 }
 
-/** The operator API on the collector's listener. `undefined` without `collector.operatorKey`. */
+/** The deprecated operator API on the collector's listener, with this key. */
 export function deprecatedOperator(
-  { settings, clock, audit }: SharedDependencies,
+  { clock, audit }: SharedDependencies,
   api: OperatorService,
-): GuardedOperatorApi | undefined {
-  const { operatorKey } = settings.collector
-  if (operatorKey === undefined) return undefined
+  operatorKey: Secret,
+): GuardedOperatorApi {
   const findKey = createFindOperatorKey([{ name: 'collector.operatorKey', role: 'operate', secrets: [operatorKey] }])
   // Wrong keys are not throttled: behind an Ingress all clients of this listener have one address.
   return { api, gate: createOperatorAuthentication({ findKey: () => findKey, clock }), audit }

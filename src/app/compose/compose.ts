@@ -1,6 +1,7 @@
 import { systemClock, systemTime } from '../../adapters/clock/clock.ts'
 import { createOpsServer } from '../../adapters/http/ops-server.ts'
 import { createMetrics } from '../../adapters/metrics/metrics.ts'
+import type { Merged } from '../../core/config-objects/merge.ts'
 import { allHealth, configurationHealth, type Health, type ReloadState } from '../../core/health.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { AuditLog } from '../../core/operator/operator-api.ts'
@@ -12,8 +13,10 @@ import { Lifecycle } from '../lifecycle.ts'
 import { startAudiences } from './compose-audiences.ts'
 import { startCollector } from './compose-collector.ts'
 import { startDispatcher } from './compose-dispatcher.ts'
+import { startOperator } from './compose-operator.ts'
 import { holdLiveSettings } from './live-settings.ts'
-import { countLogLines, showBuild, showChecks, showConfiguration } from './process-gauges.ts'
+import { createMergedSettings } from './merged-settings.ts'
+import { countLogLines, showBuild, showChecks, showConfiguration, showObjects } from './process-gauges.ts'
 import { createSharedDependencies, type StartedService } from './shared-dependencies.ts'
 
 interface Deps {
@@ -31,7 +34,7 @@ interface Deps {
 export interface Addresses {
   /** `undefined` without a collector. */
   readonly collector: string | undefined
-  /** `undefined` without a collector, or without a listener for the operator API. */
+  /** `undefined` without the operator service, or when `operator.keys` has no key. */
   readonly operator: string | undefined
   readonly ops: string
 }
@@ -58,6 +61,7 @@ export function compose(deps: Deps): Composition {
   const logger = countLogLines(deps.logger, metrics)
   const lifecycle = new Lifecycle(logger)
   const live = holdLiveSettings(settings)
+  const merged = createMergedSettings({ file: settings, apply: applyMerged, clock: systemClock })
   const running = new Map<ServiceName, StartedService>()
   let file: ReloadState = { kind: 'accepted', needRestart: [] }
   let inUseSince = systemClock.now()
@@ -73,6 +77,12 @@ export function compose(deps: Deps): Composition {
   })
   showBuild(metrics, settings)
   showConfiguration(metrics, settings, inUseSince)
+  showObjects(metrics, merged.get())
+
+  function applyMerged(result: Merged): void {
+    live.apply(result.settings)
+    showObjects(metrics, result)
+  }
 
   async function start(): Promise<Addresses> {
     let ops = ''
@@ -80,14 +90,16 @@ export function compose(deps: Deps): Composition {
     await lifecycle.start({ name: 'ops server', start: async () => (ops = await server.start()), stop: server.stop })
     const watch = createClockWatch({ clock: systemClock, offset: systemTime.offset, logger })
     await lifecycle.start({ name: 'clock watch', start: async () => watch.start(), stop: async () => watch.stop() })
-    const context = { settings, live: live.get, lifecycle, metrics, logger, audit, onFatal, stopAsked }
+    const context = { settings, live: live.get, merged, lifecycle, metrics, logger, audit, onFatal, stopAsked }
     const shared = await createSharedDependencies(context, services)
     if (services.has('dispatcher')) running.set('dispatcher', await startDispatcher(shared))
     if (services.has('audiences')) running.set('audiences', await startAudiences(shared))
-    // The collector starts last, so that it stops first: no request arrives while the rest stops.
+    // The listeners start last, so that they stop first: no request arrives while the rest stops.
     const collector = services.has('collector') ? await startCollector(shared) : undefined
     if (collector !== undefined) running.set('collector', collector)
-    return { collector: collector?.url, operator: collector?.operatorUrl, ops }
+    const operator = services.has('operator') ? await startOperator(shared) : undefined
+    if (operator !== undefined) running.set('operator', operator)
+    return { collector: collector?.url, operator: operator?.url, ops }
   }
 
   return {
@@ -99,9 +111,9 @@ export function compose(deps: Deps): Composition {
       }),
     stop: () => lifecycle.stop(),
     apply: changed => {
-      live.apply(changed)
       inUseSince = systemClock.now()
       showConfiguration(metrics, changed, inUseSince)
+      merged.applyFile(changed)
     },
     noteFile: seen => {
       file = seen

@@ -2,7 +2,13 @@ import { type AudienceDirectory, audienceDirectory } from '../../core/audience/d
 import { createSourceKeys, type SourceKeys } from '../../core/collector/source-keys.ts'
 import { createRouting, type Routing } from '../../core/delivery/route.ts'
 import { createFindOperatorKey, type FindOperatorKey } from '../../core/operator/operator-keys.ts'
-import type { CanarySettings, NetworkSettings, PayloadSettings, Settings } from '../../core/settings/settings.ts'
+import type {
+  CanarySettings,
+  NetworkSettings,
+  NoticesSettings,
+  PayloadSettings,
+  Settings,
+} from '../../core/settings/settings.ts'
 
 /**
  * The settings that can change without a restart, except log.level, which `reload-handlers.ts`
@@ -20,6 +26,8 @@ export interface LiveSettings {
   readonly emitPerSecond: number
   /** `undefined` when no canary messages are sent. */
   readonly canary: CanarySettings | undefined
+  /** `undefined` when no notices are sent. */
+  readonly notices: NoticesSettings | undefined
 }
 
 /** The live settings of a process. A configuration change takes effect here. */
@@ -48,4 +56,5 @@ const liveSettingsOf = (settings: Settings): LiveSettings => ({
   audiences: audienceDirectory(settings),
   emitPerSecond: settings.audiences.emitPerSecond,
   canary: settings.canary,
+  notices: settings.notices,
 })

@@ -1,30 +1,42 @@
 import { createHash } from 'node:crypto'
 import { library } from '../../../packages/client/src/version.ts'
+import type { Merged } from '../../core/config-objects/merge.ts'
 import type { Health } from '../../core/health.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { Logger } from '../../core/ports.ts'
 import type { Settings } from '../../core/settings/settings.ts'
 import type { EpochMs } from '../../core/time.ts'
-import { topicSpecs } from '../../core/topics.ts'
+import { topicSpecsOf } from '../../core/topics.ts'
 
 /** Sets the gauges that do not change while the process runs. */
-export function showBuild(metrics: Metrics, { topics, delivery }: Settings): void {
+export function showBuild(metrics: Metrics, settings: Settings): void {
   metrics.build.set({ version: library.version, node: process.versions.node }, 1)
-  for (const { name, retention } of topicSpecs(topics, delivery.schedule, delivery))
+  for (const { name, retention } of topicSpecsOf(settings))
     if (retention !== undefined) metrics.topicRetention.set({ topic: name }, retention / 1000)
 }
 
 /** Sets the gauges that describe the configuration, which is in use from `now` on. */
 export function showConfiguration(metrics: Metrics, settings: Settings, now: EpochMs): void {
-  const count = { enabled: 0, paused: 0, disabled: 0 }
-  for (const { enabled, paused } of settings.destinations)
-    count[enabled ? (paused ? 'paused' : 'enabled') : 'disabled']++
-  for (const state of ['enabled', 'paused', 'disabled'] as const) metrics.destinations.set({ state }, count[state])
+  showDestinations(metrics, settings)
   metrics.config.reset()
   metrics.config.set({ hash: hashOf(settings) }, 1)
   metrics.configExcluded.set({}, settings.excluded?.files ?? 0)
   metrics.configReloadOk.set({}, 1)
   metrics.configReloadTime.set({}, now / 1000)
+}
+
+/** Sets the gauges that the objects of the config topic change. */
+export function showObjects(metrics: Metrics, { settings, counts, oldSeals }: Merged): void {
+  showDestinations(metrics, settings)
+  for (const state of ['used', 'excluded'] as const) metrics.configObjects.set({ state }, counts[state])
+  metrics.configConflicts.set({}, counts.conflict)
+  metrics.configOldSeals.set({}, oldSeals)
+}
+
+function showDestinations(metrics: Metrics, { destinations }: Settings): void {
+  const count = { enabled: 0, paused: 0, disabled: 0 }
+  for (const { enabled, paused } of destinations) count[enabled ? (paused ? 'paused' : 'enabled') : 'disabled']++
+  for (const state of ['enabled', 'paused', 'disabled'] as const) metrics.destinations.set({ state }, count[state])
 }
 
 /** Sets the gauge of each liveness and readiness check. */
@@ -59,6 +71,7 @@ export function countLogLines(logger: Logger, metrics: Metrics): Logger {
 function hashOf(settings: Settings): string {
   const text = JSON.stringify(settings, (key, value) => {
     if (key === 'urlHash') return undefined
+    if (key === 'tlsIdentity') return value === undefined ? undefined : true
     if (key === 'network') return { ...value, ca: undefined }
     return key === 'headers' ? Object.keys(value) : value
   })

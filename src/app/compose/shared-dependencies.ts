@@ -20,16 +20,20 @@ import type { Clock, EventCodec, LogConsumer, Logger, LogProducer, ValueCodec } 
 import type { ServiceName } from '../../core/settings/service-names.ts'
 import type { Settings } from '../../core/settings/settings.ts'
 import type { DurationMs } from '../../core/time.ts'
-import { maxDeliveryAge, type TopicNames, topicNames, topicSpecs } from '../../core/topics.ts'
+import { maxDeliveryAge, type TopicNames, topicNames, topicSpecsOf } from '../../core/topics.ts'
 import type { Tracer } from '../../core/trace/tracer.ts'
+import type { ObjectStore } from '../../services/config-objects/object-store.ts'
 import { createSuppressionList, type SuppressionList } from '../../services/deletion/suppression-list.ts'
 import type { Lifecycle } from '../lifecycle.ts'
+import { startObjectStore } from './compose-config-objects.ts'
 import type { LiveSettings } from './live-settings.ts'
+import type { MergedSettings } from './merged-settings.ts'
 
 /** The settings, callbacks and instruments of one process. They do not depend on its services. */
 export interface ProcessContext {
   readonly settings: Settings
   readonly live: () => LiveSettings
+  readonly merged: MergedSettings
   readonly lifecycle: Lifecycle
   readonly metrics: Metrics
   readonly logger: Logger
@@ -53,6 +57,8 @@ export interface SharedDependencies extends ProcessContext {
   readonly producer: LogProducer
   /** The suppression list. It has been read completely when this object exists. */
   readonly suppressions: SuppressionList
+  /** The config topic, read completely. `undefined` without `operator.encryptionKeyFile`. */
+  readonly objectStore: ObjectStore | undefined
   /** `undefined` without tracing. */
   readonly tracer: Tracer | undefined
 }
@@ -94,8 +100,9 @@ export async function createSharedDependencies(
   const lasts = await suppressionRetention(settings, kafka, logger)
   const suppressions = createSuppressionList({ follower, producer, topic: topics.suppressions, lasts, clock, logger })
   await lifecycle.start({ name: 'suppression list', start: suppressions.start, stop: suppressions.stop })
-  const shared = { clock, topics, existingTopics, kafka, registry, codec, inputCodec, producer, suppressions, tracer }
-  return { ...context, ...shared }
+  const objectStore = await startObjectStore(context, { kafka, topics })
+  const clients = { clock, kafka, registry, codec, inputCodec, producer, tracer }
+  return { ...context, ...clients, topics, existingTopics, suppressions, objectStore }
 }
 
 /** Starts tracing if configured. Loading the library takes 25 MB and 0.2 s. */
@@ -109,14 +116,15 @@ async function startTraces({ settings, lifecycle, logger, metrics }: ProcessCont
 
 /** How long suppressions are kept. Computed from the current retention of the topics. */
 async function suppressionRetention(
-  { topics, delivery }: Settings,
+  settings: Settings,
   kafka: KafkaClient,
   logger: ProcessContext['logger'],
 ): Promise<DurationMs> {
-  const specs = topicSpecs(topics, delivery.schedule, delivery)
+  const { topics } = settings
+  const specs = topicSpecsOf(settings)
   const admin = createAdmin(kafka)
   const notRead =
-    'cannot read the retention of the topics, so this process keeps suppressions of deleted users for only 51 days; if a topic has a longer retention than the default, restart the process'
+    'cannot read the retention of the topics, so this process keeps suppressions of deleted users for only 53 days; if a topic has a longer retention than the default, restart the process'
   try {
     return maxDeliveryAge(topicNames(topics.prefix), specs, await admin.describe(specs.map(({ name }) => name)))
   } catch (error) {
@@ -129,14 +137,14 @@ async function suppressionRetention(
 }
 
 async function checkedTopics(
-  { topics, delivery }: Settings,
+  settings: Settings,
   kafka: KafkaClient,
   services: ReadonlySet<ServiceName>,
 ): Promise<readonly string[]> {
   const admin = createAdmin(kafka)
   try {
     const existing = await admin.listTopics()
-    const missing = topicSpecs(topics, delivery.schedule, delivery)
+    const missing = topicSpecsOf(settings)
       .filter(({ usedBy }) => usedBy.some(service => services.has(service)))
       .filter(({ name }) => !existing.includes(name))
     if (missing.length === 0) return existing

@@ -19,8 +19,8 @@ export interface Suppression {
  */
 export type UserSuppressions = readonly Suppression[]
 
-/** The value of `maxDeliveryAge` for the default retention of the topics: 51 days. */
-export const defaultSuppressionRetention = durationMs(51 * 24 * 3_600_000)
+/** The value of `maxDeliveryAge` for the default retention of the topics: 53 days. */
+export const defaultSuppressionRetention = durationMs(53 * 24 * 3_600_000)
 
 /**
  * Whether a suppression has expired. It never expires while it also stops later events. After

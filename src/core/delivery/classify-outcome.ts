@@ -9,9 +9,11 @@ export const retryableOutcomes = [
   'timeout',
   'dns',
   'connect',
+  'proxy',
   'reset',
   'tls_other',
   'bad_response',
+  'auth',
   'internal',
 ] as const
 
@@ -20,8 +22,10 @@ export const refusedOutcomes = ['http_3xx', 'http_4xx', 'tls_untrusted', 'blocke
 
 export type RetryableOutcome = (typeof retryableOutcomes)[number]
 export type RefusedOutcome = (typeof refusedOutcomes)[number]
+/** The outcomes of a request that failed. */
+export const failedOutcomes = [...retryableOutcomes, ...refusedOutcomes] as const
 /** The possible outcomes of one request, as in metric labels, log fields and headers. */
-export const outcomes = ['delivered', ...retryableOutcomes, ...refusedOutcomes] as const
+export const outcomes = ['delivered', ...failedOutcomes] as const
 export type Outcome = (typeof outcomes)[number]
 
 /** Why a record is in the dead-letter topic. */
@@ -42,11 +46,26 @@ export type DeadLetterReason = (typeof deadLetterReasons)[number]
  * Why an event is intentionally not delivered to a destination. Drops are not errors: they are
  * counted in `hookline_drops_total`, and not logged.
  */
-export const dropReasons = ['disabled', 'not_selected', 'no_destination', 'user_deleted', 'suppressed'] as const
+export const dropReasons = [
+  'disabled',
+  'not_selected',
+  'filtered',
+  'no_destination',
+  'user_deleted',
+  'suppressed',
+] as const
 export type DropReason = (typeof dropReasons)[number]
 
 /** Why a delivery waits in a retry topic without an attempt. */
-export const deferralCauses = ['lane_full', 'breaker_open', 'not_before', 'paused', 'handover', 'unconfigured'] as const
+export const deferralCauses = [
+  'lane_full',
+  'breaker_open',
+  'not_before',
+  'paused',
+  'handover',
+  'unconfigured',
+  'auth',
+] as const
 export type DeferralCause = (typeof deferralCauses)[number]
 
 /**
@@ -130,12 +149,15 @@ function classifyStatus(status: number): Outcome {
 
 function classifyFailure(phase: CallPhase, code: string): Outcome {
   switch (phase) {
+    case 'auth':
+      return 'auth'
     case 'address':
       return 'blocked_address'
     case 'deadline':
       return 'timeout'
     case 'dns':
     case 'connect':
+    case 'proxy':
       return phase
     case 'tls':
       return untrustedCodes.has(code) ? 'tls_untrusted' : 'tls_other'
@@ -155,6 +177,12 @@ function classifyExchange(code: string): Outcome {
 
 const retryable: ReadonlySet<string> = new Set(retryableOutcomes)
 const refused: ReadonlySet<string> = new Set(refusedOutcomes)
+
+/**
+ * Whether an outcome shows something about the endpoint. `auth` and `proxy` do not: the
+ * authorization server or the proxy failed, and the endpoint got no request.
+ */
+export const isOfEndpoint = (outcome: Outcome): boolean => outcome !== 'auth' && outcome !== 'proxy'
 
 /** Whether the same webhook is tried again. */
 export function isRetryable(outcome: string): outcome is RetryableOutcome {

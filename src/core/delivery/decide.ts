@@ -12,6 +12,7 @@ import {
   type RefusedOutcome,
 } from './classify-outcome.ts'
 import type { DeliveryState } from './delivery-state.ts'
+import { beginPausedTime, endPausedTime, latestDeadline, minPausedWait } from './paused-time.ts'
 import { deferralTier, type RetryPolicy, tierFor } from './retry-tier.ts'
 
 const { maxWaitInMemory, unconfigured: unconfiguredWait, maxUnrouted } = flowLimits.deferral
@@ -44,10 +45,36 @@ export interface Attempt {
 
 /**
  * Whether an attempt failed and also left out a webhook because other destinations hold its
- * permits. With more permits it might have succeeded, so it shows nothing about the endpoints.
+ * permits. With more permits it might have succeeded.
  */
-export const isInconclusive = ({ calls, isHeldUpByOthers }: Pick<Attempt, 'calls' | 'isHeldUpByOthers'>): boolean =>
+export const isWithoutPermit = ({ calls, isHeldUpByOthers }: Pick<Attempt, 'calls' | 'isHeldUpByOthers'>): boolean =>
   isHeldUpByOthers && !calls.some(({ outcome }) => outcome === 'delivered')
+
+/**
+ * Whether the only retryable outcomes of a failed attempt are 429. The endpoint works and asks for
+ * fewer requests, so the destination is slowed down (`slow-down.ts`) and the attempt does not count
+ * for the circuit breaker.
+ */
+export function isOnlySlowedDown({ calls }: Pick<Attempt, 'calls'>): boolean {
+  if (calls.some(({ outcome }) => outcome === 'delivered')) return false
+  const retryable = calls.filter(({ outcome }) => isRetryable(outcome))
+  return retryable.length > 0 && retryable.every(({ outcome }) => outcome === 'http_429')
+}
+
+/** The shortest Retry-After of an attempt's retryable requests; 0 when no response has one. */
+export const retryAfterOf = ({ calls }: Pick<Attempt, 'calls'>, now: EpochMs): DurationMs =>
+  smallest(calls.map(call => (isRetryable(call.outcome) ? parseRetryAfter(call.retryAfter, now) : undefined)))
+
+/**
+ * Whether only the authorization server prevents a success: no webhook may be tried again for
+ * another reason. Until the end of the retry window this does not count as an attempt, so it does
+ * not use up the schedule.
+ */
+export function isWithoutToken({ calls }: Pick<Attempt, 'calls'>): boolean {
+  const retryable = calls.filter(({ outcome }) => isRetryable(outcome))
+  const isDelivered = calls.some(({ outcome }) => outcome === 'delivered')
+  return !isDelivered && retryable.length > 0 && retryable.every(({ outcome }) => outcome === 'auth')
+}
 
 export type Decision =
   | { readonly kind: 'delivered' }
@@ -75,14 +102,16 @@ export function decide(attempt: Attempt, carried: DeliveryState, policy: RetryPo
   if (calls.length === 0 && leftOut > 0) return defer(carried, 'lane_full', policy, now, { climbs: !isHeldUpByOthers })
 
   const retryable = calls.filter(call => isRetryable(call.outcome))
-  const retryAfterMs = smallest(retryable.map(call => parseRetryAfter(call.retryAfter, now)))
-  // After the end of the retry window, an inconclusive attempt counts like any other. Otherwise the
+  const retryAfterMs = retryAfterOf(attempt, now)
+  // After the end of the retry window, an attempt without a permit counts like any other. Otherwise the
   // delivery would never end.
-  if (isInconclusive(attempt) && !isWindowOver(carried, now)) {
+  if (isWithoutPermit(attempt) && !isWindowOver(carried, now)) {
     const notBefore = epochMs(Math.min(now + retryAfterMs, carried.deadline))
     const waiting = { ...carried, notBefore, ...remember(carried, calls) }
     return defer(waiting, 'lane_full', policy, now, { climbs: false })
   }
+  if (isWithoutToken(attempt) && !isWindowOver(carried, now))
+    return defer({ ...carried, ...remember(carried, calls) }, 'auth', policy, now)
 
   const made: DeliveryState = {
     ...carried,
@@ -105,11 +134,12 @@ export function decide(attempt: Attempt, carried: DeliveryState, policy: RetryPo
 
 /** Decides whether a delivery is due. Call it before every attempt, including the first one. */
 export function decideBeforeAttempt(
-  carried: DeliveryState,
+  given: DeliveryState,
   paused: boolean,
   policy: RetryPolicy,
   now: EpochMs,
 ): { readonly kind: 'attempt' } | { readonly kind: 'wait'; readonly until: EpochMs } | Decision {
+  const carried = endPausedTime(given, now)
   if (isWindowOver(carried, now)) {
     return paused || carried.attempt > 0 ? deadLetter(carried, 'retry_window_over') : { kind: 'attempt' }
   }
@@ -131,21 +161,24 @@ export function decideBeforeAttempt(
  * and `deferrals` does not count this one.
  */
 export function defer(
-  carried: DeliveryState,
+  given: DeliveryState,
   cause: DeferralCause,
   policy: RetryPolicy,
   now: EpochMs,
   { climbs }: { readonly climbs: boolean } = { climbs: true },
 ): Decision {
+  const carried = endPausedTime(given, now)
   if (isWindowOver(carried, now) && (carried.attempt > 0 || cause === 'paused'))
     return deadLetter(carried, 'retry_window_over')
   if (cause === 'not_before') {
     const tier = tierFor(durationMs(carried.notBefore - now), policy.tiers)
     return { kind: 'deferred', tier, cause, carried: { ...carried, reason: cause } }
   }
-  const tier = deferralTier(climbs ? carried.deferrals : 0, durationMs(carried.deadline - now), policy.tiers)
+  const waiting = cause === 'paused' ? beginPausedTime(carried, policy, now) : carried
+  const remaining = durationMs(latestDeadline(waiting) - now)
+  const tier = deferralTier(climbs ? carried.deferrals : 0, remaining, policy.tiers, minPausedWait(waiting))
   const deferrals = carried.deferrals + (climbs ? 1 : 0)
-  return { kind: 'deferred', tier, cause, carried: { ...carried, deferrals, reason: cause } }
+  return { kind: 'deferred', tier, cause, carried: { ...waiting, deferrals, reason: cause } }
 }
 
 /**
@@ -153,7 +186,8 @@ export function defer(
  * may not yet have a configuration that another process has, so the delivery is deferred once. The
  * second time, or after the end of the retry window, it is dead-lettered.
  */
-export function unconfigured(carried: DeliveryState, policy: RetryPolicy, now: EpochMs): Decision {
+export function unconfigured(given: DeliveryState, policy: RetryPolicy, now: EpochMs): Decision {
+  const carried = endPausedTime(given, now)
   if (carried.reason === 'unconfigured' || isWindowOver(carried, now)) return deadLetter(carried, 'unknown_destination')
   const cause = 'unconfigured'
   return {
@@ -179,7 +213,7 @@ export function unrouted(carried: DeliveryState, policy: RetryPolicy, now: Epoch
  * while the circuit breaker is open.
  */
 export function mustBeAttempted(carried: DeliveryState, now: EpochMs): boolean {
-  return carried.attempt === 0 && now >= carried.deadline
+  return carried.attempt === 0 && now >= endPausedTime(carried, now).deadline
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { LogRecord, OutgoingRecord, RecordHeaders, TopicPartition } from '../ports.ts'
-import { type DurationMs, type EpochMs, epochMs } from '../time.ts'
+import { type DurationMs, durationMs, type EpochMs, epochMs } from '../time.ts'
 import { isRefused } from './classify-outcome.ts'
 
 export interface Origin extends TopicPartition {
@@ -29,6 +29,13 @@ export interface DeliveryState {
   readonly startedAt: EpochMs
   /** The end of the retry window. */
   readonly deadline: EpochMs
+  /**
+   * Since when the delivery waits because its destination is paused. Set only while it waits for
+   * that reason and the pause keeps the window (see `paused-time.ts`).
+   */
+  readonly pausedAt?: EpochMs | undefined
+  /** The paused time by which the deadline has moved so far. Absent: 0. */
+  readonly pausedFor?: DurationMs | undefined
   /** No attempt after the first one starts before this time. */
   readonly notBefore: EpochMs
   /**
@@ -86,8 +93,8 @@ export function initialState(
 const decimal = (value: number | undefined): string | undefined => (value === undefined ? undefined : String(value))
 
 /**
- * The text of each header but `first-traceparent`; numbers are decimal. One object literal is twice
- * as fast as a loop over a table.
+ * The text of each header but those in `rareHeaders`; numbers are decimal. One object literal is
+ * twice as fast as a loop over a table.
  */
 const textsOf = (carried: Partial<DeliveryState>) => ({
   destination: carried.destination,
@@ -106,8 +113,8 @@ const textsOf = (carried: Partial<DeliveryState>) => ({
   round: decimal(carried.round),
   'message-id': carried.messageId,
 })
-/** Not in `textsOf`, because few deliveries have this header. */
-const firstTraceHeader = 'first-traceparent'
+/** Not in `textsOf`, because few deliveries have these headers. */
+const rareHeaders = { firstTrace: 'first-traceparent', pausedAt: 'paused-at', pausedFor: 'paused-for' } as const
 /**
  * Marks a dead letter whose event had a null value. The dead letter has an empty value instead,
  * because Kafka treats a null value as a tombstone.
@@ -130,7 +137,7 @@ export const originalLengthHeader = 'original-length'
 export const firstOffsetHeader = 'first-offset'
 const ownHeaders = new Set([
   ...Object.keys(textsOf({})),
-  firstTraceHeader,
+  ...Object.values(rareHeaders),
   nullValueHeader,
   originKeyHeader,
   originalLengthHeader,
@@ -143,9 +150,15 @@ const ownHeaders = new Set([
  */
 export function toHeaders(carried: Partial<DeliveryState>): RecordHeaders {
   const texts: Record<string, string | undefined> = textsOf(carried)
-  if (carried.firstTrace !== undefined) texts[firstTraceHeader] = carried.firstTrace
+  if (carried.firstTrace !== undefined) texts[rareHeaders.firstTrace] = carried.firstTrace
+  if (isWaitingForPause(carried)) texts[rareHeaders.pausedAt] = decimal(carried.pausedAt)
+  if (carried.pausedFor !== undefined) texts[rareHeaders.pausedFor] = decimal(carried.pausedFor)
   return hasAll(texts) ? texts : Object.fromEntries(Object.entries(texts).filter(isDefined))
 }
+
+/** A dead letter no longer waits, even if the record for the deferral was too large. */
+const isWaitingForPause = ({ pausedAt, reason }: Partial<DeliveryState>): boolean =>
+  pausedAt !== undefined && reason === 'paused'
 
 function hasAll(texts: Readonly<Record<string, string | undefined>>): texts is RecordHeaders {
   for (const name in texts) if (texts[name] === undefined) return false
@@ -165,8 +178,7 @@ export const longestText = 1_000
 
 /**
  * Parses the state in the headers of a record. `undefined` when a header is malformed or a required
- * one is missing. Optional are `reason`, `outcomes`, `refused-webhooks` and the header of the first
- * trace.
+ * one is missing. Optional are `reason`, `outcomes`, `refused-webhooks` and the rare headers.
  */
 export function parseDeliveryState(headers: RecordHeaders): DeliveryState | undefined {
   const carried: DeliveryState = {
@@ -187,20 +199,36 @@ export function parseDeliveryState(headers: RecordHeaders): DeliveryState | unde
     },
     round: integerIn(headers['round']),
     messageId: headers['message-id'] ?? '',
-    ...(headers[firstTraceHeader] !== undefined && { firstTrace: headers[firstTraceHeader] }),
+    ...(headers[rareHeaders.firstTrace] !== undefined && { firstTrace: headers[rareHeaders.firstTrace] }),
+    ...pausedTimeIn(headers),
   }
   const { attempt, deferrals, startedAt, deadline, notBefore, round, origin } = carried
   const counts = [attempt, deferrals, startedAt, deadline, notBefore, round, origin.partition, origin.offset]
   const isValid =
     [carried.destination, carried.messageId, origin.topic].every(text => text !== '' && text.length <= longestText) &&
     carried.outcomes.length <= longestText &&
-    counts.every(count => Number.isSafeInteger(count) && count >= 0) &&
+    counts.every(isCount) &&
     // Kafka uses -1 for a record without a timestamp.
     Number.isSafeInteger(origin.timestamp) &&
     carried.refusedWebhooks.every(hash => /^[0-9a-f]{8}$/.test(hash)) &&
     carried.refusedWebhooks.length <= carried.outcomes.split(',').filter(isRefused).length
   return isValid ? carried : undefined
 }
+
+/**
+ * The paused time in the headers of a record. A process of an earlier version copies `paused-at`
+ * into records that wait for another reason, so it counts only while the reason is `paused`.
+ */
+function pausedTimeIn(headers: RecordHeaders): Pick<DeliveryState, 'pausedAt' | 'pausedFor'> {
+  const at = headers['reason'] === 'paused' ? integerIn(headers[rareHeaders.pausedAt]) : Number.NaN
+  const total = integerIn(headers[rareHeaders.pausedFor])
+  return {
+    ...(isCount(at) && { pausedAt: epochMs(at) }),
+    ...(isCount(total) && { pausedFor: durationMs(total) }),
+  }
+}
+
+const isCount = (value: number): boolean => Number.isSafeInteger(value) && value >= 0
 
 /**
  * The copy of a record for a retry topic. It has the event's key and value, but its partition may

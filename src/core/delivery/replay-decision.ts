@@ -1,5 +1,6 @@
 import type { Event } from '../message/event.ts'
 import type { LogRecord, OutgoingRecord } from '../ports.ts'
+import { windowOf } from '../settings/effective-policy.ts'
 import { durationMs, type EpochMs, epochMs } from '../time.ts'
 import type { TopicNames } from '../topics.ts'
 import type { DeadLetterReason } from './classify-outcome.ts'
@@ -26,7 +27,10 @@ interface ResendInput {
 
 /** What a replay does with a dead letter. */
 export type ReplayTarget =
-  /** Restarts the delivery: the copy goes to the first retry tier, only for its own destination. */
+  /**
+   * Restarts the delivery with a new retry window: the copy goes to the first retry tier, only for
+   * its own destination.
+   */
   | { readonly kind: 'delivery'; readonly topic: string; readonly copy: OutgoingRecord }
   /** For an event that never became a delivery: writes it unchanged to its topic again. */
   | { readonly kind: 'event'; readonly topic: string; readonly copy: OutgoingRecord }
@@ -86,7 +90,8 @@ export function replayTargetOf(
     // another customer's endpoint.
     if (event !== undefined && !evenDisconnected && !isConnected(event.sourceId, destination, routing))
       return { kind: 'refused', reason: 'not_connected' }
-    const carried = { ...initialState(origin, destination, messageId, now, policy.window), round: given.round + 1 }
+    const window = windowOf(routed?.destination.policy, policy)
+    const carried = { ...initialState(origin, destination, messageId, now, window), round: given.round + 1 }
     const topic = topics.retry(tierFor(durationMs(0), policy.tiers))
     const copy = retryRecord({ ...record, ...original }, carried)
     return { kind: 'delivery', topic, copy }

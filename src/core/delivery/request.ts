@@ -1,7 +1,8 @@
-import { createHmac, hash } from 'node:crypto'
+import { createHmac, hash, type KeyObject, sign } from 'node:crypto'
 import type { WebhookCall } from '../ports.ts'
 import { revealed, type Secret } from '../secret.ts'
 import type { Destination, PayloadSettings, Webhook } from '../settings/settings.ts'
+import { parseSigningKey } from '../signing/signing-key.ts'
 import type { EpochMs } from '../time.ts'
 
 /** The block size of SHA-1. */
@@ -58,23 +59,26 @@ interface Attempted {
   readonly at: EpochMs
 }
 
+/** The settings of a destination that its headers and connections depend on. */
+type SigningDestination = Pick<Destination, 'secrets' | 'secretRotatesAt' | 'signingKeys' | 'policy' | 'tlsIdentity'>
+
 /**
  * The requests of one attempt, ready to send. They share body and signature; each has the headers
  * of its own webhook.
  */
 export function requestsOf(
   delivery: Attempted & {
-    readonly destination: Pick<Destination, 'secrets' | 'policy'>
+    readonly destination: SigningDestination
     readonly webhooks: readonly Webhook[]
     readonly payload: PayloadSettings
   },
 ): readonly WebhookCall[] {
   const { destination, webhooks, payload } = delivery
-  const standing = webhooks.map(webhook => ({
+  const fixed = webhooks.map(webhook => ({
     url: revealed(webhook.url),
     headers: fixedHeaders(webhook, payload),
   }))
-  return new RequestBuilder(destination, payload).calls(standing, delivery)
+  return new RequestBuilder(destination, payload).calls(fixed, delivery)
 }
 
 /**
@@ -84,40 +88,68 @@ export function requestsOf(
 export class RequestBuilder {
   readonly #secrets: readonly Secret[]
   readonly #payload: PayloadSettings
+  /** The private keys of asymmetric signatures by their text; empty without `signing: ed25519`. */
+  readonly #signingKeys: ReadonlyMap<string, KeyObject>
+  /** Whether requests have the Standard Webhooks headers, which need a secret or a private key. */
   readonly #standardWebhooks: boolean
-  /**
-   * Computes X-Signature; `undefined` when the destination has no secret. Requests then have no
-   * signature of any kind.
-   */
+  readonly #tlsIdentity: WebhookCall['tlsIdentity']
+  /** Computes X-Signature; `undefined` when the destination has no secret. */
   readonly #sign: ((body: Buffer) => string) | undefined
+  /** Makes the requests from `secretRotatesAt` on; `undefined` when the secrets do not rotate. */
+  readonly #next: { readonly at: EpochMs; readonly builder: RequestBuilder } | undefined
 
-  constructor({ secrets, policy }: Pick<Destination, 'secrets' | 'policy'>, payload: PayloadSettings) {
+  /**
+   * `before` is the `RequestBuilder` of the previous configuration. Its parsed keys are reused,
+   * because Node takes about 50 µs to parse one.
+   */
+  constructor(destination: SigningDestination, payload: PayloadSettings, before?: RequestBuilder) {
+    const { secrets, secretRotatesAt: at, signingKeys = [], policy, tlsIdentity } = destination
     const [first] = secrets
+    const rotated = { ...destination, secrets: secrets.slice(1), secretRotatesAt: undefined }
+    this.#next = at === undefined ? undefined : { at, builder: new RequestBuilder(rotated, payload, before) }
     this.#secrets = secrets
+    this.#signingKeys = new Map(
+      (policy?.signing === 'ed25519' ? signingKeys : []).flatMap(secret => {
+        const text = secret.reveal()
+        const known = before === undefined ? undefined : before.#signingKeys.get(text)
+        const key = known ?? parseSigningKey(text)
+        return key === undefined ? [] : [[text, key] as const]
+      }),
+    )
     this.#payload = payload
-    this.#standardWebhooks = policy?.standardWebhooks ?? payload.standardWebhooks
+    const isSigned = first !== undefined || this.#signingKeys.size > 0
+    this.#standardWebhooks = isSigned && (policy?.standardWebhooks ?? payload.standardWebhooks)
+    this.#tlsIdentity = tlsIdentity
     this.#sign = first && signerOf(first)
   }
 
   /** Returns the requests of one attempt. `webhooks` must have the headers from `fixedHeaders`. */
-  calls(webhooks: readonly Pick<WebhookCall, 'url' | 'headers'>[], attempted: Attempted): readonly WebhookCall[] {
+  calls(webhooks: readonly Omit<WebhookCall, 'body'>[], attempted: Attempted): readonly WebhookCall[] {
+    if (this.#next !== undefined && attempted.at >= this.#next.at) return this.#next.builder.calls(webhooks, attempted)
     const { messageIdHeader } = this.#payload
     const { body, messageId } = attempted
     const signature = this.#sign?.(body)
-    const standard = this.#standardWebhooks && signature !== undefined ? this.#standardWebhooksOf(attempted) : undefined
-    return webhooks.map(({ url, headers: standing }) => {
+    const tlsIdentity = this.#tlsIdentity
+    const standard = this.#standardWebhooks ? this.#standardWebhooksOf(attempted) : undefined
+    return webhooks.map(({ url, headers: fixed, timeoutMs }) => {
       // Assigns each name separately, so that V8 gives all these objects one shape. The HTTP client
       // reads them faster then.
-      const headers: Record<string, string> = { ...standing }
+      const headers: Record<string, string> = { ...fixed }
       if (messageIdHeader) headers['X-Message-Id'] = messageId
       if (signature !== undefined) headers['X-Signature'] = signature
-      return { url, headers: standard === undefined ? headers : Object.assign(headers, standard), body }
+      return {
+        url,
+        headers: standard === undefined ? headers : Object.assign(headers, standard),
+        body,
+        timeoutMs,
+        tlsIdentity,
+      }
     })
   }
 
   /**
-   * The headers of Standard Webhooks (https://www.standardwebhooks.com). Every secret signs, so
-   * that a receiver can switch to a new secret at any time.
+   * The headers of Standard Webhooks (https://www.standardwebhooks.com). Every secret and private
+   * key signs, so that a receiver can switch to a new one, or from HMAC to Ed25519, at any time.
    */
   #standardWebhooksOf({ body, messageId, at }: Attempted): Headers {
     const timestamp = String(Math.floor(at / 1_000))
@@ -125,10 +157,14 @@ export class RequestBuilder {
     const signatures = this.#secrets.map(
       secret => `v1,${createHmac('sha256', standardKey(secret)).update(before).update(body).digest('base64')}`,
     )
+    const asymmetric = [...this.#signingKeys.values()].map(key => {
+      const signed = Buffer.concat([Buffer.from(before), body])
+      return `v1a,${sign(null, signed, key).toString('base64')}`
+    })
     return {
       'webhook-id': messageId,
       'webhook-timestamp': timestamp,
-      'webhook-signature': signatures.join(' '),
+      'webhook-signature': [...asymmetric, ...signatures].join(' '),
     }
   }
 }

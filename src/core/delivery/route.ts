@@ -3,12 +3,16 @@ import type { JsonText } from '../message/json-text.ts'
 import { isOwnSource } from '../message/own-event.ts'
 import type { Destination, Settings, Source } from '../settings/settings.ts'
 import type { DropReason } from './classify-outcome.ts'
+import { DeliveredFields } from './delivered-fields.ts'
+import { type FilterRule, filteredBy, isNeverFiltered } from './event-filter.ts'
 
 /** The decision not to deliver an event to a destination. */
 export interface Drop {
   readonly reason: DropReason
   /** `undefined` when the event names no destination and its source is connected to none. */
   readonly destination: string | undefined
+  /** The rule of the destination's filter that excludes the event, for the reason `filtered`. */
+  readonly rule?: FilterRule
 }
 
 /**
@@ -94,7 +98,8 @@ export function route(event: Event, routing: Routing): Route {
 
 /**
  * Routes a record from a retry topic. The record goes to its destination, even when the event's
- * source was removed or disconnected after the event was received.
+ * source was removed or disconnected after the event was received. No filter is applied again:
+ * `route` has let the event pass, and a filter that changes later decides only about later events.
  */
 export function routeRetry(destinationId: string, routing: Routing): RetryRoute {
   const destination = destinationOf(destinationId, routing)
@@ -126,28 +131,34 @@ function dropsOfDisconnected(event: Event, connected: readonly Destination[]): r
   return gone.map(destination => ({ reason: 'no_destination', destination }))
 }
 
-function select(
-  connected: readonly Destination[],
-  { message, destinationId }: Event,
-  gone: readonly Drop[] = none,
-): Route {
+function select(connected: readonly Destination[], event: Event, gone: readonly Drop[] = none): Route {
   if (connected.length === 0) {
-    const drop: Drop = { reason: 'no_destination', destination: destinationId }
+    const drop: Drop = { reason: 'no_destination', destination: event.destinationId }
     return { kind: 'deliver', destinations: none, drops: gone.length > 0 ? gone : [drop] }
   }
-  const selected = isSelected(message.integrations)
-  if (selected && connected.every(isEnabled)) return { kind: 'deliver', destinations: connected, drops: gone }
-  const dropped = connected
-    .filter(({ enabled }) => !(enabled && selected))
-    .map(({ id, enabled }): Drop => ({ reason: enabled ? 'not_selected' : 'disabled', destination: id }))
-  return {
-    kind: 'deliver',
-    destinations: selected ? connected.filter(isEnabled) : none,
-    drops: gone.length > 0 ? [...dropped, ...gone] : dropped,
+  const selected = isSelected(event.message.integrations)
+  if (selected && connected.every(getsAll)) return { kind: 'deliver', destinations: connected, drops: gone }
+  const fields = isNeverFiltered(event) ? undefined : new DeliveredFields(event.message)
+  const destinations: Destination[] = []
+  const dropped: Drop[] = []
+  for (const destination of connected) {
+    const drop = dropOf(destination, selected, fields)
+    if (drop === undefined) destinations.push(destination)
+    else dropped.push(drop)
   }
+  return { kind: 'deliver', destinations, drops: gone.length > 0 ? [...dropped, ...gone] : dropped }
 }
 
-const isEnabled = (destination: Destination): boolean => destination.enabled
+const getsAll = ({ enabled, filter }: Destination): boolean => enabled && filter === undefined
+
+/** `fields` is `undefined` for an event that no filter stops. */
+function dropOf(destination: Destination, selected: boolean, fields: DeliveredFields | undefined): Drop | undefined {
+  const { id, enabled } = destination
+  if (!enabled) return { reason: 'disabled', destination: id }
+  if (!selected) return { reason: 'not_selected', destination: id }
+  const rule = fields && filteredBy(destination, fields)
+  return rule === undefined ? undefined : { reason: 'filtered', destination: id, rule }
+}
 
 /** Whether a message's `integrations` allow delivery to webhooks. */
 function isSelected(integrations: JsonText | undefined): boolean {

@@ -15,41 +15,56 @@ export interface AccessNeeds {
   readonly topics: TopicNames
   readonly tiers: readonly DurationMs[]
   readonly services: ReadonlySet<ServiceName>
-  /** Whether the operator API is enabled. */
-  readonly hasOperator: boolean
+  /** Whether the collector has the deprecated operator API (`collector.operatorKey`). */
+  readonly hasOperatorKey: boolean
   readonly hasAttempts: boolean
   /** Whether the dispatcher sends canary messages. */
   readonly hasCanary: boolean
+  /** Whether the dispatcher sends notices. */
+  readonly hasNotices?: boolean
+  /** Whether the installation has a config topic. */
+  readonly hasConfigTopic?: boolean
 }
 
 /** All permissions that the services need, each once. */
 export function accessNeeded({ topics, tiers, services, ...has }: AccessNeeds): readonly Access[] {
   const { events, deadLetter, rejected, audienceInput, memberships, suppressions, deletions, attempts } = topics
+  const config = has.hasConfigTopic === true ? [topics.config] : []
   const retries = tiers.map(topics.retry)
   const operator: Needs = {
-    read: [audienceInput, deletions],
-    write: [audienceInput, suppressions, deletions],
+    read: [suppressions, audienceInput, deletions],
+    write: [events, audienceInput, suppressions, deletions],
     join: [],
+  }
+  /** The status reads the committed offsets of all groups, and the deliveries that wait. */
+  const status: Pick<Needs, 'read' | 'join'> = {
+    read: retries,
+    join: [topics.dispatcherGroup, topics.retriesGroup, topics.audiencesGroup],
   }
   const needs: Readonly<Record<ServiceName, Needs>> = {
     collector: {
-      read: [suppressions, ...(has.hasOperator ? operator.read : [])],
-      write: [events, rejected, ...(has.hasOperator ? operator.write : [])],
+      read: [suppressions, ...config, ...(has.hasOperatorKey ? operator.read : [])],
+      write: [events, rejected, ...(has.hasOperatorKey ? operator.write : [])],
       join: [],
     },
     dispatcher: {
-      read: [events, ...retries, suppressions],
+      read: [events, ...retries, suppressions, ...config],
       write: [
         ...[...retries, deadLetter, audienceInput, deletions, suppressions],
         ...(has.hasAttempts ? [attempts] : []),
-        ...(has.hasCanary ? [events] : []),
+        ...(has.hasCanary || has.hasNotices === true ? [events] : []),
       ],
       join: [topics.dispatcherGroup, topics.retriesGroup],
     },
     audiences: {
-      read: [audienceInput, memberships, suppressions],
+      read: [audienceInput, memberships, suppressions, ...config],
       write: [events, memberships, deadLetter],
       join: [topics.audiencesGroup],
+    },
+    operator: {
+      read: [...operator.read, ...config, ...status.read],
+      write: [...operator.write, ...config],
+      join: status.join,
     },
   }
   const asked = [...services].map(service => needs[service])

@@ -47,9 +47,11 @@ const remedies: Readonly<Partial<Record<Outcome, string>>> = {
   connect: 'check that the server is running, and that no firewall blocks this machine',
   timeout: 'check that the server is running, and that no firewall drops packets to it',
   reset: 'check that the server is running, and that no proxy closes its connections',
+  proxy: 'check network.proxy, and whether the proxy runs and permits connections to this endpoint',
   tls_untrusted:
     'Hookline sends no requests to this endpoint: ask its owner to correct the certificate, or add its CA to network.caFile',
-  tls_other: 'the server must support TLS 1.2 or newer on this port, and must not require a client certificate',
+  tls_other:
+    'the server must support TLS 1.2 or newer on this port; if it requires a client certificate, set tls of the destination',
 }
 
 /**

@@ -18,6 +18,7 @@ export interface TopicDrift {
     | 'timestamps'
     | 'record_size'
     | 'compaction_lag'
+    | 'tombstones'
   /** `error`: deliveries can be lost or misrouted. `note`: the operator should know it. */
   readonly severity: 'error' | 'note'
   /** One line: the difference and its effect. */
@@ -47,6 +48,7 @@ export function topicDrift(
       ...configDrift(spec, topic),
       ...recordSizeDrift(spec, topic, largestEvent),
       ...compactionLagDrift(spec, topic),
+      ...tombstoneDrift(spec, topic),
     ]
   })
   return specs.some(({ replicationFactor }) => replicationFactor === 1) ? [developmentNote, ...drifts] : drifts
@@ -161,6 +163,13 @@ function compactionLagDrift(spec: TopicSpec, { config }: TopicDescription): Topi
   if (spec.compactionLag === undefined || is === undefined || Number(is) >= spec.compactionLag) return []
   const detail = `has min.compaction.lag.ms ${is}, needs ${spec.compactionLag}: compaction may remove a valid record that a delayed write replaced, before Hookline writes it again: raise min.compaction.lag.ms`
   return [drift(spec, 'compaction_lag', 'note', detail)]
+}
+
+function tombstoneDrift(spec: TopicSpec, { config }: TopicDescription): TopicDrift[] {
+  const is = config['delete.retention.ms']
+  if (spec.tombstoneRetention === undefined || is === undefined || Number(is) >= spec.tombstoneRetention) return []
+  const detail = `has delete.retention.ms ${is}, needs ${spec.tombstoneRetention}: an object that is created again after its deletion may be in force in some processes only: raise delete.retention.ms`
+  return [drift(spec, 'tombstones', 'error', detail)]
 }
 
 /** A finding for each difference, after an `ok` when none of them is an error. */

@@ -11,8 +11,8 @@ interface EndedAttempt {
   readonly failed: boolean
   readonly wasProbe: boolean
   /**
-   * Whether the attempt shows the state of the endpoint. False when it sent no request, or when it
-   * failed while other destinations held a permit that it needed.
+   * Whether the attempt shows the state of the endpoints, so that it counts: see
+   * `isConclusive` in `conclusive-attempt.ts`.
    */
   readonly isConclusive: boolean
 }

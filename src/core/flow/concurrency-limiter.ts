@@ -197,6 +197,11 @@ class FairShare {
     this.#limit = limit
   }
 
+  /** The number of this destination's requests in progress. */
+  get inProgress(): number {
+    return this.#calls
+  }
+
   /** Whether a permit is free, and one more request leaves the other destinations their share. */
   get hasPermit(): boolean {
     const { free, isShared } = this.#limit

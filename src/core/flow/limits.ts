@@ -6,8 +6,8 @@ const mebibyte = 1024 * kibibyte
 /*
  * All constants that decide what waits, for how long, and in which order. They are not
  * configurable. The limits that are configurable are applied in concurrency-limiter.ts
- * (`delivery.maxInFlight`, `perWebhook` and `perHost`) and decide.ts (`schedule`). A record passes
- * the groups of the table from top to bottom.
+ * (`delivery.maxInFlight`, `perWebhook` and `perHost`) and decide.ts (`schedule`). The constants for
+ * access tokens are in token-limits.ts. A record passes the groups of the table from top to bottom.
  *
  * | group          | decides                                  | used in                          |
  * | -------------- | ---------------------------------------- | -------------------------------- |
@@ -24,10 +24,15 @@ const mebibyte = 1024 * kibibyte
  * | concurrency    | which destination gets the next permit   | concurrency-limiter.ts           |
  * |                |                                          | call-times.ts                    |
  * | circuitBreaker | when a destination gets no attempts      | circuit-breaker.ts               |
+ * | share          | when an attempt may start under a limit  | partition-share.ts               |
+ * |                | that holds for the whole installation    | paced-bucket.ts                  |
+ * |                |                                          | follow-assignment.ts             |
+ * |                |                                          | destination-limits.ts            |
+ * | slowDown       | the pace of a destination after a 429    | slow-down.ts                     |
  * | spillover      | when queued deliveries leave memory      | slow-queue-since.ts              |
  * |                |                                          | spillover-controller.ts          |
  * | cpuSaturation  | whether the process is the bottleneck    | cpu-saturation.ts, event-loop.ts |
- * | deferral       | for how long a delivery is deferred      | decide.ts                        |
+ * | deferral       | for how long a delivery is deferred      | decide.ts, paused-time.ts        |
  * | append         | how long a record waits for its batch    | producer.ts                      |
  * |                | and for a retry of the append            | append-until-stored.ts           |
  * | drain          | how long a stop waits                    | drain-before-stop.ts             |
@@ -197,6 +202,113 @@ export const flowLimits = {
      */
     openForMs: 30_000,
   },
+  share: {
+    /**
+     * Milliseconds after its assignment in which a partition adds nothing to the rate of its new
+     * owner, because the previous owner may learn of the same rebalance a little later. Doubling it
+     * leaves the rate of moved partitions unused for another 250 ms.
+     */
+    handoverMs: 250,
+    /**
+     * Milliseconds of a rate that a destination may make up for, after a timer was late or the
+     * process was busy. With 50 attempts per second these are 5. Doubling it permits bursts that
+     * exceed the rate of one second by a fifth.
+     */
+    burstMs: 100,
+    /**
+     * Minimum number of attempts in a burst. With 1, each late timer would lose a part of the rate.
+     * Five processes that share a rate of 50 make at most 60 attempts in a second, also when their
+     * bursts meet. Doubling it lets them make 70.
+     */
+    minBurst: 2,
+    /**
+     * Milliseconds until a failed request for the number of partitions is repeated. Doubling it
+     * lets destinations with limits wait a second longer after a broker failed.
+     */
+    countRetryMs: 1_000,
+    /**
+     * Maximum milliseconds until a queue that waits for its rate is asked again, so that a changed
+     * configuration has effect. Doubling it lets a raised rate have effect 5 s later.
+     */
+    maxTimerMs: 5_000,
+    /**
+     * Maximum milliseconds until the turn of a delivery that leaves memory because of a limit.
+     * Doubling it halves the copies of a long backlog, but a raised limit is used 5 minutes later.
+     */
+    maxTurnMs: 300_000,
+    /**
+     * Milliseconds for which a turn that has passed is still valid, if the delivery has to leave
+     * memory again. Doubling it writes more copies when a limit was lowered.
+     */
+    turnValidMs: 60_000,
+    /**
+     * Minimum attempts per second from which turns are calculated. Below it, a delivery waits in
+     * longer tiers each time. Doubling it calculates turns only for limits that are twice as high.
+     */
+    minPerSecond: 0.05,
+  },
+  slowDown: {
+    /**
+     * Time constant, in milliseconds, of the moving mean of delivered attempts per second. At low
+     * rates it is the time of `meanOverAttempts`, if that is longer. Doubling them lets the pace
+     * follow the endpoint later.
+     */
+    meanOverMs: 1_000,
+    meanOverAttempts: 10,
+    /**
+     * Bounds of the factor by which a 429 lowers the pace. Between them, the pace falls to the mean
+     * of delivered attempts. Doubling `minFactor` (to 1) would never lower a pace by more than
+     * `maxFactor`.
+     */
+    minFactor: 0.5,
+    maxFactor: 0.95,
+    /**
+     * Minimum milliseconds between two decreases. An endpoint that counts in windows of a second
+     * refuses everything until the end of its window, which shows nothing about the next one.
+     * Doubling it doubles the time until the pace has followed a limit that fell.
+     */
+    lowerEveryMs: 1_000,
+    /**
+     * Milliseconds without attempts after a 429. Each further 429 doubles them, and a delivery
+     * resets them. Doubling the first leaves more of the endpoint's limit unused.
+     */
+    backOffMs: { first: 100, max: 1_000 },
+    /**
+     * Milliseconds for which the pace stays constant after a 429. Doubling it halves the number of
+     * 429 in the long run, but a raised limit is found 20 s later.
+     */
+    holdMs: 20_000,
+    /**
+     * The growth of the pace after that, per second, and the milliseconds in which the growth rises
+     * to it. Doubling the first lets the pace exceed the limit by twice as much before the next
+     * 429. `growthPerAttempt` limits the growth at one delivered attempt, for a low pace.
+     */
+    growthPerSecond: 0.15,
+    growthRampMs: 7_000,
+    growthPerAttempt: 0.25,
+    /**
+     * If a 429 follows before the pace has grown to this multiple of the last pace that had no 429,
+     * the new pace is half-way between that pace and the lowered one. Doubling it makes the pace
+     * follow a doubled limit later.
+     */
+    nearFactor: 1.5,
+    /**
+     * The minimum pace in attempts per second, and the minimum at the first 429. Doubling the first
+     * lets an endpoint that refuses everything get one attempt in 5 s from each process.
+     */
+    minPerSecond: 0.1,
+    minFirstPerSecond: 1,
+    /**
+     * Maximum milliseconds for which a Retry-After pauses a destination. Doubling it lets an
+     * endpoint with a wrong header get nothing for ten minutes.
+     */
+    maxPauseMs: 5 * 60_000,
+    /**
+     * Milliseconds after the last 429 until a destination has no pace again. Doubling it keeps the
+     * destination in the metrics for ten minutes.
+     */
+    forgetAfterMs: 5 * 60_000,
+  },
   spillover: {
     /**
      * Milliseconds for which the oldest delivery of a queue waits before its destination counts as
@@ -214,6 +326,13 @@ export const flowLimits = {
      * Doubling them lets the process notice a stall 20 ms later, and spill 250 ms later.
      */
     checkEvery: { normal: durationMs(20), stalled: durationMs(250) },
+    /**
+     * The part of a full partition that leaves memory at each check when all its records are for
+     * one destination with a limit. The rest is work for that limit until the first ones come back
+     * after 10 s. Doubling it leaves a part of the limit unused; halving it lets records of other
+     * destinations wait twice as long behind a long backlog.
+     */
+    ownPart: 1 / 4,
   },
   cpuSaturation: {
     /**
@@ -249,6 +368,19 @@ export const flowLimits = {
      * minute. Doubling it lets the event be dead-lettered 15 minutes later.
      */
     maxUnrouted: 3,
+    /**
+     * Maximum milliseconds of a pause that do not count towards the retry window of a delivery,
+     * with `lifecycle.pauseKeepsWindow`. Doubling it keeps suppressions for two days longer
+     * (`maxDeliveryAge`), and more deliveries circulate through retry topics during a long pause.
+     */
+    maxPausedTime: durationMs(48 * 3_600_000),
+    /**
+     * The minimum wait of a paused delivery in its next retry topic, as a part of the paused time so
+     * far; limited by the longest retry topic. Doubling it halves the copies that a long pause
+     * writes, but after the pause a delivery may wait for another quarter of the time that it has
+     * waited.
+     */
+    pausedPart: 1 / 8,
   },
   append: {
     /**

@@ -38,6 +38,7 @@ const names = [
   ],
   // Counts and durations.
   ...[
+    'perSecond',
     'records',
     'stale',
     'messages',
@@ -51,9 +52,21 @@ const names = [
     'marks',
     'open',
   ],
-  ...['nextAttemptInMs', 'elapsedMs', 'lastedMs', 'waitedMs', 'retryInMs', 'tookMs', 'ageMs', 'silenceMs', 'seconds'],
+  ...[
+    'nextAttemptInMs',
+    'elapsedMs',
+    'lastedMs',
+    'waitedMs',
+    'retryInMs',
+    'retryAfterMs',
+    'perSecond',
+    'tookMs',
+    'ageMs',
+    'silenceMs',
+    'seconds',
+  ],
   // Audit log.
-  ...['audit', 'key', 'role', 'action', 'requestId', 'result', 'lines'],
+  ...['audit', 'key', 'role', 'action', 'requestId', 'result', 'lines', 'version'],
   // Traces.
   ...['traceId', 'spans'],
   // Kafka client library.

@@ -2,7 +2,7 @@ import type { Event } from './event.ts'
 import { isMessageId } from './identifiers.ts'
 import { isObject } from './json.ts'
 import { type Message, messageTypes } from './message.ts'
-import { audiencesSource, canarySource, isOwnSource } from './own-event.ts'
+import { audiencesSource, canarySource, factsSource, isOwnSource, operationsSource } from './own-event.ts'
 import { isTimestamp } from './timestamp.ts'
 
 /**
@@ -43,10 +43,11 @@ function originFault({ sourceId, destinationId, origin, message }: Event): strin
   if (origin === undefined) {
     if (type === 'delete') return 'it is a delete message without an origin'
     if (sourceId === audiencesSource) return `its source is ${sourceId}, but it has no origin`
-    const isCanaryMessage = type === 'track' && destinationId !== undefined
-    return sourceId === canarySource && !isCanaryMessage
-      ? `its source is ${sourceId}, but it is not a canary message`
-      : undefined
+    const name = ownTrackMessages.get(sourceId)
+    const isForOne = destinationId !== undefined
+    return name === undefined || (type === 'track' && isForOne === (sourceId !== factsSource))
+      ? undefined
+      : `its source is ${sourceId}, but it is not ${name}`
   }
   if (userId === undefined) return 'it has an origin, but no user id'
   if (origin.kind === 'deletion') {
@@ -60,6 +61,13 @@ function originFault({ sourceId, destinationId, origin, message }: Event): strin
     ? undefined
     : `its origin is an audience, but it is not an identify message from ${audiencesSource} for one destination`
 }
+
+/** Hookline's own sources of track messages. All but destination facts are for one destination. */
+const ownTrackMessages: ReadonlyMap<string, string> = new Map([
+  [canarySource, 'a canary message'],
+  [operationsSource, 'a notice'],
+  [factsSource, 'a message with destination facts'],
+])
 
 function partFault({ message, origin }: Event): string | undefined {
   for (const name of ['properties', 'traits', 'context', 'integrations'] as const) {

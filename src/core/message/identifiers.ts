@@ -37,11 +37,11 @@ const headerSafe = /^[\x21-\x7e]+$/
 export const isMessageId = (text: string): boolean => text.length <= maxMessageIdLength && headerSafe.test(text)
 
 /**
- * Matches ids that only Hookline assigns: to membership updates, delete messages, canary messages,
- * and events without an id (their topic, partition and offset). A sender that used one of these ids
- * first would make receivers drop Hookline's message as a duplicate.
+ * Matches ids that only Hookline assigns: to membership updates, delete messages, notices, canary
+ * messages, and events without an id (their topic, partition and offset). A sender that used one of
+ * these ids first would make receivers drop Hookline's message as a duplicate.
  */
-const reserved = /^(?:(?:audience|delete)-[0-9a-f]{40}|canary-|[\w.-]+\.events\/\d+\/\d+$)/
+const reserved = /^(?:(?:audience|delete|notice)-[0-9a-f]{40}|canary-|[\w.-]+\.events\/\d+\/\d+$)/
 
 /**
  * Returns the sender's message id. An id that is too long, unsafe in a header or reserved is

@@ -13,11 +13,12 @@ interface OwnEvent {
   readonly origin?: EventOrigin
   /** Both the receive time and the timestamp of the message. */
   readonly at: EpochMs
+  readonly properties?: JsonText
   readonly traits?: JsonText
 }
 
 export function ownEvent(own: OwnEvent): Event {
-  const { type, messageId, userId, anonymousId, event, sourceId, destinationId, origin, at, traits } = own
+  const { type, messageId, userId, anonymousId, event, sourceId, destinationId, origin, at, properties, traits } = own
   return {
     sourceId,
     destinationId,
@@ -35,7 +36,7 @@ export function ownEvent(own: OwnEvent): Event {
       name: undefined,
       category: undefined,
       timestamp: at,
-      properties: undefined,
+      properties,
       traits,
       context: undefined,
       integrations: undefined,
@@ -49,7 +50,13 @@ export const audiencesSource = 'hookline.audiences'
 /** Source id of canary messages. It is reserved and cannot be configured. */
 export const canarySource = 'hookline.canary'
 
-const ownSources: ReadonlySet<string> = new Set([audiencesSource, canarySource])
+/** Source id of notices about destinations and the configuration. It is reserved. */
+export const operationsSource = 'hookline.operations'
+
+/** Source id of the destination facts from which notices are made. It is reserved. */
+export const factsSource = 'hookline.facts'
+
+const ownSources: ReadonlySet<string> = new Set([audiencesSource, canarySource, operationsSource, factsSource])
 
 /** Whether the source id is reserved for events that Hookline creates. */
 export const isOwnSource = (sourceId: string): boolean => ownSources.has(sourceId)

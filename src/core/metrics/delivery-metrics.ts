@@ -1,4 +1,10 @@
-import { deadLetterReasons, deferralCauses, dropReasons, outcomes } from '../delivery/classify-outcome.ts'
+import {
+  deadLetterReasons,
+  deferralCauses,
+  dropReasons,
+  failedOutcomes,
+  outcomes,
+} from '../delivery/classify-outcome.ts'
 import { counter, gauge, histogram, openLabels, tracedHistogram } from './spec.ts'
 
 /**
@@ -14,6 +20,8 @@ const recoveryBuckets = [1, 5, 10, 30, 60, 300, 900, 1800, 3600, 7200, 14_400]
 
 const { destination, webhook, tier } = openLabels
 
+const tokenOutcomes = ['issued', ...failedOutcomes] as const
+
 /** Metrics of deliveries and of the requests to webhooks. */
 export const deliveryMetrics = {
   webhookCalls: counter('hookline_webhook_calls_total', 'Finished requests to webhooks, by outcome.', {
@@ -26,6 +34,11 @@ export const deliveryMetrics = {
     use: 'dashboard',
     buckets: callBuckets,
   }),
+  tokenRequests: counter(
+    'hookline_token_requests_total',
+    'Finished requests for access tokens (`auth.oauth2`), by outcome. `issued`: the authorization server responded with a token. The other outcomes are those of requests to webhooks.',
+    { unit: 'requests', use: 'debug', labels: { destination, outcome: tokenOutcomes } },
+  ),
   webhooksGone: counter(
     'hookline_webhooks_gone_total',
     'Requests to which the endpoint responded with 410 Gone: the endpoint was removed permanently.',
@@ -57,7 +70,7 @@ export const deliveryMetrics = {
   ),
   drops: counter(
     'hookline_drops_total',
-    'Dropped deliveries, by reason. `disabled`: the destination is disabled. `not_selected`: the `integrations` of the message exclude webhooks. `no_destination`: the source is not connected to any destination, or not to the one that the message names. `user_deleted`: the message was received before its user was deleted. `suppressed`: its user was deleted with `suppress`.',
+    'Dropped deliveries, by reason. `disabled`: the destination is disabled. `not_selected`: the `integrations` of the message exclude webhooks. `filtered`: the filter of the destination excludes the message. `no_destination`: the source is not connected to any destination, or not to the one that the message names. `user_deleted`: the message was received before its user was deleted. `suppressed`: its user was deleted with `suppress`.',
     {
       unit: 'deliveries',
       use: 'dashboard',
@@ -66,7 +79,7 @@ export const deliveryMetrics = {
   ),
   deferrals: counter(
     'hookline_deferrals_total',
-    'Deliveries deferred to a retry topic without an attempt, by cause. `lane_full`: the queue of the destination is too long, because its endpoint responds more slowly than messages arrive, or no permit was free for its requests. `breaker_open`: the circuit breaker is open. `not_before`: the wait of the retry topic has ended, but the delivery must wait longer, for example because of `Retry-After`. `paused`: the destination is paused. `handover`: the partition moved to another process. `unconfigured`: the process does not know the source or destination.',
+    'Deliveries deferred to a retry topic without an attempt, by cause. `lane_full`: the queue of the destination is too long, because its endpoint responds more slowly than messages arrive, no permit was free for its requests, or only other processes have a part of `policy.ratePerSecond` or `policy.maxConcurrency`. `breaker_open`: the circuit breaker is open. `not_before`: the delivery must wait for more than ten seconds, for example because of `Retry-After`. `paused`: the destination is paused. `handover`: the partition moved to another process. `unconfigured`: the process does not know the source or destination. `auth`: an attempt got no access token, so the endpoints got no request.',
     { unit: 'deliveries', use: 'dashboard', labels: { cause: deferralCauses } },
   ),
   firstAttemptDelay: tracedHistogram(
@@ -94,6 +107,11 @@ export const deliveryMetrics = {
     use: 'dashboard',
     labels: { destination },
   }),
+  destinationPace: gauge(
+    'hookline_destination_pace',
+    'Maximum number of attempts per second that this process makes to a destination that has responded with 429. Destinations without a 429 in the last five minutes have no series.',
+    { unit: 'attempts per second', use: 'debug', labels: { destination } },
+  ),
   callsInFlight: gauge('hookline_calls_in_flight', 'Requests to webhooks in progress.', {
     unit: 'requests',
     use: 'alert',
@@ -125,6 +143,11 @@ export const deliveryMetrics = {
     'hookline_canary_seconds',
     'Time from the append of a canary message to its delivery, including retries.',
     { unit: 'seconds', use: 'debug', buckets: delayBuckets },
+  ),
+  notices: counter(
+    'hookline_notices_total',
+    'Notices, and the destination facts that they are made from, by the result of the write to the events topic. `dropped`: too many were waiting.',
+    { unit: 'messages', use: 'debug', labels: { result: ['written', 'dropped'] } },
   ),
   attemptRecords: counter(
     'hookline_attempt_records_total',

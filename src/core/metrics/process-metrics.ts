@@ -36,6 +36,21 @@ export const processMetrics = {
     'Files of `destinationsFrom` that are invalid or missing. The rest of the configuration is in use.',
     { unit: 'files', use: 'alert' },
   ),
+  configObjects: gauge(
+    'hookline_config_objects',
+    'Destinations and sources of the config topic. `used`: in force. `excluded`: this process cannot read or use them, see the log.',
+    { unit: 'objects', use: 'alert', labels: { state: ['used', 'excluded'] } },
+  ),
+  configConflicts: gauge(
+    'hookline_config_conflicts',
+    'Destinations and sources of the config topic that the configuration file has too. The file wins.',
+    { unit: 'objects', use: 'debug' },
+  ),
+  configOldSeals: gauge(
+    'hookline_config_objects_old_key',
+    'Destinations and sources of the config topic with a secret that is not encrypted with the first key of `operator.encryptionKeyFile`.',
+    { unit: 'objects', use: 'debug' },
+  ),
   config: gauge(
     'hookline_config_info',
     'Always 1. Processes with the same configuration have the same hash. Secrets do not change the hash.',

@@ -33,7 +33,8 @@ function forbidden(address: string, range: string, allowable: boolean): AddressV
  * forms, and for an IPv6 address with a zone id.
  */
 function parseAddress(text: string): Bytes | undefined {
-  if (ipaddr.IPv4.isValidFourPartDecimal(text)) return ipaddr.IPv4.parse(text).toByteArray()
+  // The check of the package throws an error for every other text, which takes 50 µs.
+  if (/^[\d.]+$/.test(text) && ipaddr.IPv4.isValidFourPartDecimal(text)) return ipaddr.IPv4.parse(text).toByteArray()
   if (text.includes(':') && !text.includes('%') && ipaddr.IPv6.isValid(text))
     return ipaddr.IPv6.parse(text).toByteArray()
   return undefined
@@ -47,6 +48,12 @@ function within(bytes: Bytes, { bytes: block, length }: Cidr): boolean {
   for (let index = 0; index < whole; index += 1) if (bytes[index] !== block[index]) return false
   const rest = length & 7
   return rest === 0 || ((bytes[whole]! ^ block[whole]!) & (0xff << (8 - rest)) & 0xff) === 0
+}
+
+/** Whether an IP address is in one of the blocks. False for any other text. */
+export function isWithin(ip: string, blocks: readonly Cidr[]): boolean {
+  const bytes = blocks.length === 0 ? undefined : parseAddress(ip)
+  return bytes !== undefined && blocks.some(cidr => within(bytes, cidr))
 }
 
 /**

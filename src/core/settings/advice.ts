@@ -3,13 +3,14 @@ import { maskedKey, type Path } from './problem.ts'
 
 /**
  * The known name that `typed` was probably meant to be: it differs only in case, or in at most a
- * third of its letters. `undefined` when there is none.
+ * third of its letters. A name of two to five letters may differ in one; a single letter only in
+ * case. `undefined` when there is none.
  */
 export function nearestName(typed: string, names: readonly string[]): string | undefined {
   // A longer text is not a misspelled name, and the time for the distance grows with the square of
   // its length.
   if (typed.length > 64) return undefined
-  const limit = Math.max(1, Math.floor(typed.length / 3))
+  const limit = typed.length < 2 ? 0 : Math.max(1, Math.floor(typed.length / 3))
   const near = names
     .map(name => ({ name, distance: distanceOf(typed.toLowerCase(), name.toLowerCase()) }))
     .filter(({ distance }) => distance <= limit)

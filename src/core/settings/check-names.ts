@@ -77,10 +77,12 @@ export const knownNames: Rule = config => {
       references(sources, ['destinationsFrom', index, 'sources'], directory?.sources),
     ),
     // A single reference has no index, so its path is set here.
-    ...references(destinations, [], [config.canary?.destination]).map(problem => ({
-      ...problem,
-      path: ['canary', 'destination'],
-    })),
+    ...(['canary', 'notices'] as const).flatMap(key =>
+      references(destinations, [], [config[key]?.destination]).map(problem => ({
+        ...problem,
+        path: [key, 'destination'],
+      })),
+    ),
   ]
 }
 
@@ -88,7 +90,7 @@ interface KnownIds {
   readonly noun: 'source' | 'destination'
   /**
    * The known ids. `undefined` when an id is invalid: that problem is already reported, and
-   * references may mean this id.
+   * references may mean this id. `undefined` too with a config topic, which has further ids.
    */
   readonly ids: ReadonlySet<string> | undefined
   /**
@@ -100,7 +102,8 @@ interface KnownIds {
 
 function knownIds(config: WellFormed, list: List): KnownIds {
   const names = idsOf(config, list).map(({ name }) => name)
-  const isWhole = config[list] !== undefined && !names.includes(undefined)
+  const hasConfigTopic = config.operator?.encryptionKeyFile !== undefined
+  const isWhole = config[list] !== undefined && !names.includes(undefined) && !hasConfigTopic
   return {
     noun: list === 'sources' ? 'source' : 'destination',
     ids: isWhole ? new Set(names.filter(name => name !== undefined)) : undefined,

@@ -88,7 +88,7 @@ export function refuseSchedule(
   if (needed <= window) return undefined
   return (
     `schedule does not fit into the window of ${formatDuration(window)}: ${readableDuration(durationMs(waits))} of waits ` +
-    `and ${schedule.length + 1} attempts of up to ${formatDuration(timeout)} each take ${readableDuration(needed)} ` +
+    `and ${schedule.length + 1} attempt${schedule.length === 0 ? '' : 's'} of up to ${formatDuration(timeout)} each take ${readableDuration(needed)} ` +
     `together; remove or shorten waits${needed > longest.window ? '' : ', or raise window'}`
   )
 }

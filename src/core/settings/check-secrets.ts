@@ -1,12 +1,12 @@
-import { contentProblem, keyFits, namedFiles, secretFrom } from './named-files.ts'
+import { contentProblem, namedFiles, secretFrom } from './named-files.ts'
 import { type Path, type SettingsProblem, valueAt } from './problem.ts'
 import { type Rule, repeated, type WellFormed } from './rule.ts'
 
 type Need = 'required' | 'optional'
 
 /**
- * Every secret that can be set as text or as a file. A required secret must be set when the mapping
- * around it exists.
+ * Every secret and certificate that can be set as text or as a file. A required one must be set when
+ * the mapping around it exists.
  */
 function secretPlaces(config: WellFormed): readonly (readonly [parent: Path, key: string, need: Need])[] {
   const authenticated = ['username', 'password'].some(
@@ -22,6 +22,11 @@ function secretPlaces(config: WellFormed): readonly (readonly [parent: Path, key
     [['collector'], 'operatorKey', 'optional'],
     ...(config.sources ?? []).map((_, index) => [['sources', index], 'writeKey', 'required'] as const),
     ...(config.destinations ?? []).map((_, index) => [['destinations', index], 'sharedSecret', 'optional'] as const),
+    ...(config.destinations ?? []).flatMap((_, index) => [
+      [['destinations', index], 'signingKey', 'optional'] as const,
+      [['destinations', index, 'auth', 'oauth2'], 'clientSecret', 'required'] as const,
+      ...['clientCert', 'clientKey', 'ca'].map(key => [['destinations', index, 'tls'], key, 'optional'] as const),
+    ]),
     ...(config.destinations ?? []).flatMap((destination, index) =>
       (destination?.webhooks ?? []).map(
         (_, position) => [['destinations', index, 'webhooks', position], 'url', 'required'] as const,
@@ -59,20 +64,25 @@ export const readableFiles: Rule = (config, files) =>
         [{ path, message: `names a file that ${refusal.message}`, hint: refusal.hint }]
   })
 
-/** Checks that a client's certificate and key are set together and belong together. */
-export const clientCertificate: Rule = (config, files) => {
-  const { certFile, keyFile } = config.kafka?.tls ?? {}
-  const path: Path = ['kafka', 'tls']
-  if (certFile === undefined && keyFile === undefined) return []
-  const hint = 'set both: certFile with a certificate and keyFile with its private key'
-  if (certFile === undefined) return [{ path: [...path, 'certFile'], message: 'is missing, but keyFile is set', hint }]
-  if (keyFile === undefined) return [{ path: [...path, 'keyFile'], message: 'is missing, but certFile is set', hint }]
-  const unmatched = 'use a certificate and a private key that belong together'
-  const [certificate, key] = [files.get(certFile), files.get(keyFile)]
-  if (contentProblem(certificate, 'certificates') ?? contentProblem(key, 'key')) return []
-  if (certificate?.kind !== 'read' || key?.kind !== 'read' || keyFits(certificate.text, key.text)) return []
-  return [{ path: [...path, 'keyFile'], message: 'is not the key of the certificate in certFile', hint: unmatched }]
+/** Checks that the proxy's user name and password are set together. */
+export const proxyCredentials: Rule = config => {
+  const { username, passwordFile } = config.network?.proxy ?? {}
+  if ((username === undefined) === (passwordFile === undefined)) return []
+  const [missing, given] = username === undefined ? ['username', 'passwordFile'] : ['passwordFile', 'username']
+  const hint = 'set both, or neither if the proxy needs no authentication'
+  return [{ path: ['network', 'proxy', missing], message: `is missing, but ${given} is set`, hint }]
 }
+
+/** Checks that a destination whose secret rotates has the old and the new secret. */
+export const rotatesTwoSecrets: Rule = config =>
+  (config.destinations ?? []).flatMap((destination, index): readonly SettingsProblem[] => {
+    if (destination?.secretRotatesAt === undefined) return []
+    const { sharedSecret = [], sharedSecretFile = [] } = destination
+    if ([sharedSecret, sharedSecretFile].flat().length === 2) return []
+    const path: Path = ['destinations', index, 'secretRotatesAt']
+    const hint = 'list the old and the new secret, or remove secretRotatesAt'
+    return [{ path, message: 'requires two shared secrets', hint }]
+  })
 
 /** Checks that no write key belongs to two sources. */
 export const uniqueWriteKeys: Rule = (config, files): readonly SettingsProblem[] =>

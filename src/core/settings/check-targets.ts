@@ -22,6 +22,14 @@ const targetsOf = (config: WellFormed, files: FileContents): readonly (readonly 
     }),
   )
 
+/** The valid token URLs of the destinations. */
+const tokenTargetsOf = (config: WellFormed): readonly Target[] =>
+  (config.destinations ?? []).flatMap((destination, index): readonly Target[] => {
+    const text = destination?.auth?.oauth2?.tokenUrl
+    const url = text === undefined || refuseUrl(text) !== undefined ? undefined : parseUrl(text)
+    return url === undefined ? [] : [{ path: ['destinations', index, 'auth', 'oauth2', 'tokenUrl'], url }]
+  })
+
 /**
  * Checks that no two webhooks of a destination have the same URL, because that endpoint would get
  * each event twice.
@@ -39,9 +47,8 @@ export const allowedTargets: Rule = (config, files) => {
   const { allow = [], ports } = config.network ?? {}
   const blocks = allow.flatMap(text => (text === undefined ? [] : (parseCidr(text) ?? [])))
   const open = ports?.filter(port => port !== undefined)
-  return targetsOf(config, files)
-    .flat()
-    .flatMap(({ path, url }): readonly SettingsProblem[] => {
+  return [...targetsOf(config, files).flat(), ...tokenTargetsOf(config)].flatMap(
+    ({ path, url }): readonly SettingsProblem[] => {
       const address = literalAddress(url)
       const verdict = address === undefined ? undefined : classifyAddress(address, blocks)
       const forbidden = address !== undefined && verdict?.kind === 'forbidden' ? [objectionTo(address, verdict)] : []
@@ -53,7 +60,8 @@ export const allowedTargets: Rule = (config, files) => {
           : `allowed: ${open.join(', ')}; to permit ${port}, add it to network.ports`
       const closed = portAllowed(port, open) ? [] : [{ message, hint }]
       return [...forbidden, ...closed].map(refusal => ({ path, ...refusal }))
-    })
+    },
+  )
 }
 
 export const allowedHeaders: Rule = (config, files) =>

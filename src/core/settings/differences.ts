@@ -12,6 +12,7 @@ export const liveKeys = [
   'audiences',
   'log',
   'canary',
+  'notices',
   'operator',
 ] as const satisfies SettingsKey[]
 
@@ -21,17 +22,18 @@ export interface SettingsChange {
 }
 
 /**
- * The live keys, and `excluded`, which is derived from the destinations and is not a key of
+ * The live keys, and `excluded` and `given`, which are derived from the file and are not keys of
  * the configuration.
  */
-const swapped: readonly SettingsKey[] = [...liveKeys, 'excluded']
+const swapped: readonly SettingsKey[] = [...liveKeys, 'excluded', 'given']
 
 const isLive = (key: SettingsKey): boolean => swapped.includes(key)
 
 /** The top-level keys that differ, grouped by whether the change applies without a restart. */
 export function changeBetween(before: Settings, after: Settings): SettingsChange {
   const keys = new Set([...Object.keys(before), ...Object.keys(after)] as SettingsKey[])
-  const changed = [...keys].filter(key => !same(before[key], after[key]))
+  // An entry that differs in `given` differs in another key too.
+  const changed = [...keys].filter(key => key !== 'given' && !isSameValue(before[key], after[key]))
   return { live: changed.filter(isLive), needRestart: changed.filter(key => !isLive(key)) }
 }
 
@@ -41,13 +43,13 @@ export function withLiveSettings(before: Settings, after: Settings): Settings {
 }
 
 /** Deep equality; secrets are compared by value. */
-function same(a: unknown, b: unknown): boolean {
+export function isSameValue(a: unknown, b: unknown): boolean {
   if (a instanceof Secret && b instanceof Secret) return a.reveal() === b.reveal()
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return Object.is(a, b)
   const keys = Object.keys(a)
   return (
     Array.isArray(a) === Array.isArray(b) &&
     keys.length === Object.keys(b).length &&
-    keys.every(key => Object.hasOwn(b, key) && same(a[key as keyof typeof a], b[key as keyof typeof b]))
+    keys.every(key => Object.hasOwn(b, key) && isSameValue(a[key as keyof typeof a], b[key as keyof typeof b]))
   )
 }

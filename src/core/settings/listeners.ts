@@ -68,12 +68,17 @@ export const operator = z
   .strictObject({
     listen: listen
       .prefault(defaultListen.operator)
-      .describe('Address of the operator API, in processes that run the collector. A change needs a restart.'),
+      .describe('Address of the operator API, in processes that run the operator service. A change needs a restart.'),
     keys: z
       .array(key)
       .default([])
       .describe(
         'Keys of the operator API. Without keys, the operator API does not listen. Adding the first key or removing the last one needs a restart.',
+      ),
+    encryptionKeyFile: oneOrTwo(fileName)
+      .optional()
+      .describe(
+        'File with 32 random bytes in base64 or hex, or a list of two files during a rotation. The first key encrypts the secrets of destinations and sources that the operator API creates; both decrypt them. Every process needs the file. Absent: the operator API cannot create or change destinations and sources. Adding or removing the key needs a restart.',
       ),
   })
   .prefault({})

@@ -1,13 +1,15 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { countWithNoun } from '../count-with-noun.ts'
+import { parseEncryptionKey } from '../encryption-key.ts'
 import { refuseUrl } from '../network/url.ts'
 import type { Objection } from '../objection.ts'
+import { refuseSigningKey } from '../signing/signing-key.ts'
 import type { Pruned } from './check-against-schema.ts'
 import { type Path, valueAt } from './problem.ts'
 import type { ConfigurationInput } from './schema.ts'
 import type { ServiceName } from './service-names.ts'
 
-export type FileKind = 'secret' | 'url' | 'certificates' | 'key'
+export type FileKind = 'secret' | 'url' | 'certificates' | 'key' | 'signing_key' | 'encryption_key'
 
 /** A file that the configuration names. `name` is the text in the configuration. */
 export interface NamedFile {
@@ -40,20 +42,30 @@ const fixed: readonly (readonly [path: string, holds: FileKind])[] = [
   ['registry.caFile', 'certificates'],
   ['collector.operatorKeyFile', 'secret'],
   ['network.caFile', 'certificates'],
+  ['network.proxy.passwordFile', 'secret'],
 ]
+
+const endpointTlsFiles = [
+  ['clientCertFile', 'certificates'],
+  ['clientKeyFile', 'key'],
+  ['caFile', 'certificates'],
+] as const satisfies readonly (readonly [key: string, holds: FileKind])[]
 
 /** Every file whose content belongs to the configuration. */
 export function namedFiles(config: Pruned<ConfigurationInput>): readonly NamedFile[] {
   const places: (readonly [Path, FileKind])[] = fixed.map(([path, holds]) => [path.split('.'), holds])
-  const listed = (path: Path, value: unknown): void => {
-    if (!Array.isArray(value)) places.push([path, 'secret'])
-    else for (const place of value.keys()) places.push([[...path, place], 'secret'])
+  const listed = (path: Path, value: unknown, holds: FileKind = 'secret'): void => {
+    if (!Array.isArray(value)) places.push([path, holds])
+    else for (const place of value.keys()) places.push([[...path, place], holds])
   }
   config.sources?.forEach((source, index) => {
     listed(['sources', index, 'writeKeyFile'], source?.writeKeyFile)
   })
   config.destinations?.forEach((destination, index) => {
     listed(['destinations', index, 'sharedSecretFile'], destination?.sharedSecretFile)
+    for (const [key, holds] of endpointTlsFiles) places.push([['destinations', index, 'tls', key], holds])
+    listed(['destinations', index, 'signingKeyFile'], destination?.signingKeyFile, 'signing_key')
+    places.push([['destinations', index, 'auth', 'oauth2', 'clientSecretFile'], 'secret'])
     destination?.webhooks?.forEach((webhook, position) => {
       const path: Path = ['destinations', index, 'webhooks', position]
       places.push([[...path, 'urlFile'], 'url'])
@@ -64,6 +76,7 @@ export function namedFiles(config: Pruned<ConfigurationInput>): readonly NamedFi
   config.operator?.keys?.forEach((key, index) => {
     listed(['operator', 'keys', index, 'keyFile'], key?.keyFile)
   })
+  listed(encryptionKeyPath, config.operator?.encryptionKeyFile, 'encryption_key')
   return places.flatMap(([path, holds]) => {
     const name = valueAt(config, path)
     return typeof name === 'string' ? [{ path, name, holds }] : []
@@ -74,26 +87,36 @@ export function namedFiles(config: Pruned<ConfigurationInput>): readonly NamedFi
  * The services that need the files named in the configuration, by top-level key. Files named under
  * a key that is not listed here are needed by every process.
  */
-const owners: Readonly<Record<string, ServiceName>> = {
-  sources: 'collector',
-  collector: 'collector',
-  operator: 'collector',
-  destinations: 'dispatcher',
-  network: 'dispatcher',
+const owners: Readonly<Record<string, readonly ServiceName[]>> = {
+  sources: ['collector'],
+  collector: ['collector'],
+  operator: ['operator'],
+  // The operator service sends test messages to destinations, and publishes their public keys.
+  destinations: ['dispatcher', 'operator'],
+  network: ['dispatcher', 'operator'],
 }
 
-/** The service that needs the file at a path; `undefined` when every process needs it. */
-export function ownerOf([key = '']: Path): ServiceName | undefined {
-  return Object.hasOwn(owners, key) ? owners[key] : undefined
+const encryptionKeyPath: Path = ['operator', 'encryptionKeyFile']
+/** Every service follows the config topic. Of the commands, only some read it. */
+const isEncryptionKey = (path: Path): boolean => encryptionKeyPath.every((part, index) => path[index] === part)
+
+/** A service, or a command that reads the config topic: it needs only the keys of this topic. */
+export type FileReader = ServiceName | 'config_topic'
+
+/** The services that need the file at a path; `undefined` when every process needs it. */
+export function ownersOf(path: Path): readonly ServiceName[] | undefined {
+  const [key = ''] = path
+  return Object.hasOwn(owners, key) && !isEncryptionKey(path) ? owners[key] : undefined
 }
 
 /**
- * Whether a process that runs these services needs the file. Without services, it needs only the
- * files that every process needs.
+ * Whether a process with these readers needs the file. Without readers, it needs only the files
+ * that every process needs.
  */
-export function isNeeded(path: Path, services: ReadonlySet<ServiceName>): boolean {
-  const owner = ownerOf(path)
-  return owner === undefined || services.has(owner)
+export function isNeeded(path: Path, readers: ReadonlySet<FileReader>): boolean {
+  if (isEncryptionKey(path)) return readers.size > 0
+  const owning = ownersOf(path)
+  return owning === undefined || owning.some(service => readers.has(service))
 }
 
 /** The secret without the line end that editors and `echo` add. */
@@ -121,8 +144,14 @@ export function contentProblem(content: NamedFileState | undefined, holds: FileK
         ? undefined
         : { message: `contains no usable URL: its content ${refusal}`, hint: 'write only the URL into it' }
     }
+    case 'signing_key':
+      return refuseSigningKey(secretIn(content.text))
     case 'certificates':
       return refuseCertificates(content.text)
+    case 'encryption_key': {
+      const parsed = parseEncryptionKey(content.text)
+      return parsed.kind === 'refused' ? { message: parsed.message, hint: parsed.hint } : undefined
+    }
     case 'key': {
       const hint = 'the key must begin with -----BEGIN PRIVATE KEY----- or a similar line, and have no passphrase'
       const message = 'contains no PEM private key, or only one with a passphrase'

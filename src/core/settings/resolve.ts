@@ -1,8 +1,18 @@
 import { createHash } from 'node:crypto'
+import { tlsIdentityOf } from '../network/tls-identity.ts'
 import { revealed, Secret } from '../secret.ts'
 import { type FileContents, secretIn } from './named-files.ts'
 import type { Configuration } from './schema.ts'
-import type { Credentials, Destination, OperatorKey, Settings, Source, Webhook } from './settings.ts'
+import type {
+  Credentials,
+  Destination,
+  OAuth2Settings,
+  OperatorKey,
+  ProxySettings,
+  Settings,
+  Source,
+  Webhook,
+} from './settings.ts'
 
 /**
  * A placeholder for the secret of a file that no service of this process needs. So settings have
@@ -25,6 +35,7 @@ export function resolve(configuration: Configuration, files: FileContents): Sett
     payload,
     audiences,
     canary,
+    notices,
     traces,
   } = configuration
   const { caFile, certFile, keyFile } = kafka.tls ?? {}
@@ -47,19 +58,38 @@ export function resolve(configuration: Configuration, files: FileContents): Sett
       connectionsPerAddress: collector.connectionsPerAddress,
       bodyBytesPerAddress: collector.bodyBytesPerAddress,
     },
-    operator: { keys: operator.keys.map(key => operatorKeyOf(key, contents)) },
+    operator: {
+      keys: operator.keys.map(key => operatorKeyOf(key, contents)),
+      ...(operator.encryptionKeyFile !== undefined && {
+        encryptionKeys: contents.secrets([], operator.encryptionKeyFile),
+      }),
+    },
+    ...(operator.encryptionKeyFile !== undefined && { configTopic: true as const }),
     operatorListen: operator.keys.length === 0 ? undefined : operator.listen,
     ops,
     log,
-    network: { allow: network.allow, ports: network.ports, ca: contents.text(network.caFile) },
+    network: {
+      allow: network.allow,
+      ports: network.ports,
+      ca: contents.text(network.caFile),
+      proxy: network.proxy && proxyOf(network.proxy, contents),
+    },
     delivery,
     payload,
     sources: configuration.sources.map(source => sourceOf(source, contents)),
     destinations: configuration.destinations.map(destination => destinationOf(destination, contents)),
     audiences,
     canary,
+    ...(notices !== undefined && { notices }),
     traces: traces && { endpoint: traces.endpoint, sample: traces.sample },
   }
+}
+
+/** Converts one valid source or destination that names no file. */
+export const resolveEntry = {
+  sources: (source: Configuration['sources'][number]): Source => sourceOf(source, noContents),
+  destinations: (destination: Configuration['destinations'][number]): Destination =>
+    destinationOf(destination, noContents),
 }
 
 type Contents = ReturnType<typeof contentsOf>
@@ -91,12 +121,25 @@ function contentsOf(files: FileContents) {
   }
 }
 
+const noContents = contentsOf(new Map())
+
 type GivenCredentials = Pick<Configuration['registry'], 'username' | 'usernameFile' | 'password' | 'passwordFile'>
 
 function credentialsOf(given: GivenCredentials, contents: Contents): Credentials | undefined {
   const username = contents.secret(given.username, given.usernameFile)
   const password = contents.secret(given.password, given.passwordFile)
   return username && password && { username, password }
+}
+
+function proxyOf(given: NonNullable<Configuration['network']['proxy']>, contents: Contents): ProxySettings {
+  const { url, username, passwordFile, noProxy, resolve } = given
+  const password = contents.secret(undefined, passwordFile)
+  return {
+    url,
+    credentials: username !== undefined && password ? { username: new Secret(username), password } : undefined,
+    noProxy,
+    resolve,
+  }
 }
 
 function sourceOf(given: Configuration['sources'][number], contents: Contents): Source {
@@ -110,10 +153,43 @@ const operatorKeyOf = (
 ): OperatorKey => ({ name, role, secrets: contents.secrets(key, keyFile) })
 
 function destinationOf(given: Configuration['destinations'][number], contents: Contents): Destination {
-  const { id, enabled, paused, sources, policy, sharedSecret = [], sharedSecretFile = [] } = given
+  const {
+    id,
+    enabled,
+    paused,
+    sources,
+    policy,
+    lifecycle,
+    filter,
+    tls,
+    secretRotatesAt,
+    sharedSecret = [],
+    sharedSecretFile = [],
+  } = given
   const secrets = contents.secrets(sharedSecret, sharedSecretFile)
+  const { signingKey = [], signingKeyFile = [] } = given
+  const signingKeys = contents.secrets(signingKey, signingKeyFile)
+  const auth = given.auth && { oauth2: given.auth.oauth2 && oauth2Of(given.auth.oauth2, contents) }
   const webhooks = given.webhooks.map((webhook, position) => webhookOf(webhook, position, contents))
-  return { id, enabled, paused, sources, secrets, webhooks, policy }
+  const tlsIdentity =
+    tls &&
+    tlsIdentityOf({
+      cert: tls.clientCert ?? contents.text(tls.clientCertFile),
+      key: tls.clientKey ?? contents.key(tls.clientKeyFile),
+      ca: tls.ca ?? contents.text(tls.caFile),
+    })
+  return {
+    ...{ id, enabled, paused, sources, secrets, secretRotatesAt, signingKeys, auth },
+    ...{ webhooks, policy, lifecycle, filter, tlsIdentity },
+  }
+}
+
+type GivenOAuth2 = NonNullable<NonNullable<Configuration['destinations'][number]['auth']>['oauth2']>
+
+function oauth2Of(given: GivenOAuth2, contents: Contents): OAuth2Settings {
+  const { clientSecret, clientSecretFile, ...others } = given
+  // `secretsGivenOnce` has checked that one of the two exists.
+  return { ...others, clientSecret: contents.secret(clientSecret, clientSecretFile)! }
 }
 
 type GivenWebhook = Configuration['destinations'][number]['webhooks'][number]

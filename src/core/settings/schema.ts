@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { proxy } from './egress.ts'
 import { collector, operator, ops } from './listeners.ts'
 import { destination, destinationsDirectory, source } from './source-and-destination.ts'
 import {
@@ -27,6 +28,15 @@ const canary = z
   })
   .optional()
   .describe('Canary messages, which Hookline sends to one destination to check the whole path. Absent: none.')
+
+const notices = z
+  .strictObject({
+    destination: id.describe('Id of the destination that receives the notices.'),
+  })
+  .optional()
+  .describe(
+    'Notices, which Hookline sends to one destination: track messages about destinations that fail, recover, are gone or disabled, about dead letters, and about changes through the operator API. Absent: none.',
+  )
 
 const sampleText = 'must be a number from 0 to 1'
 const traces = z
@@ -143,9 +153,10 @@ const network = z
     caFile: fileName
       .optional()
       .describe('File with CA certificates (PEM) to trust for webhooks in addition to the public CAs.'),
+    proxy,
   })
   .prefault({})
-  .describe('Addresses, ports and certificate authorities (CAs) that Hookline accepts for webhooks.')
+  .describe('Addresses, ports and certificate authorities (CAs) that Hookline accepts for webhooks, and the proxy.')
 
 export const delivery = z
   .strictObject({
@@ -206,7 +217,9 @@ const payload = z
     standardWebhooks: z
       .boolean()
       .default(false)
-      .describe('Also send the Standard Webhooks headers to destinations with a shared secret.'),
+      .describe(
+        'Also send the Standard Webhooks headers to destinations with a shared secret or `policy.signing: ed25519`.',
+      ),
   })
   .prefault({})
   .describe('Body and headers of requests.')
@@ -260,6 +273,7 @@ export const configuration = z
       ),
     audiences,
     canary,
+    notices,
     traces,
   })
   .meta({ title: 'Hookline configuration' })

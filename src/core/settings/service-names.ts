@@ -1,5 +1,5 @@
 /** The services that a process can run. By default it runs all of them. */
-export const serviceNames = ['collector', 'dispatcher', 'audiences'] as const
+export const serviceNames = ['collector', 'dispatcher', 'audiences', 'operator'] as const
 export type ServiceName = (typeof serviceNames)[number]
 
 /** The services of a command that needs every file that the configuration names. */

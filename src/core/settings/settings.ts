@@ -1,4 +1,8 @@
+import type { TlsIdentity } from '../network/tls-identity.ts'
 import type { Secret } from '../secret.ts'
+import type { EpochMs } from '../time.ts'
+import type { FilterSettings } from './filter.ts'
+import type { GivenEntries } from './given-entries.ts'
 import type { Configuration } from './schema.ts'
 
 type Immutable<T> = T extends string | number | boolean | undefined | Secret
@@ -30,7 +34,7 @@ export interface Destination {
   readonly enabled: boolean
   /**
    * Whether the destination is paused: no requests are sent, and deliveries wait in retry topics.
-   * Their retry window continues.
+   * Their retry window continues, unless `lifecycle.pauseKeepsWindow` is set.
    */
   readonly paused: boolean
   readonly sources: readonly string[]
@@ -38,6 +42,12 @@ export interface Destination {
    * One, or two during a rotation; none when requests are unsigned. The first makes X-Signature.
    */
   readonly secrets: readonly Secret[]
+  /** When the second secret replaces the first; `undefined` when both stay in use. */
+  readonly secretRotatesAt?: EpochMs | undefined
+  /** Ed25519 private keys as text: one, or two during a rotation. Absent or empty: none. */
+  readonly signingKeys?: readonly Secret[]
+  /** How requests authenticate at the endpoints; absent when only by static headers. */
+  readonly auth?: DestinationAuth | undefined
   /** One to five; none while `isHeld`. */
   readonly webhooks: readonly Webhook[]
   /**
@@ -47,11 +57,32 @@ export interface Destination {
   readonly isHeld?: true
   /** Settings that override the global ones for this destination. */
   readonly policy?: DestinationPolicy
+  /** Which events of its sources the destination gets; `undefined`: all. */
+  readonly filter?: DestinationFilter | undefined
+  /** Absent: the defaults. */
+  readonly lifecycle?: DestinationLifecycle
+  /** `undefined` when its endpoints get no client certificate and no CAs of their own. */
+  readonly tlsIdentity?: TlsIdentity | undefined
 }
 
-export interface DestinationPolicy {
-  /** Whether to send Standard Webhooks headers; `undefined`: as `payload.standardWebhooks` says. */
-  readonly standardWebhooks?: boolean | undefined
+/** A key that is `undefined` has the value of the global settings. */
+export type DestinationPolicy = Immutable<Configuration['destinations'][number]['policy']>
+
+export type DestinationLifecycle = Immutable<Configuration['destinations'][number]['lifecycle']>
+
+export type DestinationFilter = Immutable<FilterSettings>
+
+export interface DestinationAuth {
+  readonly oauth2?: OAuth2Settings | undefined
+}
+
+/** OAuth 2.0 client credentials of a destination. */
+export interface OAuth2Settings {
+  readonly tokenUrl: string
+  readonly clientId: string
+  readonly clientSecret: Secret
+  readonly clientAuthentication: 'basic' | 'post'
+  readonly scopes: readonly string[]
 }
 
 export interface Source {
@@ -88,6 +119,18 @@ export interface NetworkSettings {
   readonly ports: readonly number[] | undefined
   /** PEM text trusted in addition to the public roots. */
   readonly ca: string | undefined
+  /** `undefined` when connections are direct. */
+  readonly proxy?: ProxySettings | undefined
+}
+
+/** The proxy for all requests to webhooks and to token endpoints. */
+export interface ProxySettings {
+  readonly url: string
+  /** `undefined` when the proxy needs none. */
+  readonly credentials: Credentials | undefined
+  readonly noProxy: readonly string[]
+  /** `local`: Hookline resolves host names and checks the addresses. `proxy`: the proxy does. */
+  readonly resolve: 'local' | 'proxy'
 }
 
 export interface Credentials {
@@ -97,6 +140,8 @@ export interface Credentials {
 
 export type CanarySettings = Immutable<NonNullable<Configuration['canary']>>
 
+export type NoticesSettings = Immutable<NonNullable<Configuration['notices']>>
+
 export interface TracesSettings {
   /** The OTLP/HTTP endpoint; `undefined` when the environment variables apply. */
   readonly endpoint: string | undefined
@@ -105,8 +150,8 @@ export interface TracesSettings {
 }
 
 /**
- * Counts the files of `destinationsFrom` that are invalid, or are missing although an audience or
- * the canary uses their destination.
+ * Counts the files of `destinationsFrom` that are invalid, or are missing although an audience, the
+ * canary or the notices use their destination.
  */
 export interface ExcludedFiles {
   readonly files: number
@@ -151,9 +196,18 @@ export interface Settings {
      */
     readonly bodyBytesPerAddress: number | undefined
   }
-  readonly operator: { readonly keys: readonly OperatorKey[] }
+  readonly operator: {
+    readonly keys: readonly OperatorKey[]
+    /**
+     * The contents of `operator.encryptionKeyFile`, one or two, without white space around them. The
+     * first one encrypts. Absent without a config topic.
+     */
+    readonly encryptionKeys?: readonly Secret[]
+  }
   /** Address of the operator API's own listener; `undefined` when `operator.keys` is empty. */
   readonly operatorListen: ListenAddress | undefined
+  /** Whether the installation has a config topic. It has one with `operator.encryptionKeyFile`. */
+  readonly configTopic?: true
   readonly ops: { readonly listen: ListenAddress }
   readonly log: Immutable<Configuration['log']>
   readonly network: NetworkSettings
@@ -166,6 +220,10 @@ export interface Settings {
   readonly audiences: Immutable<Configuration['audiences']>
   /** `undefined` when no canary messages are sent. */
   readonly canary: CanarySettings | undefined
+  /** Absent when no notices are sent. */
+  readonly notices?: NoticesSettings
   /** `undefined` when traces are off. */
   readonly traces: TracesSettings | undefined
+  /** The entries as the file has them. Absent without operator keys and without a config topic. */
+  readonly given?: GivenEntries
 }

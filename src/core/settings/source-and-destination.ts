@@ -1,5 +1,10 @@
 import { z } from 'zod'
-import { fileName, httpUrl, id, oneOrTwo, oneToThree, secretText, textOrFile } from './value-types.ts'
+import { lifecycle } from './destination-lifecycle.ts'
+import { endpointTls } from './egress.ts'
+import { filter } from './filter.ts'
+import { auth } from './oauth2.ts'
+import { policy } from './policy.ts'
+import { fileName, httpUrl, id, oneOrTwo, oneToThree, secretText, textOrFile, time } from './value-types.ts'
 
 export const source = z.strictObject({
   id: id.describe('Id of the source. Each event of the source contains it.'),
@@ -51,17 +56,22 @@ export const destination = z.strictObject({
       'Secret that signs every request, or a list of two during a rotation. X-Signature uses only the first; the Standard Webhooks headers use both.',
     ),
   sharedSecretFile: oneOrTwo(fileName).optional().describe('File with the shared secret, or a list of two files.'),
-  policy: z
-    .strictObject({
-      standardWebhooks: z
-        .boolean()
-        .optional()
-        .describe(
-          'Also send the Standard Webhooks headers. Requires a shared secret. Absent: the value of `payload.standardWebhooks`.',
-        ),
-    })
-    .prefault({})
-    .describe('Settings that override the global ones for this destination.'),
+  secretRotatesAt: time
+    .optional()
+    .describe(
+      'Time at which the second of two shared secrets replaces the first, in ISO 8601. Absent: both stay in use until the configuration changes.',
+    ),
+  signingKey: oneOrTwo(secretText)
+    .optional()
+    .describe(
+      'Ed25519 private key for `policy.signing: ed25519`: PKCS#8 in PEM, or `whsk_` and Base64. A list of two during a rotation: both sign.',
+    ),
+  signingKeyFile: oneOrTwo(fileName).optional().describe('File with the private key, or a list of two files.'),
+  auth,
+  policy: policy.prefault({}).describe('Settings that override the global ones for this destination.'),
+  lifecycle: lifecycle.prefault({}).describe('What follows when the destination is paused.'),
+  filter,
+  tls: endpointTls,
   webhooks: z
     .array(webhook)
     .min(1)

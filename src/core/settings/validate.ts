@@ -1,14 +1,20 @@
 import { checkAgainstSchema, type SchemaCheck, type Substituted } from './check-against-schema.ts'
+import { authorizationGivenOnce, signingHasKey, usableSigningKeys } from './check-auth.ts'
+import { clientCertificate, usableCertificates } from './check-certificates.ts'
+import { comparableValues } from './check-filter.ts'
 import { distinctProperties, knownNames, uniqueNames, uniqueWebhookLabels } from './check-names.ts'
+import { policiesWithinLimits } from './check-policies.ts'
 import { distinctListeners, scheduleFitsWindow } from './check-schedule-and-listeners.ts'
 import {
-  clientCertificate,
+  proxyCredentials,
   readableFiles,
+  rotatesTwoSecrets,
   secretsGivenOnce,
   uniqueOperatorKeys,
   uniqueWriteKeys,
 } from './check-secrets.ts'
 import { allowedHeaders, allowedTargets, uniqueUrls } from './check-targets.ts'
+import { GivenEntries } from './given-entries.ts'
 import { type FileContents, type NamedFile, namedFiles } from './named-files.ts'
 import type { SettingsProblem } from './problem.ts'
 import { resolve } from './resolve.ts'
@@ -35,15 +41,26 @@ const rules: readonly Rule[] = [
   uniqueWebhookLabels,
   knownNames,
   readableFiles,
+  usableCertificates,
   clientCertificate,
+  proxyCredentials,
+  rotatesTwoSecrets,
   uniqueWriteKeys,
   uniqueOperatorKeys,
   uniqueUrls,
   allowedTargets,
   allowedHeaders,
+  comparableValues,
+  authorizationGivenOnce,
+  usableSigningKeys,
+  signingHasKey,
   scheduleFitsWindow,
+  policiesWithinLimits,
   distinctListeners,
 ]
+
+/** All rules except `secretsGivenOnce`, which also needs the input. */
+export { rules as configurationRules }
 
 /**
  * The first of two steps: checks a parsed document against the schema. `substituted` lists the
@@ -62,5 +79,8 @@ export function settingsFrom(draft: Draft, files: FileContents): SettingsResult 
   const { problems, wellFormed, configuration } = draft.check
   const all = [...problems, ...draft.rules.flatMap(rule => rule(wellFormed, files))]
   if (configuration === undefined || all.length > 0) return { kind: 'refused', problems: all }
-  return { kind: 'accepted', settings: resolve(configuration, files) }
+  const { keys, encryptionKeyFile } = configuration.operator
+  const isShown = keys.length > 0 || encryptionKeyFile !== undefined
+  const settings = resolve(configuration, files)
+  return { kind: 'accepted', settings: isShown ? { ...settings, given: new GivenEntries(wellFormed) } : settings }
 }

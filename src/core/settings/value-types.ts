@@ -1,5 +1,6 @@
 import ipaddr from 'ipaddr.js'
 import { z } from 'zod'
+import { parseTimestamp } from '../message/timestamp.ts'
 import { classifyAddress, parseCidr } from '../network/address.ts'
 import { refuseUrl } from '../network/url.ts'
 import { Secret } from '../secret.ts'
@@ -17,7 +18,7 @@ export const withMessage = (message: string) => ({
 })
 
 /** A check of one value. `refuse` returns the message for a value that is not allowed. */
-const unlessRefused =
+export const unlessRefused =
   (refuse: (value: string) => string | undefined) =>
   (value: string, context: z.RefinementCtx): void => {
     const message = refuse(value)
@@ -71,6 +72,13 @@ export const duration = z
   .string(withMessage(durationText))
   .regex(/^\d{1,9}(ms|s|m|h)$/, durationText)
   .transform(value => parseDuration(value)!)
+
+const timeText = 'must be a time in ISO 8601 such as 2026-12-31T18:00:00Z'
+/** A time in ISO 8601, as milliseconds since 1970. */
+export const time = z
+  .string(withMessage(timeText))
+  .superRefine(unlessRefused(value => (parseTimestamp(value) === undefined ? timeText : undefined)))
+  .transform(value => parseTimestamp(value)!)
 
 export const count = z.int().min(1)
 

@@ -7,7 +7,7 @@ const secretLength = 16
 
 /** Settings that work but are probably mistakes, one line each. */
 export function warningsOf(settings: Settings): readonly string[] {
-  const { kafka, registry, network, sources, destinations, traces } = settings
+  const { kafka, registry, network, sources, destinations } = settings
   const connected = new Set(destinations.filter(({ enabled }) => enabled).flatMap(destination => destination.sources))
   return [
     ...deprecations(settings),
@@ -25,44 +25,72 @@ export function warningsOf(settings: Settings): readonly string[] {
           `network.allow: ${block} allows every private ${block.includes(':') ? 'IPv6' : 'IPv4'} address; list only the blocks that webhooks need`,
       ),
     ...sources
-      .filter(source => !connected.has(source.id))
+      // Destinations of the config topic may receive its messages.
+      .filter(source => !connected.has(source.id) && settings.configTopic !== true)
       .map(source => `source ${source.id}: no enabled destination receives its messages`),
-    ...destinations.flatMap(destination => {
-      const { id, enabled, paused, secrets, webhooks, isHeld } = destination
-      const plain = webhooks.filter(({ url }) => isPlain(revealed(url)))
-      const authorized = plain.filter(({ headers }) => Object.keys(headers).some(name => /^authorization$/i.test(name)))
-      const traced = webhooks.filter(({ traceHeaders }) => traceHeaders).map(({ label }) => label)
-      const padded = secrets.some(secret => secret.reveal() !== secret.reveal().trim())
-      return [
-        ...(enabled ? [] : [`destination ${id}: is disabled, so its events are dropped`]),
-        ...(enabled && paused && isHeld !== true
-          ? [`destination ${id}: is paused; its events wait, and are dead-lettered when their retry window ends`]
-          : []),
-        ...(plain.length > 0 && secrets.length === 0
-          ? [
-              `destination ${id}: requests are unsigned and sent over http:// (webhook ${labelsOf(plain)}), so receivers cannot verify the sender; set sharedSecret`,
-            ]
-          : []),
-        ...(authorized.length > 0
-          ? [
-              `destination ${id}: the Authorization header is sent over http:// (webhook ${labelsOf(authorized)}); use https://`,
-            ]
-          : []),
-        ...(traced.length > 0 && traces === undefined
-          ? [
-              `destination ${id}: has traceHeaders (webhook ${traced.join(', ')}), but traces is not set, so no trace headers are sent`,
-            ]
-          : []),
-        ...(padded
-          ? [
-              `destination ${id}: a shared secret begins or ends with white space, which is part of the secret; remove the white space unless it is intended`,
-            ]
-          : []),
-      ]
-    }),
+    ...destinations.flatMap(destination => destinationWarnings(destination, settings)),
     ...sharedSecretsOf(destinations),
   ]
 }
+
+function destinationWarnings(
+  destination: Destination,
+  { traces, topics }: Pick<Settings, 'traces' | 'topics'>,
+): readonly string[] {
+  const { id, enabled, paused, secrets, webhooks, isHeld, lifecycle, policy } = destination
+  const plain = webhooks.filter(({ url }) => isPlain(revealed(url)))
+  const oauth2 = destination.auth?.oauth2
+  const authorized = plain.filter(
+    ({ headers }) => oauth2 !== undefined || Object.keys(headers).some(name => /^authorization$/i.test(name)),
+  )
+  const traced = webhooks.filter(({ traceHeaders }) => traceHeaders).map(({ label }) => label)
+  const unusedTls = destination.tlsIdentity === undefined ? [] : plain
+  const padded = secrets.some(secret => secret.reveal() !== secret.reveal().trim())
+  return [
+    ...(enabled ? [] : [`destination ${id}: is disabled, so its events are dropped`]),
+    ...(enabled && paused && isHeld !== true
+      ? [`destination ${id}: is paused; its events wait, and are dead-lettered ${untilWhen(lifecycle)}`]
+      : []),
+    ...(plain.length > 0 && secrets.length === 0 && policy?.signing !== 'ed25519'
+      ? [
+          `destination ${id}: requests are unsigned and sent over http:// (webhook ${labelsOf(plain)}), so receivers cannot verify the sender; set sharedSecret`,
+        ]
+      : []),
+    ...(authorized.length > 0
+      ? [
+          `destination ${id}: the Authorization header is sent over http:// (webhook ${labelsOf(authorized)}); use https://`,
+        ]
+      : []),
+    ...((policy?.maxConcurrency ?? topics.partitions) < topics.partitions
+      ? [
+          `destination ${id}: policy.maxConcurrency is ${policy?.maxConcurrency}, less than the number of partitions (topics.partitions: ${topics.partitions}); with several processes, some of them leave its deliveries to others, which delays these by at least 10 s`,
+        ]
+      : []),
+    ...(unusedTls.length > 0
+      ? [
+          `destination ${id}: tls has no effect on http:// (webhook ${labelsOf(unusedTls)}), which sends no client certificate; use https://`,
+        ]
+      : []),
+    ...(oauth2 !== undefined && isPlain(oauth2.tokenUrl)
+      ? [`destination ${id}: the client secret is sent over http:// to auth.oauth2.tokenUrl; use https://`]
+      : []),
+    ...(traced.length > 0 && traces === undefined
+      ? [
+          `destination ${id}: has traceHeaders (webhook ${traced.join(', ')}), but traces is not set, so no trace headers are sent`,
+        ]
+      : []),
+    ...(padded
+      ? [
+          `destination ${id}: a shared secret begins or ends with white space, which is part of the secret; remove the white space unless it is intended`,
+        ]
+      : []),
+  ]
+}
+
+const untilWhen = (lifecycle: Destination['lifecycle']): string =>
+  lifecycle?.pauseKeepsWindow === true
+    ? 'when their retry window ends, which does not count up to 48h of the pause'
+    : 'when their retry window ends'
 
 const isPlain = (url: string): boolean => /^http:/i.test(url)
 
@@ -71,18 +99,33 @@ const known = (secrets: readonly Secret[]): readonly Secret[] => secrets.filter(
 
 const labelsOf = (webhooks: readonly Webhook[]): string => webhooks.map(({ label }) => label).join(', ')
 
-/** Warns when two destinations share a secret: each receiver could forge requests to the other. */
-function sharedSecretsOf(destinations: readonly Destination[]): readonly string[] {
+/**
+ * Warns when two destinations share a secret or a signing key: each receiver could forge requests
+ * to the other, or send its own requests to the other as genuine ones.
+ */
+const sharedSecretsOf = (destinations: readonly Destination[]): readonly string[] => [
+  ...sharing(destinations, ({ secrets }) => secrets).map(
+    ({ id, other }) =>
+      `destination ${id}: has the same shared secret as destination ${other}, so each receiver can forge requests to the other; use different secrets`,
+  ),
+  ...sharing(destinations, ({ signingKeys }) => signingKeys ?? []).map(
+    ({ id, other }) =>
+      `destination ${id}: has the same signing key as destination ${other}, so each receiver can send its requests to the other as genuine ones; use different keys`,
+  ),
+]
+
+/** The destinations that have a secret of an earlier one. */
+function sharing(
+  destinations: readonly Destination[],
+  secretsOf: (destination: Destination) => readonly Secret[],
+): readonly { readonly id: string; readonly other: string }[] {
   const first = new Map<string, string>()
-  return destinations.flatMap(({ id, secrets }) => {
-    const values = [...new Set(known(secrets).map(secret => secret.reveal()))]
-    const shared = values.map(value => first.get(value)).find(other => other !== undefined)
+  return destinations.flatMap(destination => {
+    const { id } = destination
+    const values = [...new Set(known(secretsOf(destination)).map(secret => secret.reveal()))]
+    const other = values.map(value => first.get(value)).find(owner => owner !== undefined)
     for (const value of values) if (!first.has(value)) first.set(value, id)
-    return shared === undefined
-      ? []
-      : [
-          `destination ${id}: has the same shared secret as destination ${shared}, so each receiver can forge requests to the other; use different secrets`,
-        ]
+    return other === undefined ? [] : [{ id, other }]
   })
 }
 

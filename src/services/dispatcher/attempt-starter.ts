@@ -9,39 +9,42 @@ import {
   unconfigured,
   webhooksToCall,
 } from '../../core/delivery/decide.ts'
+import { endPausedTime } from '../../core/delivery/paused-time.ts'
 import type { RetryPolicy } from '../../core/delivery/retry-tier.ts'
-import type { Routing } from '../../core/delivery/route.ts'
 import type { ConcurrencyLimiter } from '../../core/flow/concurrency-limiter.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { Clock, Logger } from '../../core/ports.ts'
-import type { PayloadSettings } from '../../core/settings/settings.ts'
 import { durationMs, type EpochMs } from '../../core/time.ts'
 import { sampledTraceIdOf } from '../../core/trace/context.ts'
 import type { Tracer } from '../../core/trace/tracer.ts'
-import type { SuppressionList } from '../deletion/suppression-list.ts'
+import type { DestinationObserver } from '../notices/collected-facts.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 import { observeDelay } from './attempt-delay-metrics.ts'
 import { createAttemptLog, type LogAttempt } from './attempt-log.ts'
 import { traceAttempt } from './attempt-trace.ts'
 import type { RecordAttempt } from './attempts-topic.ts'
+import type { Authorize } from './authorized-transport.ts'
 import { createBoundedLoop, type Step } from './bounded-loop.ts'
 import { updateCircuitBreaker } from './circuit-breaker-update.ts'
 import { coalesce } from './coalesce.ts'
-import { type Delivery, type DestinationState, receivedAtOf } from './delivery.ts'
+import type { Delivery, DestinationState } from './delivery.ts'
+import { DestinationLimits, type LimitsDeps } from './destination-limits.ts'
 import { DestinationQueues } from './destination-queues.ts'
 import type { MakeAttempt, OnAttemptEnd, StartedAttempt } from './make-attempt.ts'
 import { type DeliverPlan, isHeldUpByOthers, planOf } from './prepared-destination.ts'
 import type { Settle } from './settle.ts'
+import { updateSlowDown } from './slow-down-update.ts'
 import { SpilloverController } from './spillover-controller.ts'
+import { type DeletedUsers, stopReason } from './stop-reason.ts'
 
-interface Deps {
-  readonly routing: () => Routing
-  readonly payload: () => PayloadSettings
+interface Deps extends Omit<LimitsDeps, 'wake'> {
+  /** The global schedule and window, for deliveries of no known destination. */
   readonly policy: RetryPolicy
   readonly limiter: ConcurrencyLimiter
+  readonly authorize: Authorize
   readonly makeAttempt: MakeAttempt
   readonly settle: Settle
-  readonly suppressions: Pick<SuppressionList, 'size' | 'stops' | 'isCurrent'>
+  readonly suppressions: DeletedUsers
   readonly clock: Clock
   /** Returns the age of the oldest record in progress, in milliseconds. */
   readonly oldestOpenMs: () => number
@@ -52,6 +55,7 @@ interface Deps {
   readonly cpuSaturatedUntil: () => number
   readonly metrics: Metrics
   readonly logger: Logger
+  readonly observer: DestinationObserver
   /** `undefined` when attempts are not recorded. */
   readonly recordAttempt: RecordAttempt | undefined
   /** `undefined` when attempts are not traced. */
@@ -64,6 +68,7 @@ interface Deps {
  */
 export class AttemptStarter {
   readonly #deps: Deps
+  readonly #limits: DestinationLimits
   readonly #queues: DestinationQueues
   /**
    * Deliveries that were taken from their queues and may not start yet, in order. Their keys block
@@ -87,10 +92,16 @@ export class AttemptStarter {
   constructor(deps: Deps) {
     const { clock, limiter, logger, recordAttempt, oldestOpenMs, cpuSaturatedUntil } = deps
     this.#deps = deps
-    this.#queues = new DestinationQueues(limiter)
+    const wake = (target: DestinationState): void => {
+      this.#queues.wake(target)
+      this.dispatch()
+    }
+    this.#limits = new DestinationLimits({ ...deps, wake })
+    this.#queues = new DestinationQueues(limiter, this.#limits)
     this.#logAttempt = createAttemptLog({ clock, logger, recordAttempt })
-    const spill = (delivery: Delivery): void => this.#deferQueued(delivery, 'lane_full')
-    const canDefer = ({ carried }: Delivery): boolean => !mustBeAttempted(carried, clock.now())
+    const spill = (delivery: Delivery): void => this.#spill(delivery)
+    const canDefer = ({ carried, target }: Delivery): boolean =>
+      !mustBeAttempted(carried, clock.now()) || this.#limits.hasLimit(target)
     this.#spillover = new SpilloverController({
       clock,
       oldestOpenMs,
@@ -98,6 +109,7 @@ export class AttemptStarter {
       queues: this.#queues,
       defer: spill,
       canDefer,
+      mayDelayOthers: target => this.#limits.hasLimit(target) && deps.routing().destinations.size > 1,
       isOpen: () => this.#isOpen,
     })
     this.dispatch = createBoundedLoop(clock, () => this.#startNext())
@@ -117,6 +129,11 @@ export class AttemptStarter {
     return this.#queues.of(destination)
   }
 
+  /** The states of all destinations that have had a delivery. */
+  get states(): Iterable<DestinationState> {
+    return this.#queues.all
+  }
+
   enqueue(delivery: Delivery): void {
     this.#queues.push(delivery)
   }
@@ -133,12 +150,14 @@ export class AttemptStarter {
   }
 
   /**
-   * Requeues deliveries that were held back. Called when partitions are being revoked or were
-   * revoked, when the group confirms the assignment again, and when the suppression list is current
-   * again.
+   * Requeues deliveries that were held back, and asks the queues again that wait for a limit of
+   * their destination. Called when partitions are being revoked or were revoked, when the group
+   * confirms the assignment again, when the suppression list is current again, and when the part of
+   * this process in the limits has changed.
    */
   release(): void {
     this.#restoreHeld()
+    this.#queues.wakeAll()
     this.dispatch()
   }
 
@@ -184,8 +203,8 @@ export class AttemptStarter {
   }
 
   #start(delivery: Delivery): void {
-    const stopReason = this.#stopReason(delivery)
-    if (stopReason !== undefined) return this.#finish(delivery, { kind: 'dropped', reason: stopReason })
+    const reason = stopReason(delivery, this.#deps)
+    if (reason !== undefined) return this.#finish(delivery, { kind: 'dropped', reason })
     const plan = planOf(delivery.target, this.#deps)
     switch (plan.kind) {
       case 'dropped':
@@ -197,22 +216,11 @@ export class AttemptStarter {
     }
   }
 
-  /**
-   * Why a deletion stops the delivery; `undefined` when none does. It is checked before every
-   * attempt: the user may have been deleted while a retry waited.
-   */
-  #stopReason(delivery: Delivery): ReturnType<SuppressionList['stops']> {
-    const { suppressions, clock } = this.#deps
-    if (suppressions.size === 0) return undefined
-    const { message, sourceId } = delivery.event
-    const { userId, type } = message
-    return suppressions.stops({ userId, sourceId, receivedAt: receivedAtOf(delivery), type }, clock.now())
-  }
-
   #startWhenDue(delivery: Delivery, plan: DeliverPlan): void {
-    const { clock, policy } = this.#deps
+    const { clock } = this.#deps
     const now = clock.now()
-    const due = decideBeforeAttempt(delivery.carried, plan.isPaused, policy, now)
+    delivery.carried = endPausedTime(delivery.carried, now)
+    const due = decideBeforeAttempt(delivery.carried, plan.isPaused, plan.policy, now)
     switch (due.kind) {
       case 'attempt':
         return this.#attempt(delivery, plan, now)
@@ -229,33 +237,38 @@ export class AttemptStarter {
     }
   }
 
-  #attempt(delivery: Delivery, { callees, callMaker }: DeliverPlan, now: EpochMs): void {
-    const { limiter, clock, policy, makeAttempt, tracer } = this.#deps
+  #attempt(delivery: Delivery, { callees, callMaker, policy, authorized }: DeliverPlan, now: EpochMs): void {
+    const { limiter, clock, makeAttempt, tracer } = this.#deps
     const { target } = delivery
     const startedAt = clock.monotonic()
     if (target.breaker.refuses(startedAt) && !mustBeAttempted(delivery.carried, now)) {
       const climbs = !target.breaker.isProbing
       return this.#finish(delivery, defer(delivery.carried, 'breaker_open', policy, now, { climbs }))
     }
+    const deferral = this.#limits.deferral(delivery, policy, now)
+    if (deferral !== undefined) return this.#finish(delivery, deferral)
     const webhooks = webhooksToCall(callees, delivery.carried)
     const called = limiter.callable(target, webhooks)
     if (called.webhooks.length === 0 && webhooks.length > 0) return this.#queues.block(delivery)
     const isProbe = target.breaker.begins(startedAt)
+    this.#limits.started(target)
     this.#inProgress++
     delivery.of.processor.started()
     const trace = tracer && traceAttempt(tracer, delivery)
     observeDelay(this.#deps.metrics, delivery, now, trace && sampledTraceIdOf(trace.context))
-    const begun = { ...called, delivery, callMaker, at: now, startedAt, isProbe, trace }
+    const begun = { ...called, delivery, callMaker, policy, authorized, at: now, startedAt, isProbe, trace }
     makeAttempt(begun, this.#onAttemptEnd)
   }
 
   #attempted(begun: StartedAttempt, attempt: Attempt): void {
-    const { clock, policy } = this.#deps
-    const { delivery, startedAt, trace } = begun
+    const { clock } = this.#deps
+    const { delivery, policy, startedAt, trace } = begun
     const endedAt = clock.monotonic()
     this.#inProgress--
     updateCircuitBreaker(this.#deps, begun, attempt, endedAt)
-    const decision = decide(attempt, delivery.carried, policy, clock.now())
+    const now = clock.now()
+    updateSlowDown(this.#deps, begun, attempt, { endedAt, now })
+    const decision = decide(attempt, delivery.carried, policy, now)
     trace?.end(decision)
     this.#logAttempt(delivery, attempt, decision, endedAt - startedAt)
     this.#finish(delivery, decision)
@@ -268,6 +281,19 @@ export class AttemptStarter {
       this.#inProgress--
       this.#queues.ended(delivery)
       this.noteEnded(delivery.target)
+    })
+  }
+
+  /** Defers a delivery that leaves memory because its destination is slow. */
+  #spill(delivery: Delivery): void {
+    const { clock, settle } = this.#deps
+    const plan = planOf(delivery.target, this.#deps)
+    const policy = plan.kind === 'deliver' ? plan.policy : this.#deps.policy
+    const decision = this.#limits.spill(delivery, policy, clock.now())
+    if (decision === undefined) return this.#deferQueued(delivery, 'lane_full')
+    this.#inProgress++
+    settle.delivery(delivery, decision, () => {
+      this.#inProgress--
     })
   }
 

@@ -1,12 +1,15 @@
 import { isRetryable } from '../../core/delivery/classify-outcome.ts'
-import { type Attempt, isInconclusive } from '../../core/delivery/decide.ts'
+import { isConclusive } from '../../core/delivery/conclusive-attempt.ts'
+import type { Attempt } from '../../core/delivery/decide.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { Logger } from '../../core/ports.ts'
+import type { DestinationObserver } from '../notices/collected-facts.ts'
 import type { StartedAttempt } from './make-attempt.ts'
 
 interface Deps {
   readonly metrics: Pick<Metrics, 'breakersOpen'>
   readonly logger: Logger
+  readonly observer: Pick<DestinationObserver, 'breakerOpened' | 'breakerClosed'>
 }
 
 /**
@@ -14,7 +17,7 @@ interface Deps {
  * closes.
  */
 export function updateCircuitBreaker(
-  { metrics, logger }: Deps,
+  { metrics, logger, observer }: Deps,
   { delivery, isProbe: wasProbe }: StartedAttempt,
   attempt: Attempt,
   endedAt: number,
@@ -24,13 +27,18 @@ export function updateCircuitBreaker(
   const wasOpen = breaker.isOpen
   const isDelivered = calls.some(({ outcome }) => outcome === 'delivered')
   const failed = !isDelivered && calls.some(({ outcome }) => isRetryable(outcome))
-  breaker.ended({ failed, wasProbe, isConclusive: calls.length > 0 && !isInconclusive(attempt) }, endedAt)
+  breaker.ended({ failed, wasProbe, isConclusive: isConclusive(attempt) }, endedAt)
   if (breaker.isOpen === wasOpen) return
   metrics.breakersOpen.set({ destination }, breaker.isOpen ? 1 : 0)
-  if (breaker.isOpen)
+  const outcomes = [...new Set(calls.map(({ outcome }) => outcome))]
+  if (breaker.isOpen) {
+    observer.breakerOpened(destination, outcomes)
     logger.warn(
       { destination },
       'circuit breaker opened because most attempts fail; deliveries are deferred, except one probe every 30 s',
     )
-  else logger.info({ destination }, 'circuit breaker closed: deliveries succeed again')
+  } else {
+    observer.breakerClosed(destination, outcomes)
+    logger.info({ destination }, 'circuit breaker closed: deliveries succeed again')
+  }
 }

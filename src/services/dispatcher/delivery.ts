@@ -2,6 +2,8 @@ import type { DeliveryState } from '../../core/delivery/delivery-state.ts'
 import type { CircuitBreaker } from '../../core/flow/circuit-breaker.ts'
 import type { DestinationCalls } from '../../core/flow/concurrency-limiter.ts'
 import type { DestinationQueue } from '../../core/flow/destination-queue.ts'
+import type { RateBudget } from '../../core/flow/rate-budget.ts'
+import type { SlowDown } from '../../core/flow/slow-down.ts'
 import type { EventHead } from '../../core/message/event.ts'
 import type { Count } from '../../core/metrics/metrics.ts'
 import type { EpochMs } from '../../core/time.ts'
@@ -13,6 +15,9 @@ export interface DestinationState extends DestinationCalls {
   readonly destination: string
   readonly queue: DestinationQueue<Delivery>
   readonly breaker: CircuitBreaker
+  readonly slowDown: SlowDown
+  /** Set at the first delivery with `policy.ratePerSecond`. */
+  rate: RateBudget | undefined
   /** The plan of its last delivery. */
   plan: DestinationPlan | undefined
   /** Counter of successful deliveries; set at the first one. */
@@ -23,6 +28,10 @@ export interface DestinationState extends DestinationCalls {
    * Whether it has a ready delivery but no free permit. It gets a turn again when a request ends.
    */
   isBlocked: boolean
+  /** When its timer gives it a turn again, in monotonic milliseconds; `Infinity` without a timer. */
+  wakesAt: number
+  /** The latest turn that a delivery got when it left memory, in monotonic milliseconds. */
+  lastTurn: number
   /** Whether it is in the list of blocked queues. It may stay there after it was unblocked. */
   isAmongBlocked: boolean
 }

@@ -3,8 +3,10 @@ import { CircuitBreaker } from '../../core/flow/circuit-breaker.ts'
 import type { ConcurrencyLimiter } from '../../core/flow/concurrency-limiter.ts'
 import { DestinationQueue } from '../../core/flow/destination-queue.ts'
 import { flowLimits } from '../../core/flow/limits.ts'
+import { SlowDown } from '../../core/flow/slow-down.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 import type { Delivery, DestinationState } from './delivery.ts'
+import type { Permission } from './destination-limits.ts'
 
 /**
  * Number of blocked queues that get a turn at each `unblock`, in addition to one for each ended
@@ -14,6 +16,13 @@ import type { Delivery, DestinationState } from './delivery.ts'
  * afterwards, because a permit may be free only in their own share.
  */
 const { minAsked } = flowLimits.dispatch
+
+/** The limits of the destinations themselves. */
+interface OwnLimits {
+  permission(target: DestinationState): Permission
+  /** Calls `wake` for the destination after `forMs`. */
+  wakeAfter(target: DestinationState, forMs: number): void
+}
 
 /**
  * The queues of all destinations. They are served in turn, so that a long queue does not delay the
@@ -30,9 +39,13 @@ export class DestinationQueues {
   readonly #blocked = new Fifo<DestinationState>()
   /** Queues that `findSlow` marked, until `take` or `ended` finds them empty. */
   readonly #slow = new Set<DestinationState>()
+  readonly #ownLimits: OwnLimits
+  /** Queues that wait for a limit of their destination. They are also blocked. */
+  readonly #waiting = new Set<DestinationState>()
 
-  constructor(limiter: Pick<ConcurrencyLimiter, 'hasFairShare'>) {
+  constructor(limiter: Pick<ConcurrencyLimiter, 'hasFairShare'>, ownLimits: OwnLimits = unlimited) {
     this.#limiter = limiter
+    this.#ownLimits = ownLimits
   }
 
   of(destination: string): DestinationState {
@@ -42,11 +55,15 @@ export class DestinationQueues {
         destination,
         queue: new DestinationQueue<Delivery>(),
         breaker: new CircuitBreaker(),
+        slowDown: new SlowDown(),
+        rate: undefined,
         calls: 0,
         plan: undefined,
         delivered: undefined,
         isInTurn: false,
         isBlocked: false,
+        wakesAt: Number.POSITIVE_INFINITY,
+        lastTurn: Number.NEGATIVE_INFINITY,
         isAmongBlocked: false,
       }
       this.#queues.set(destination, target)
@@ -71,6 +88,7 @@ export class DestinationQueues {
         this.#block(target)
         continue
       }
+      if (this.#mustWait(target)) continue
       const delivery = target.queue.take()
       if (delivery === undefined) continue
       if (target.queue.queued === 0) this.#slow.delete(target)
@@ -133,6 +151,17 @@ export class DestinationQueues {
     for (const target of ended) this.#unblockOne(target)
   }
 
+  /** Gives a turn to a queue that waits for a limit of its destination. */
+  wake(target: DestinationState): void {
+    this.#waiting.delete(target)
+    this.#unblockOne(target)
+  }
+
+  /** Gives a turn to all queues that wait for a limit of their destination. */
+  wakeAll(): void {
+    for (const target of this.#waiting) this.wake(target)
+  }
+
   /**
    * Marks each queue as slow whose oldest delivery was admitted at `since` (monotonic milliseconds)
    * or before.
@@ -167,6 +196,16 @@ export class DestinationQueues {
     return target.queue.drainMatching(delivery => delivery.of.processor === processor && isWanted(delivery), max)
   }
 
+  /** Whether a limit of the destination lets no delivery leave the queue now. */
+  #mustWait(target: DestinationState): boolean {
+    const permission = this.#ownLimits.permission(target)
+    if (permission.kind !== 'wait' && permission.kind !== 'wait_for_end') return false
+    target.isBlocked = true
+    this.#waiting.add(target)
+    if (permission.kind === 'wait') this.#ownLimits.wakeAfter(target, permission.forMs)
+    return true
+  }
+
   #block(target: DestinationState): void {
     target.isBlocked = true
     if (target.isAmongBlocked) return
@@ -186,3 +225,5 @@ export class DestinationQueues {
     this.#turns.push(target)
   }
 }
+
+const unlimited: OwnLimits = { permission: () => ({ kind: 'start' }), wakeAfter: () => undefined }

@@ -1,7 +1,9 @@
 import type { AudienceInput } from '../../core/audience/input.ts'
+import type { ObjectChange } from '../../core/config-objects/config-objects.ts'
 import type { Routing } from '../../core/delivery/route.ts'
 import { ConcurrencyLimiter } from '../../core/flow/concurrency-limiter.ts'
 import { flowLimits } from '../../core/flow/limits.ts'
+import { PartitionShare } from '../../core/flow/partition-share.ts'
 import type { DispatcherVitals, Health } from '../../core/health.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type {
@@ -11,20 +13,29 @@ import type {
   Logger,
   LogProducer,
   LogRecord,
+  TokenClient,
   WebhookTransport,
 } from '../../core/ports.ts'
-import type { CanarySettings, DeliverySettings, PayloadSettings } from '../../core/settings/settings.ts'
+import type {
+  CanarySettings,
+  DeliverySettings,
+  NoticesSettings,
+  PayloadSettings,
+} from '../../core/settings/settings.ts'
 import { type EpochMs, epochMs } from '../../core/time.ts'
 import { type TopicNames, tiersOf } from '../../core/topics.ts'
 import type { Tracer } from '../../core/trace/tracer.ts'
 import { createCanary } from '../canary.ts'
 import { createSuppressionCompaction } from '../deletion/suppression-compaction.ts'
 import type { SuppressionList } from '../deletion/suppression-list.ts'
-import { createPartitions } from '../partitions/partitions.ts'
+import { createNotices, type Notices } from '../notices/notices.ts'
+import { createPartitions, type Partitions } from '../partitions/partitions.ts'
 import { AttemptStarter } from './attempt-starter.ts'
 import { createAttemptRecords } from './attempts-topic.ts'
+import { createAuthorize } from './authorized-transport.ts'
 import type { DestinationState } from './delivery.ts'
 import { drain } from './drain-before-stop.ts'
+import { followAssignment } from './follow-assignment.ts'
 import { createGauges } from './gauges.ts'
 import { Intake } from './intake.ts'
 import { createMakeAttempt } from './make-attempt.ts'
@@ -41,12 +52,16 @@ export interface DispatcherDeps {
    * partition there never affects events.
    */
   readonly retries: LogConsumer
+  /** Resolves with the number of partitions of the events topic. */
+  readonly countPartitions: () => Promise<number>
   readonly producer: LogProducer
   readonly codec: EventCodec
   readonly encodeInput: (input: AudienceInput) => Buffer
   /** The suppressions of deleted users; already started. */
   readonly suppressions: SuppressionList
   readonly transport: WebhookTransport
+  /** Sends the token requests of destinations with `auth.oauth2`. */
+  readonly tokenClient: TokenClient
   /**
    * Producer of `delivery.attemptsTopic`, with connections of its own; `undefined` when that topic
    * is off.
@@ -64,10 +79,16 @@ export interface DispatcherDeps {
   readonly logger: Logger
   readonly topics: TopicNames
   readonly delivery: DeliverySettings
-  /** `routing`, `payload` and `canary` return parts of the current configuration. */
+  /** `routing`, `payload`, `canary` and `notices` return parts of the current configuration. */
   readonly routing: () => Routing
   readonly payload: () => PayloadSettings
   readonly canary: () => CanarySettings | undefined
+  readonly notices: () => NoticesSettings | undefined
+  /**
+   * Calls the listener for each change of an object of the config topic. `undefined` without this
+   * topic.
+   */
+  readonly onObjectChange: ((listener: (change: ObjectChange) => void) => void) | undefined
 }
 
 /** Consumes events and due retries, and delivers them until stopped. */
@@ -108,24 +129,33 @@ export function createDispatcherService(deps: DispatcherDeps): DispatcherService
   const { live, retries, suppressions, clock, metrics, logger, topics, producer, codec, canary, delivery } = deps
   const limiter = new ConcurrencyLimiter(delivery)
   const reportRecord = createReportRecord({ topics, encodeInput: deps.encodeInput })
-  const settle = createSettle({ reportRecord, topics, producer, clock, metrics, logger })
-  const { starter, intake } = createFlow(deps, { limiter, settle, oldestOpenMs, onCallEnd })
-  const admission = new DispatcherPartitionCallbacks(intake, starter)
+  const processors = (): ReturnType<Partitions['processors']> => livePartitions.processors()
+  // The owner of partition 0 of the events topic runs the tasks that need only one process.
+  const isOurs = (): boolean => [...processors()].some(({ partition }) => partition === 0)
+  const notices = createNotices({ ...deps, processors, isOurs })
+  deps.onObjectChange?.(notices.configurationChanged)
+  const settle = createSettle({ ...deps, reportRecord, observer: notices.observer })
+  const share = new PartitionShare(clock.monotonic())
+  const { starter, intake } = createFlow(deps, { limiter, share, settle, oldestOpenMs, onCallEnd, notices })
+  const admission = new DispatcherPartitionCallbacks(intake, starter, notices)
   const dueAt = (record: LogRecord): EpochMs => epochMs(record.timestamp + (topics.tierOf(record.topic) ?? 0))
   const { maxInFlight } = delivery
   const livePartitions = createPartitions({ consumer: live, clock, maxInFlight, dueAt: undefined, admission })
   const retryPartitions = createPartitions({ consumer: retries, clock, maxInFlight, dueAt, admission })
+  const { handlers } = livePartitions
+  const { countPartitions } = deps
+  const onChange = (): void => starter.release()
+  const following = followAssignment({ share, handlers, countPartitions, onChange, clock, logger })
   const groups = {
     dispatcher: { partitions: livePartitions, consumer: live },
     retries: { partitions: retryPartitions, consumer: retries },
   }
   const { unwritableTopics } = settle
   const open = (): Intake['open'] => intake.open
-  const shown = { limiter, delivery, groups, open, oldestOpenMs, unwritableTopics }
+  const states = (): AttemptStarter['states'] => starter.states
+  const shown = { limiter, delivery, groups, open, states, oldestOpenMs, unwritableTopics }
   const refreshGauges = createGauges({ metrics, clock, topics, ...shown })
   const vitals = createVitals({ clock, suppressions, groups, oldestOpenMs, unwritableTopics })
-  // The owner of partition 0 of the events topic runs the tasks that need only one process.
-  const isOurs = (): boolean => [...livePartitions.processors()].some(({ partition }) => partition === 0)
   const tasks = [
     createSuppressionCompaction({ suppressions, isOurs, clock, logger }),
     createCanary({ canary, isOurs, codec, producer, topics, clock, metrics, logger }),
@@ -136,7 +166,7 @@ export function createDispatcherService(deps: DispatcherDeps): DispatcherService
 
   function handOver(): void {
     for (const { processors } of [livePartitions, retryPartitions])
-      for (const processor of processors()) starter.handOver(processor)
+      for (const processor of processors()) admission.handOver(processor)
   }
 
   function onCallEnd(target: DestinationState): void {
@@ -151,15 +181,19 @@ export function createDispatcherService(deps: DispatcherDeps): DispatcherService
 
   return {
     async start() {
-      await Promise.all([live.start(livePartitions.handlers), retries.start(retryPartitions.handlers)])
+      following.start()
+      await Promise.all([live.start(following.handlers), retries.start(retryPartitions.handlers)])
       phase = 'joined'
       for (const task of tasks) task.start()
+      notices.start()
     },
     async stop() {
       phase = 'stopping'
       for (const task of tasks) task.stop()
       starter.close()
+      following.stop()
       if (!(await drain({ clock, isBusy, handOver }))) logger.warn({ waitedMs: flowLimits.drain.timeout }, notDrained)
+      notices.stop()
       await Promise.all([live.stop(), retries.stop()])
     },
     health: () => vitals.health(phase),
@@ -172,25 +206,34 @@ const notDrained =
 
 interface FlowParts {
   readonly limiter: ConcurrencyLimiter
+  readonly share: PartitionShare
   readonly settle: Settle
   readonly oldestOpenMs: () => number
   readonly onCallEnd: (target: DestinationState) => void
+  readonly notices: Notices
 }
 
 /** Creates the parts that handle a record from its admission to its result. */
 function createFlow(
   deps: DispatcherDeps,
-  { limiter, settle, oldestOpenMs, onCallEnd }: FlowParts,
+  { limiter, share, settle, oldestOpenMs, onCallEnd, notices }: FlowParts,
 ): { readonly starter: AttemptStarter; readonly intake: Intake } {
   const { suppressions, clock, metrics, logger, topics, codec, delivery, routing, payload, transport, tracer } = deps
-  const { attemptProducer, cpuSaturatedUntil } = deps
+  const { attemptProducer, cpuSaturatedUntil, tokenClient } = deps
+  const { timeout } = delivery
+  const userAgent = (): string => payload().userAgent
+  const { observer } = notices
   const policy = { schedule: delivery.schedule, window: delivery.window, tiers: tiersOf(delivery.schedule) }
   const starter = new AttemptStarter({
     routing,
     payload,
+    delivery,
     policy,
     limiter,
-    makeAttempt: createMakeAttempt({ transport, limiter, clock, metrics, logger, onCallEnd, tracer }),
+    share,
+    holdsLease: () => deps.live.holdsLease(),
+    authorize: createAuthorize({ transport, client: tokenClient, clock, metrics, logger, timeout, userAgent }),
+    makeAttempt: createMakeAttempt({ transport, limiter, clock, metrics, logger, observer, onCallEnd, tracer }),
     settle,
     suppressions,
     clock,
@@ -198,6 +241,7 @@ function createFlow(
     cpuSaturatedUntil,
     metrics,
     logger,
+    observer,
     recordAttempt: attemptProducer && createAttemptRecords({ producer: attemptProducer, topics, metrics }),
     tracer,
   })
@@ -215,6 +259,7 @@ function createFlow(
     settle,
     starter,
     suppressions,
+    notices,
   })
   return { starter, intake }
 }

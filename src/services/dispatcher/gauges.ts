@@ -7,6 +7,7 @@ import type { TopicNames } from '../../core/topics.ts'
 import { type GroupMember, showGroup } from '../partitions/group-metrics.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 import type { AdmittedRecord } from './admitted-record.ts'
+import type { DestinationState } from './delivery.ts'
 
 interface Deps {
   readonly metrics: Metrics
@@ -17,6 +18,8 @@ interface Deps {
   readonly groups: { readonly [Name in 'dispatcher' | 'retries']: GroupMember }
   /** The records in progress, oldest first. */
   readonly open: () => Iterable<AdmittedRecord> & { readonly size: number }
+  /** The states of all destinations that have had a delivery. */
+  readonly states: () => Iterable<Pick<DestinationState, 'destination' | 'slowDown'>>
   readonly oldestOpenMs: () => number
   readonly unwritableTopics: () => readonly string[]
 }
@@ -56,6 +59,14 @@ export function createGauges(deps: Deps): () => void {
     }
   }
 
+  function showPaces(): void {
+    metrics.destinationPace.reset()
+    for (const { destination, slowDown } of deps.states()) {
+      const pace = slowDown.isActive ? slowDown.paceAt(clock.monotonic()) : undefined
+      if (pace !== undefined) metrics.destinationPace.set({ destination }, pace)
+    }
+  }
+
   return () => {
     const now = clock.now()
     metrics.callsInFlight.set({}, limiter.inFlight)
@@ -63,6 +74,7 @@ export function createGauges(deps: Deps): () => void {
     metrics.recordsOpen.set({}, deps.open().size)
     metrics.oldestOpenSeconds.set({}, deps.oldestOpenMs() / 1000)
     metrics.unwritableTopics.set({}, deps.unwritableTopics().length)
+    showPaces()
     showGroup(metrics, 'dispatcher', groups.dispatcher)
     showGroup(metrics, 'retries', groups.retries)
     const processors = [...groups.dispatcher.partitions.processors(), ...groups.retries.partitions.processors()]

@@ -1,22 +1,26 @@
 import { LinkedList } from '../../core/collections/linked-list.ts'
 import { unrouted } from '../../core/delivery/decide.ts'
-import { type DeliveryState, initialState, parseDeliveryState } from '../../core/delivery/delivery-state.ts'
+import { type DeliveryState, initialState } from '../../core/delivery/delivery-state.ts'
 import { noDestination } from '../../core/delivery/parse-dead-letter.ts'
 import { bodyOf } from '../../core/delivery/payload.ts'
 import { firstOrigin } from '../../core/delivery/replay-decision.ts'
 import type { RetryPolicy } from '../../core/delivery/retry-tier.ts'
 import { type Route, type Routing, route } from '../../core/delivery/route.ts'
 import { type Event, type EventHead, headOf, keyOf, normaliseEvent } from '../../core/message/event.ts'
-import { isOwnSource } from '../../core/message/own-event.ts'
+import { factsSource, isOwnSource } from '../../core/message/own-event.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { Clock, EventCodec, Logger, LogRecord } from '../../core/ports.ts'
-import type { DeliverySettings, PayloadSettings } from '../../core/settings/settings.ts'
+import { type DeliveryRules, effectivePolicy } from '../../core/settings/effective-policy.ts'
+import type { Destination, PayloadSettings } from '../../core/settings/settings.ts'
+import { epochMs } from '../../core/time.ts'
 import type { TopicNames } from '../../core/topics.ts'
 import type { SuppressionList } from '../deletion/suppression-list.ts'
+import type { Notices } from '../notices/notices.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 import { createSchemaWait, type WaitForSchema } from '../partitions/schema-wait.ts'
 import { AdmittedRecord } from './admitted-record.ts'
 import type { AttemptStarter } from './attempt-starter.ts'
+import { carriedIn } from './carried-state.ts'
 import { DeletionCheck } from './forged-delete-check.ts'
 import type { Settle } from './settle.ts'
 
@@ -26,7 +30,7 @@ interface Deps {
   readonly codec: EventCodec
   readonly routing: () => Routing
   readonly payload: () => PayloadSettings
-  readonly delivery: Pick<DeliverySettings, 'window' | 'ordering'>
+  readonly delivery: DeliveryRules
   readonly policy: RetryPolicy
   readonly topics: TopicNames
   readonly clock: Clock
@@ -35,6 +39,7 @@ interface Deps {
   readonly settle: Settle
   readonly starter: Pick<AttemptStarter, 'stateOf' | 'enqueue' | 'dispatch'>
   readonly suppressions: Pick<SuppressionList, 'get' | 'age'>
+  readonly notices: Pick<Notices, 'factsRead'>
 }
 
 /**
@@ -168,6 +173,10 @@ export class Intake {
   }
 
   #accept(open: AdmittedRecord, event: Event, carried: DeliveryState | undefined): void {
+    if (event.sourceId === factsSource) {
+      this.#deps.notices.factsRead(event, open.processor)
+      return open.release()
+    }
     const plan = this.#tried(open, carried, () => this.#plan(event, carried))
     if (plan === undefined) return
     if (event.message.type !== 'delete') return this.#carryOut(open, plan, carried)
@@ -214,10 +223,10 @@ export class Intake {
   #carryOut(open: AdmittedRecord, plan: Plan, carried: DeliveryState | undefined): void {
     const { event, route: routed } = plan
     if (routed === undefined) {
-      this.#deliver(open, plan, undefined, [carried as DeliveryState])
+      this.#deliver(open, plan, undefined, carried as DeliveryState)
       return open.release()
     }
-    const { delivery, settle } = this.#deps
+    const { settle } = this.#deps
     const first = carried ?? this.#firstOf(open.record, event)
     if (routed.kind === 'dead_lettered') return this.#holdUnrouted(open, event, first, routed.reason)
     // Leaves out destinations that an earlier owner of the partition has finished.
@@ -225,11 +234,24 @@ export class Intake {
     const isLeft = (destination: string | undefined): boolean =>
       destination === undefined || !done.includes(destination)
     for (const drop of routed.drops) if (isLeft(drop.destination)) settle.dropped(open, event, drop)
-    const orderKey = delivery.ordering === 'key' ? keyOf(event.message) : undefined
-    const destinations = routed.destinations.filter(({ id }) => isLeft(id))
-    const each = destinations.map(({ id }): DeliveryState => ({ ...first, destination: id, deferrals: 0, reason: '' }))
-    this.#deliver(open, plan, orderKey, each)
+    const orderKey = keyOf(event.message)
+    for (const destination of routed.destinations)
+      if (isLeft(destination.id)) this.#deliverFirst(open, plan, orderKey, first, destination)
     open.release()
+  }
+
+  /** Enqueues the delivery of an event to one of its destinations, with the policy of that one. */
+  #deliverFirst(
+    of: AdmittedRecord,
+    plan: Plan,
+    orderKey: string | undefined,
+    first: DeliveryState,
+    { id, policy }: Destination,
+  ): void {
+    const { ordering, window } = effectivePolicy(policy, this.#deps.delivery)
+    const deadline = epochMs(Math.min(first.deadline, first.startedAt + window))
+    const carried = { ...first, destination: id, deferrals: 0, deadline, reason: '' }
+    this.#deliver(of, plan, ordering === 'key' ? orderKey : undefined, carried)
   }
 
   /** The initial state that all deliveries of an event share. */
@@ -254,32 +276,17 @@ export class Intake {
   }
 
   /**
-   * Enqueues a delivery for each destination. Only the head of the event is kept, so that its texts
-   * can be garbage-collected.
+   * Enqueues a delivery. Only the head of the event is kept, so that its texts can be
+   * garbage-collected.
    */
-  #deliver(
-    of: AdmittedRecord,
-    { head, body }: Plan,
-    orderKey: string | undefined,
-    each: readonly DeliveryState[],
-  ): void {
+  #deliver(of: AdmittedRecord, { head, body }: Plan, orderKey: string | undefined, carried: DeliveryState): void {
     if (body === undefined) return
     const { starter } = this.#deps
-    for (const carried of each) {
-      of.retain()
-      of.processor.routed(of.record, carried.destination)
-      const target = starter.stateOf(carried.destination)
-      starter.enqueue({ target, of, event: head, body, orderKey, carried })
-    }
+    of.retain()
+    of.processor.routed(of.record, carried.destination)
+    const target = starter.stateOf(carried.destination)
+    starter.enqueue({ target, of, event: head, body, orderKey, carried })
   }
-}
-
-/**
- * The delivery state in the headers of a retry record; `undefined` for records of other topics, and
- * when the headers are missing or malformed.
- */
-function carriedIn({ topic, headers }: LogRecord, topics: TopicNames): DeliveryState | undefined {
-  return topics.tierOf(topic) === undefined ? undefined : parseDeliveryState(headers)
 }
 
 /** The ids for the dead letter of an event that did not become a delivery. */

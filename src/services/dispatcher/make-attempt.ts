@@ -1,6 +1,7 @@
 import { classify, type Outcome } from '../../core/delivery/classify-outcome.ts'
 import type { Attempt, CallOutcome } from '../../core/delivery/decide.ts'
 import type { RequestBuilder } from '../../core/delivery/request.ts'
+import type { RetryPolicy } from '../../core/delivery/retry-tier.ts'
 import type { ConcurrencyLimiter } from '../../core/flow/concurrency-limiter.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { CallResult, Clock, Logger, WebhookCall, WebhookTransport } from '../../core/ports.ts'
@@ -8,9 +9,12 @@ import type { Webhook } from '../../core/settings/settings.ts'
 import type { EpochMs } from '../../core/time.ts'
 import { sampledTraceIdOf, type TraceContext, traceHeaders } from '../../core/trace/context.ts'
 import type { Span, Tracer } from '../../core/trace/tracer.ts'
+import type { DestinationObserver } from '../notices/collected-facts.ts'
 import type { AttemptTrace } from './attempt-trace.ts'
+import type { AuthorizedTransport } from './authorized-transport.ts'
 import type { Delivery, DestinationState } from './delivery.ts'
 import type { PreparedWebhook } from './prepared-destination.ts'
+import { createProxyFailureLog, type LogProxyFailure } from './proxy-failure-log.ts'
 
 interface Deps {
   readonly transport: WebhookTransport
@@ -18,6 +22,7 @@ interface Deps {
   readonly clock: Pick<Clock, 'monotonic'>
   readonly metrics: Metrics
   readonly logger: Logger
+  readonly observer: Pick<DestinationObserver, 'gone'>
   /** Called when a request to the destination has ended and its permit is free. */
   readonly onCallEnd: (target: DestinationState) => void
   /** `undefined` when attempts are not traced. */
@@ -27,6 +32,10 @@ interface Deps {
 export interface StartedAttempt {
   readonly delivery: Delivery
   readonly callMaker: RequestBuilder
+  /** Sends the requests with an access token; `undefined` when the destination needs none. */
+  readonly authorized: AuthorizedTransport | undefined
+  /** Decides when a retry follows. */
+  readonly policy: RetryPolicy
   /** The webhooks that get a request, all concurrently. */
   readonly webhooks: readonly PreparedWebhook[]
   /** Number of webhooks that get no request because no permit is free. */
@@ -55,8 +64,13 @@ export type OnAttemptEnd = (begun: StartedAttempt, attempt: Attempt) => void
  */
 export type MakeAttempt = (begun: StartedAttempt, onEnd: OnAttemptEnd) => void
 
-export function createMakeAttempt(deps: Deps): MakeAttempt {
+export function createMakeAttempt(given: Deps): MakeAttempt {
+  const deps: AttemptDeps = { ...given, logProxyFailure: createProxyFailureLog(given) }
   return (begun, onEnd) => new AttemptInProgress(deps, begun, onEnd).start()
+}
+
+interface AttemptDeps extends Deps {
+  readonly logProxyFailure: LogProxyFailure
 }
 
 /**
@@ -64,7 +78,7 @@ export function createMakeAttempt(deps: Deps): MakeAttempt {
  * garbage collector more time.
  */
 class AttemptInProgress {
-  readonly #deps: Deps
+  readonly #deps: AttemptDeps
   readonly #begun: StartedAttempt
   readonly #onEnd: OnAttemptEnd
   /**
@@ -75,7 +89,7 @@ class AttemptInProgress {
   #inProgress: number
   #hasEnded = false
 
-  constructor(deps: Deps, begun: StartedAttempt, onEnd: OnAttemptEnd) {
+  constructor(deps: AttemptDeps, begun: StartedAttempt, onEnd: OnAttemptEnd) {
     this.#deps = deps
     this.#begun = begun
     this.#onEnd = onEnd
@@ -92,11 +106,11 @@ class AttemptInProgress {
 
   #call(index: number, call: WebhookCall): void {
     const { transport, limiter, tracer } = this.#deps
-    const { delivery, webhooks, trace } = this.#begun
+    const { delivery, webhooks, trace, authorized = transport } = this.#begun
     const webhook = webhooks[index] as PreparedWebhook
     limiter.acquire(delivery.target, webhook.permits)
     const span = tracer && trace && traceCall(tracer, trace.context, webhook)
-    transport.post(span === undefined ? call : withTraceHeaders(call, webhook, span), result =>
+    authorized.post(span === undefined ? call : withTraceHeaders(call, webhook, span), result =>
       this.#ended(index, result, span),
     )
   }
@@ -127,7 +141,7 @@ class AttemptInProgress {
 }
 
 function noteOutcome(
-  deps: Deps,
+  deps: AttemptDeps,
   { destination }: DestinationState,
   webhook: PreparedWebhook,
   result: CallResult,
@@ -145,14 +159,16 @@ function noteOutcome(
 }
 
 function reportActionableFailure(
-  { metrics, logger }: Deps,
+  { metrics, logger, observer, logProxyFailure }: AttemptDeps,
   { outcome, ...labels }: { readonly destination: string; readonly webhook: string; readonly outcome: Outcome },
   result: CallResult,
 ): void {
   if (result.kind === 'answered' && result.status === 410) {
     metrics.webhooksGone.inc(labels)
+    observer.gone(labels.destination, labels.webhook)
     logger.warn(labels, 'endpoint responded with 410 Gone; remove its webhook from the configuration')
   }
+  if (outcome === 'proxy') logProxyFailure(labels, result as Extract<CallResult, { kind: 'failed' }>)
   if (outcome === 'tls_untrusted' || outcome === 'blocked_address' || outcome === 'internal') {
     const { code, detail } = result as Extract<CallResult, { kind: 'failed' }>
     logger.error({ ...labels, outcome, code, detail }, unsent[outcome])

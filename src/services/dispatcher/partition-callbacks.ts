@@ -1,4 +1,5 @@
 import type { LogRecord } from '../../core/ports.ts'
+import type { Notices } from '../notices/notices.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 import type { Admission } from '../partitions/partitions.ts'
 import type { AttemptStarter } from './attempt-starter.ts'
@@ -11,10 +12,12 @@ import type { Intake } from './intake.ts'
 export class DispatcherPartitionCallbacks implements Admission {
   readonly #intake: Intake
   readonly #starter: AttemptStarter
+  readonly #notices: Pick<Notices, 'handOver'>
 
-  constructor(intake: Intake, starter: AttemptStarter) {
+  constructor(intake: Intake, starter: AttemptStarter, notices: Pick<Notices, 'handOver'>) {
     this.#intake = intake
     this.#starter = starter
+    this.#notices = notices
   }
 
   prefetchesDeeper(): boolean {
@@ -43,6 +46,7 @@ export class DispatcherPartitionCallbacks implements Admission {
   }
 
   handOver(processor: PartitionProcessor): void {
+    this.#notices.handOver(processor)
     this.#starter.handOver(processor)
   }
 

@@ -1,13 +1,19 @@
 import { fixedHeaders, RequestBuilder } from '../../core/delivery/request.ts'
+import type { RetryPolicy } from '../../core/delivery/retry-tier.ts'
 import { type RetryRoute, type Routing, routeRetry } from '../../core/delivery/route.ts'
 import type { ConcurrencyLimiter, PermitShares } from '../../core/flow/concurrency-limiter.ts'
+import { murmur2 } from '../../core/message/murmur2.ts'
 import type { Count } from '../../core/metrics/metrics.ts'
 import type { WebhookCall } from '../../core/ports.ts'
 import { revealed } from '../../core/secret.ts'
+import { type DeliveryRules, effectivePolicy } from '../../core/settings/effective-policy.ts'
 import type { Destination, PayloadSettings, Webhook } from '../../core/settings/settings.ts'
+import type { Authorize, AuthorizedTransport } from './authorized-transport.ts'
 
-/** A webhook with the URL, headers and permits that all requests to it share. */
-export interface PreparedWebhook extends Omit<Webhook, 'url' | 'headers'>, Pick<WebhookCall, 'url' | 'headers'> {
+/** A webhook with the URL, headers, time limit and permits that all requests to it share. */
+export interface PreparedWebhook
+  extends Omit<Webhook, 'url' | 'headers'>,
+    Pick<WebhookCall, 'url' | 'headers' | 'timeoutMs'> {
   readonly permits: PermitShares
   /** Counter of requests that delivered; set at the first one. */
   delivered: Count | undefined
@@ -25,11 +31,26 @@ interface PlanSource {
  */
 export type DestinationPlan = PlanSource & (DeliverPlan | Exclude<RetryRoute, { kind: 'deliver' }>)
 
+/** The limits of a destination's policy that hold for the whole installation. */
+export interface PlannedLimits {
+  readonly ratePerSecond: number | undefined
+  readonly maxConcurrency: number | undefined
+  /** Differs between destinations (see `PartitionShare.permitsAt`). */
+  readonly rotateBy: number
+}
+
 export interface DeliverPlan {
   readonly kind: 'deliver'
+  readonly destination: Destination
   readonly isPaused: boolean
+  /** The destination's own schedule and window, or the global ones. */
+  readonly policy: RetryPolicy
   readonly callees: readonly PreparedWebhook[]
   readonly callMaker: RequestBuilder
+  /** `undefined` when the policy has no limits. */
+  readonly limits: PlannedLimits | undefined
+  /** Sends the requests with an access token; `undefined` when the destination needs none. */
+  readonly authorized: AuthorizedTransport | undefined
 }
 
 /** A destination with its cached plan. */
@@ -39,10 +60,13 @@ interface Planned {
   plan: DestinationPlan | undefined
 }
 
-interface Deps {
+export interface PlanDeps {
   readonly routing: () => Routing
   readonly payload: () => PayloadSettings
+  readonly delivery: DeliveryRules
+  readonly policy: Pick<RetryPolicy, 'tiers'>
   readonly limiter: Pick<ConcurrencyLimiter, 'permitsOf'>
+  readonly authorize: Authorize
 }
 
 /**
@@ -50,23 +74,50 @@ interface Deps {
  * 1,000 destinations, a look-up in a map for each delivery would miss the CPU cache, which takes
  * the time of about 100 instructions.
  */
-export function planOf(target: Planned, deps: Deps): DestinationPlan {
+export function planOf(target: Planned, deps: PlanDeps): DestinationPlan {
   const [routing, payload] = [deps.routing(), deps.payload()]
   if (target.plan?.routing === routing && target.plan.payload === payload) return target.plan
   const routed = routeRetry(target.destination, routing)
-  const plan = routed.kind === 'deliver' ? open(routed.destination, payload, deps.limiter) : routed
-  target.plan = { routing, payload, ...plan }
+  const before = target.plan?.kind === 'deliver' ? target.plan : undefined
+  const plan = routed.kind === 'deliver' ? planFor(routed.destination, payload, deps, before) : routed
+  target.plan = { ...plan, routing, payload }
   return target.plan
 }
 
-function open(destination: Destination, payload: PayloadSettings, limiter: Deps['limiter']): DeliverPlan {
-  const { paused: isPaused, webhooks } = destination
+/** The plan as before, if the change of the configuration concerns only other destinations. */
+const planFor = (
+  destination: Destination,
+  payload: PayloadSettings,
+  deps: PlanDeps,
+  before: (PlanSource & DeliverPlan) | undefined,
+): DeliverPlan =>
+  before?.destination === destination && before.payload === payload ? before : open(destination, payload, deps, before)
+
+function open(
+  destination: Destination,
+  payload: PayloadSettings,
+  { delivery, policy, limiter, authorize }: PlanDeps,
+  before: DeliverPlan | undefined,
+): DeliverPlan {
+  const { paused: isPaused, webhooks, lifecycle } = destination
+  const { schedule, window, timeout: timeoutMs } = effectivePolicy(destination.policy, delivery)
   const callees = webhooks.map((webhook): PreparedWebhook => {
     const url = revealed(webhook.url)
     const headers = fixedHeaders(webhook, payload)
-    return { ...webhook, url, headers, permits: limiter.permitsOf(webhook, destination.id), delivered: undefined }
+    const permits = limiter.permitsOf(webhook, destination.id)
+    return { ...webhook, url, headers, timeoutMs, permits, delivered: undefined }
   })
-  return { kind: 'deliver', isPaused, callees, callMaker: new RequestBuilder(destination, payload) }
+  const own = { schedule, window, tiers: policy.tiers, pauseKeepsWindow: lifecycle?.pauseKeepsWindow }
+  const callMaker = new RequestBuilder(destination, payload, before?.callMaker)
+  const authorized = authorize(destination, before?.authorized)
+  const limits = limitsOf(destination)
+  return { kind: 'deliver', destination, isPaused, policy: own, callees, callMaker, limits, authorized }
+}
+
+function limitsOf({ id, policy }: Destination): PlannedLimits | undefined {
+  const { ratePerSecond, maxConcurrency } = policy ?? {}
+  if (ratePerSecond === undefined && maxConcurrency === undefined) return undefined
+  return { ratePerSecond, maxConcurrency, rotateBy: murmur2(Buffer.from(id)) >>> 0 }
 }
 
 /**

@@ -7,6 +7,7 @@ import { canarySource } from '../../core/message/own-event.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { Clock } from '../../core/ports.ts'
 import { formatDuration } from '../../core/time.ts'
+import type { DestinationObserver } from '../notices/collected-facts.ts'
 import type { Delivery } from './delivery.ts'
 
 /** Counts results, after they are settled. */
@@ -26,9 +27,11 @@ export interface CountResults {
 export function createCountResults({
   metrics,
   clock,
+  observer,
 }: {
   readonly metrics: Metrics
   readonly clock: Clock
+  readonly observer: Pick<DestinationObserver, 'deadLettered'>
 }): CountResults {
   const lost = (reason: 'dead_lettered' | 'dropped'): void => metrics.canaryLost.inc({ reason })
 
@@ -54,7 +57,10 @@ export function createCountResults({
       if ('tier' in decision) metrics.parked.inc({ tier: formatDuration(decision.tier) })
       if (decision.kind === 'deferred') metrics.deferrals.inc({ cause: decision.cause })
       if (decision.kind === 'dropped') metrics.drops.inc({ reason: decision.reason })
-      if (decision.kind === 'dead_lettered') metrics.deadLetters.inc({ destination, reason: decision.reason })
+      if (decision.kind === 'dead_lettered') {
+        metrics.deadLetters.inc({ destination, reason: decision.reason })
+        observer.deadLettered(destination, decision.reason)
+      }
       if (sourceId === canarySource) countCanary(decision.kind, carried)
     },
     dropped({ sourceId }, reason) {

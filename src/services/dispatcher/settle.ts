@@ -6,6 +6,7 @@ import { type Drop, reportedDestinations } from '../../core/delivery/route.ts'
 import type { Event, EventHead } from '../../core/message/event.ts'
 import type { RejectionCode } from '../../core/message/message.ts'
 import type { TopicNames } from '../../core/topics.ts'
+import type { DestinationObserver } from '../notices/collected-facts.ts'
 import { type AppendDeps, type Appends, createAppends } from '../partitions/append-until-stored.ts'
 import { createWriteDeadLetter } from '../partitions/write-dead-letter.ts'
 import type { AdmittedRecord } from './admitted-record.ts'
@@ -17,6 +18,7 @@ import { type DeliveryResult, reportOf } from './result-report.ts'
 interface Deps extends Omit<AppendDeps, 'permit'> {
   readonly reportRecord: ReportRecord
   readonly topics: TopicNames
+  readonly observer: Pick<DestinationObserver, 'deadLettered'>
 }
 
 /**
@@ -44,8 +46,8 @@ export interface Settle extends Pick<Appends, 'unwritableTopics' | 'unacknowledg
 }
 
 export function createSettle(deps: Deps): Settle {
-  const { reportRecord, topics, producer, clock, metrics, logger } = deps
-  const count = createCountResults({ metrics, clock })
+  const { reportRecord, topics, producer, clock, metrics, logger, observer } = deps
+  const count = createCountResults({ metrics, clock, observer })
   const { append, unwritableTopics, unacknowledged } = createAppends({
     producer,
     clock,

@@ -3,10 +3,10 @@ import { slowQueueSince } from '../../core/flow/slow-queue-since.ts'
 import type { Clock } from '../../core/ports.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 import { createBoundedLoop, type Step } from './bounded-loop.ts'
-import type { Delivery } from './delivery.ts'
+import type { Delivery, DestinationState } from './delivery.ts'
 import type { DestinationQueues } from './destination-queues.ts'
 
-const { checkEvery } = flowLimits.spillover
+const { checkEvery, ownPart } = flowLimits.spillover
 const { stallThresholdMs } = flowLimits.prefetch
 
 interface Deps {
@@ -23,9 +23,15 @@ interface Deps {
   readonly defer: (delivery: Delivery) => void
   /**
    * Whether a delivery may be deferred. A delivery whose window ended before its first attempt may
-   * not: it waits in memory for that attempt.
+   * not: it waits in memory for that attempt. It may if its destination has a limit, because the
+   * attempt may then be far away.
    */
   readonly canDefer: (delivery: Delivery) => boolean
+  /**
+   * Whether the deliveries of a destination may wait so long that a partition must not be full of
+   * them, even if none of its records in memory is for another destination.
+   */
+  readonly mayDelayOthers: (target: DestinationState) => boolean
   readonly isOpen: () => boolean
 }
 
@@ -34,14 +40,19 @@ interface Deps {
  * the limits are higher, so that records of other destinations are still read. When a partition
  * reaches the higher limits too, its queued deliveries of slow destinations move to a retry topic,
  * if other destinations have records behind them. If none has, the partition waits, which delays
- * only the slow destination.
+ * only the slow destination. A destination with a limit may wait for hours, and other records may
+ * follow that are not read yet. So a quarter of its deliveries move then. The others stay, so that
+ * the limit is always used.
  */
 export class SpilloverController {
   readonly #deps: Deps
   /** Partitions at their limits, to be checked again. */
   readonly #watched = new Set<PartitionProcessor>()
-  /** Partitions whose deliveries are being spilled, over several ticks if there are many. */
-  readonly #spilling = new Set<PartitionProcessor>()
+  /**
+   * Partitions whose deliveries are being spilled, over several ticks if there are many. The number
+   * is how many more may leave if no record in memory is for another destination.
+   */
+  readonly #spilling = new Map<PartitionProcessor, number>()
   readonly #spill: () => void
   #isStalled = false
 
@@ -66,7 +77,8 @@ export class SpilloverController {
     if (!isWatched) this.#watch(processor)
     if (!this.#isStalled) return
     if (!isWatched) queues.findSlow(slowQueueSince(clock.monotonic(), cpuSaturatedUntil()))
-    this.#spilling.add(processor)
+    const mayLeave = isWatched ? 0 : Math.ceil(processor.tracker.open * ownPart)
+    this.#spilling.set(processor, Math.max(mayLeave, this.#spilling.get(processor) ?? 0))
     this.#spill()
   }
 
@@ -81,7 +93,7 @@ export class SpilloverController {
 
   /** Spills deliveries of the partition that has been in `#spilling` longest. */
   #spillNext(remaining: number): ReturnType<Step> {
-    const [processor] = this.#spilling
+    const [processor] = this.#spilling.keys()
     if (processor === undefined) return undefined
     const deferred = this.#spillFrom(processor, remaining)
     if (deferred < remaining) this.#spilling.delete(processor)
@@ -90,15 +102,19 @@ export class SpilloverController {
 
   /** Returns how many deliveries it deferred. */
   #spillFrom(processor: PartitionProcessor, max: number): number {
-    const { queues, defer, canDefer, isOpen } = this.#deps
+    const { queues, defer, canDefer, mayDelayOthers, isOpen } = this.#deps
     let deferred = 0
     if (!isOpen() || processor.revoked || !processor.mayStart) return deferred
     for (const target of queues.slow) {
       if (deferred >= max) break
-      if (!processor.hasRecordForOthers(target.destination)) continue
-      const out = queues.drainMatching(target, processor, max - deferred, canDefer)
+      const hasOthers = processor.hasRecordForOthers(target.destination)
+      if (!hasOthers && !mayDelayOthers(target)) continue
+      const mayLeave = this.#spilling.get(processor) ?? 0
+      const most = hasOthers ? max - deferred : Math.min(max - deferred, mayLeave)
+      const out = queues.drainMatching(target, processor, most, canDefer)
       for (const delivery of out) defer(delivery)
       deferred += out.length
+      if (!hasOthers) this.#spilling.set(processor, mayLeave - out.length)
     }
     return deferred
   }

@@ -49,6 +49,22 @@ describe('deletions', () => {
         ...raw('with a slash at the end', ask('POST /v1/regulations/', body), accepted),
         asked: [`delete ${body}`],
       },
+      ...Object.entries({
+        'in gzip': ask(post1, gzipSync(body), { 'Content-Encoding': 'gzip' }),
+        'in chunks that split tokens': [
+          ask(post1, '', { 'Transfer-Encoding': 'chunked' }),
+          chunked(body.slice(0, 4), body.slice(4, 14), body.slice(14)),
+        ],
+      }).map(([name, bytes]) => ({ ...raw(name, bytes, accepted), asked: [`delete ${body}`] })),
+      {
+        ...raw(
+          'after 100 Continue',
+          [ask(post1, '', { Expect: '100-continue', 'Content-Length': String(body.length) }), body],
+          accepted,
+          { interim: [100] },
+        ),
+        asked: [`delete ${body}`],
+      },
       raw('are JSON', ask(post1, '{"userIds":'), problem(400, 'invalid_json')),
       raw('need a body', ask(post1), problem(400, 'invalid_json')),
       raw('have a bounded size', ask(post1, 'x'.repeat(2_000)), problem(413, 'payload_too_large')),

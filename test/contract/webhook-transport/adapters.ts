@@ -9,9 +9,10 @@ import { createGotTransport } from '../../../src/adapters/webhook/got.ts'
 import { createResolver, type Resolver, systemSources } from '../../../src/adapters/webhook/resolver.ts'
 import type { TransportDeps } from '../../../src/adapters/webhook/transport.ts'
 import { createUndiciTransport } from '../../../src/adapters/webhook/undici.ts'
-import type { CallResult, Clock, WebhookTransport } from '../../../src/core/ports.ts'
-import type { NetworkSettings } from '../../../src/core/settings/settings.ts'
+import type { CallResult, Clock, WebhookCall, WebhookTransport } from '../../../src/core/ports.ts'
+import type { NetworkSettings, ProxySettings } from '../../../src/core/settings/settings.ts'
 import { durationMs } from '../../../src/core/time.ts'
+import { type ConnectProxy, type ConnectProxyOptions, startConnectProxy } from '../../support/network/connect-proxy.ts'
 import { type Script, type ScriptedTcpServer, startScriptedServer } from '../../support/webhook/scripted-tcp-server.ts'
 
 export type CreateTransport = (deps: TransportDeps) => WebhookTransport
@@ -23,6 +24,16 @@ export const adapters: readonly (readonly [name: string, create: CreateTransport
 ]
 
 export const loopbackOnly: NetworkSettings = { allow: ['127.0.0.0/8', '::1'], ports: undefined, ca: undefined }
+/** These network settings with a proxy. */
+export const through = (
+  network: NetworkSettings,
+  { url }: Pick<ConnectProxy, 'url'>,
+  options: Partial<ProxySettings> = {},
+): NetworkSettings => ({
+  ...network,
+  proxy: { url, credentials: undefined, noProxy: [], resolve: 'local', ...options },
+})
+
 export const headers = { 'User-Agent': 'Hookline/1.0', 'Content-Type': 'application/json' }
 export const body = Buffer.from('{"type":"track","event":"Ü"}')
 
@@ -30,6 +41,13 @@ const cleanups: (() => Promise<void>)[] = []
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0)) await cleanup()
 })
+
+/** Starts a proxy that stops with the test. */
+export async function proxyServer(options?: ConnectProxyOptions): Promise<ConnectProxy> {
+  const started = await startConnectProxy(options)
+  cleanups.push(() => started.close())
+  return started
+}
 
 /** Starts an endpoint that stops with the test. */
 export async function receiver(script: Script, security?: TlsOptions): Promise<ScriptedTcpServer> {
@@ -76,12 +94,16 @@ export function caller(create: CreateTransport, options: Options = {}) {
   })
   cleanups.push(() => transport.close())
   const ends: CallResult[][] = []
-  const post = (url: string, extra: Readonly<Record<string, string>> = {}): Promise<CallResult> =>
+  const post = (
+    url: string,
+    extra: Readonly<Record<string, string>> = {},
+    own: Pick<WebhookCall, 'timeoutMs' | 'tlsIdentity'> = {},
+  ): Promise<CallResult> =>
     new Promise(resolve => {
       const ended: CallResult[] = []
       ends.push(ended)
       let isPosting = true
-      transport.post({ url, headers: { ...headers, ...extra }, body }, result => {
+      transport.post({ url, headers: { ...headers, ...extra }, body, ...own }, result => {
         ended.push(result)
         if (isPosting) throw new Error('ended within post')
         resolve(result)

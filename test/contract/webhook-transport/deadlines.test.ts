@@ -136,6 +136,23 @@ describe.each(adapters)('%s: one deadline for the whole request', (_, create) =>
     await closed.promise
   })
 
+  it('a request with its own time limit ends at that one, and the others at the one of the transport', async () => {
+    const target = await receiver(() => {})
+    const transport = timed(create)
+    const { clock, post, ends } = transport
+    const [usual, short] = [post(target.url()), post(target.url(), {}, { timeoutMs: durationMs(100) })]
+    await target.received(2)
+    await read(transport)
+    await clock.advance(99)
+    expect(ends.slice(0, 2)).toEqual([[], []])
+    await clock.advance(1)
+    expect(await short).toEqual({ ...over, detail: 'timed out after 100ms while waiting for the response headers' })
+    await clock.advance(timeoutMs - 101)
+    expect(ends[0]).toEqual([])
+    await clock.advance(1)
+    expect(await usual).toEqual({ ...over, detail: 'timed out after 250ms while waiting for the response headers' })
+  })
+
   it('a request that ended does not end again at its deadline', async () => {
     const target = await receiver(answering(answer(200)))
     const transport = timed(create)

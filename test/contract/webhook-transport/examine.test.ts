@@ -1,12 +1,19 @@
+import type { TLSSocket } from 'node:tls'
 import { describe, expect, it } from '@jest/globals'
 import { systemClock as clock } from '../../../src/adapters/clock/clock.ts'
-import { createEndpointExaminer } from '../../../src/adapters/webhook/endpoint-probe.ts'
+import { createEndpointExaminer, type EndpointExaminer } from '../../../src/adapters/webhook/endpoint-probe.ts'
 import type { Resolver } from '../../../src/adapters/webhook/resolver.ts'
 import type { Dialled } from '../../../src/core/doctor/endpoint.ts'
+import { tlsIdentityOf } from '../../../src/core/network/tls-identity.ts'
+import { Secret } from '../../../src/core/secret.ts'
+import type { NetworkSettings } from '../../../src/core/settings/settings.ts'
 import { durationMs } from '../../../src/core/time.ts'
 import { closingAfterEach } from '../../support/cleanup.ts'
 import { createAuthority, type Leaf, selfSigned } from '../../support/network/certificates.ts'
+import { type ConnectProxy, refusing, startConnectProxy } from '../../support/network/connect-proxy.ts'
 import { answer, answering, type Script, startScriptedServer } from '../../support/webhook/scripted-tcp-server.ts'
+
+import { through } from './adapters.ts'
 
 const closing = closingAfterEach()
 const authority = createAuthority()
@@ -28,8 +35,15 @@ const resolver: Resolver = {
 }
 
 function dial(url: string, timeoutMs = 5_000, allow = ['127.0.0.0/8']): Promise<Dialled> {
-  const network = { allow, ports: undefined, ca: authority.cert }
-  return createEndpointExaminer({ network, timeout: durationMs(timeoutMs), clock, resolver }).dial(new URL(url))
+  return examiner({ allow, ports: undefined, ca: authority.cert }, timeoutMs).dial(new URL(url))
+}
+
+const examiner = (network: NetworkSettings, timeoutMs = 5_000): EndpointExaminer =>
+  createEndpointExaminer({ network, timeout: durationMs(timeoutMs), clock, resolver })
+
+function dialThrough(proxy: Pick<ConnectProxy, 'url'>, url: string, timeoutMs?: number): Promise<Dialled> {
+  const network = { allow: ['127.0.0.0/8'], ports: undefined, ca: authority.cert }
+  return examiner(through(network, proxy), timeoutMs).dial(new URL(url))
 }
 
 async function serving(script: Script, leaf?: Leaf) {
@@ -98,5 +112,77 @@ describe('connects to an endpoint as a delivery does, and sends nothing', () => 
     ])
     expect(noName).toMatchObject({ phase: 'deadline', detail: 'timed out after 1s while resolving the host name' })
     expect(noHandshake).toMatchObject({ phase: 'deadline', detail: 'timed out after 1s during the TLS handshake' })
+  })
+})
+
+describe('connects to an endpoint through a proxy', () => {
+  const leaf = authority.issue({ names: ['hooks.test'] })
+
+  it.each([
+    ['http', undefined],
+    ['https', leaf],
+  ])('over %s', async (_, own) => {
+    const proxy = closing(await startConnectProxy())
+    const receiver = await serving(answering(answer(200)), own)
+    expect(await dialThrough(proxy, receiver.url('/', 'hooks.test'))).toMatchObject({
+      kind: 'connected',
+      address: 'the endpoint through the proxy',
+      tls: own && { protocol: 'TLSv1.3' },
+    })
+    expect(proxy.requests.map(request => request.authority)).toEqual([`127.0.0.1:${receiver.port}`])
+    await proxy.idle()
+    expect(receiver.bytes()).toBe(0)
+  })
+
+  it('reports a refusal by the proxy, and an endpoint behind it that is down', async () => {
+    const refuses = closing(await startConnectProxy({ intercept: () => refusing(407) }))
+    const cannotReach = closing(await startConnectProxy({ intercept: () => refusing(503) }))
+    expect(await dialThrough(refuses, 'https://hooks.test/')).toMatchObject({
+      phase: 'proxy',
+      code: 'ERR_PROXY_RESPONSE',
+    })
+    expect(await dialThrough(cannotReach, 'https://hooks.test/')).toMatchObject({ phase: 'connect' })
+  })
+
+  it('ends at the deadline', async () => {
+    const mute = closing(await startConnectProxy({ intercept: () => () => {} }))
+    expect(await dialThrough(mute, 'https://hooks.test/', 300)).toMatchObject({
+      phase: 'deadline',
+      detail: 'timed out after 300ms while waiting for the proxy to connect to the endpoint',
+    })
+    await mute.idle()
+  })
+
+  it('connects directly to a host of noProxy', async () => {
+    const receiver = await serving(answering(answer(200)))
+    const network = { allow: ['127.0.0.0/8'], ports: undefined, ca: undefined }
+    const direct = examiner(through(network, { url: 'http://proxy.invalid' }, { noProxy: ['.test'] }))
+    expect(await direct.dial(new URL(receiver.url('/', 'hooks.test')))).toMatchObject({ address: '127.0.0.1' })
+  })
+})
+
+describe('with a client certificate', () => {
+  it('connects to an endpoint that requires one, and reports one that cannot be used', async () => {
+    const clients = createAuthority('clients')
+    const { cert, key } = clients.issue({ names: ['crm'], usage: 'client' })
+    const seen: unknown[] = []
+    const receiver = closing(
+      await startScriptedServer(peer => void seen.push((peer.socket as TLSSocket).getPeerCertificate().subject.CN), {
+        ...authority.issue({ names: ['hooks.test'] }),
+        ...{ requestCert: true, rejectUnauthorized: true, ca: [clients.cert], maxVersion: 'TLSv1.2' },
+      }),
+    )
+    const { dial: examine } = examiner({ allow: ['127.0.0.0/8'], ports: undefined, ca: authority.cert })
+    const url = new URL(receiver.url('/', 'hooks.test'))
+    expect(await examine(url)).toMatchObject({ kind: 'failed', phase: 'tls' })
+    expect(await examine(url, tlsIdentityOf({ cert, key: new Secret(key), ca: undefined }))).toMatchObject({
+      kind: 'connected',
+    })
+    expect(seen).toEqual(['crm'])
+    const unusable = tlsIdentityOf({ cert, key: new Secret(authority.issue().key), ca: undefined })
+    expect(await examine(url, unusable)).toMatchObject({
+      phase: 'tls',
+      code: 'ERR_OSSL_X509_KEY_VALUES_MISMATCH',
+    })
   })
 })

@@ -79,22 +79,28 @@ const covers = ({ resource: { type, name, patternType }, operations: allowed }: 
   allowed.includes(operations[access.to])
 
 const key = { name: 'ada', role: 'operate', keyFile: '../secrets/ada' }
-const configurations: readonly [string, object, { [what in 'hasOperator' | 'hasAttempts' | 'hasCanary']?: true }][] = [
+type Optional = 'hasOperatorKey' | 'hasAttempts' | 'hasCanary' | 'hasNotices' | 'hasConfigTopic'
+const withKey = { operator: { keys: [key], encryptionKeyFile: '../secrets/config-key' } }
+const configurations: readonly [string, object, { [what in Optional]?: true }][] = [
   ['the default', {}, {}],
-  ['the operator API', { operator: { keys: [key] } }, { hasOperator: true }],
-  ['its deprecated key', { collector: { operatorKeyFile: '../secrets/ada' } }, { hasOperator: true }],
+  ['the operator API', { operator: { keys: [key] } }, {}],
+  ['its deprecated key', { collector: { operatorKeyFile: '../secrets/ada' } }, { hasOperatorKey: true }],
   ['attempts', { delivery: { attemptsTopic: true } }, { hasAttempts: true }],
   ['canary messages', { canary: { destination: 'crm', every: '30s' } }, { hasCanary: true }],
+  ['notices', { notices: { destination: 'crm' } }, { hasNotices: true }],
+  ['the config topic', { operator: { encryptionKeyFile: '../secrets/config-key' } }, { hasConfigTopic: true }],
+  ['the config topic with the operator API', withKey, { hasConfigTopic: true }],
 ]
 
 describe('users of Kafka', () => {
   it.each(configurations)('may do what their service does, and no more: %s', async (_, config, has) => {
     const users = await usersWith({ config: { ...config, topics: { prefix: 'acme' } } })
-    for (const service of serviceNames) {
+    expect(users.has('hookline-kafka-operator')).toBe(JSON.stringify(config).includes('"keys"'))
+    for (const service of serviceNames.filter(name => users.has(`hookline-kafka-${name}`))) {
       const rules = users.get(`hookline-kafka-${service}`) ?? []
       const needed = accessNeeded({
         ...{ topics: topicNames('acme'), tiers: [durationMs(10_000)], services: new Set<ServiceName>([service]) },
-        ...{ hasOperator: false, hasAttempts: false, hasCanary: false, ...has },
+        ...{ hasOperatorKey: false, hasAttempts: false, hasCanary: false, ...has },
       })
       expect(needed.filter(access => !rules.some(rule => covers(rule, access)))).toEqual([])
       const [look, ...others] = rules
@@ -105,7 +111,7 @@ describe('users of Kafka', () => {
 
   it('are mounted only by their part, and named by its environment', async () => {
     const manifests = await rendered(switches['user of Strimzi'])
-    const parts = [...serviceNames, 'prepare']
+    const parts = [...serviceNames.filter(name => name !== 'operator'), 'prepare']
     expect(secretsOf(manifests, 'kafka')).toEqual(
       Object.fromEntries(parts.map(part => [part, [`hookline-kafka-${part}`, 'kafka-cluster-ca-cert']])),
     )
@@ -115,7 +121,7 @@ describe('users of Kafka', () => {
         expect(env).toContainEqual({ name: 'HOOKLINE_KAFKA_USER', value: `hookline-kafka-${partOf(workload)}` })
     }
     const names = ofKind(manifests, 'KafkaUser').map(({ metadata }) => metadata.name)
-    expect(names.sort()).toEqual([...parts, 'operator'].map(part => `hookline-kafka-${part}`).sort())
+    expect(names.sort()).toEqual([...parts, 'commands'].map(part => `hookline-kafka-${part}`).sort())
   })
 
   it('only the Job may create topics, and only without Strimzi', async () => {

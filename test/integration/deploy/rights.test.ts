@@ -101,8 +101,13 @@ it('each service works with only its own rights and secret files', async () => {
   const [{ open, closed }, endpoints] = [await startStrictBroker(), await startEndpoints()]
   const folder = await configFolder({
     'collector/web': 'write-key-of-web-1',
-    'collector/ada': 'operator-key-of-ada',
-    ...Object.fromEntries(['good', 'late', 'never'].map(id => [`dispatcher/${id}`, `shared-secret-of-${id}`])),
+    'operator/ada': 'operator-key-of-ada',
+    ...Object.fromEntries(
+      ['dispatcher', 'operator'].flatMap(part =>
+        ['good', 'late', 'never'].map(id => [`${part}/${id}`, `shared-secret-of-${id}`]),
+      ),
+    ),
+    ...Object.fromEntries(serviceNames.map(part => [`${part}/config-key`, `${'01'.repeat(31)}02`])),
   })
   const secret = (name: string): string => `\${SECRETS:-nowhere}/${name}`
   const destination = (id: string) => ({
@@ -111,7 +116,10 @@ it('each service works with only its own rights and secret files', async () => {
   })
   const config = {
     delivery: { schedule: ['1s'], attemptsTopic: true },
-    operator: { listen: '127.0.0.1:0', keys: [{ name: 'ada', role: 'operate', keyFile: secret('ada') }] },
+    operator: {
+      ...{ listen: '127.0.0.1:0', encryptionKeyFile: secret('config-key') },
+      keys: [{ name: 'ada', role: 'operate', keyFile: secret('ada') }],
+    },
     sources: [{ id: 'web', writeKeyFile: secret('web') }],
     destinations: ['good', 'late', 'never'].map(destination),
     audiences: { list: [{ name: 'Shoppers', destinations: ['good'] }] },
@@ -120,7 +128,8 @@ it('each service works with only its own rights and secret files', async () => {
   const installation = closing(await startInstallation(config, open))
   const topics = { prefix: installation.topics.events.replace(/\.events$/, '') }
   const { operator, ...others } = config
-  await grant({ config: { ...others, operator: { keys: operator.keys }, topics } }, open)
+  const { listen, ...granted } = operator
+  await grant({ config: { ...others, operator: granted, topics } }, open)
   const sasl = { mechanism: 'plain', username: `\${HOOKLINE_KAFKA_USER}`, password }
   await installation.configure({ ...config, kafka: { brokers: [closed], sasl } })
   const envOf = (part: string) => ({
@@ -136,11 +145,12 @@ it('each service works with only its own rights and secret files', async () => {
       'access: may',
     )
   const services = await Promise.all(serviceNames.map(name => installation.run(envOf(name), ['--services', name])))
-  const [collector] = services
+  const collector = services[serviceNames.indexOf('collector')]
+  const operators = services[serviceNames.indexOf('operator')]
   const post = async (url: string, body: string, authorization: string): Promise<number> =>
     (await fetch(url, { method: 'POST', body, headers: { authorization, 'content-type': 'application/json' } })).status
   const asOperator = (path: string, body: string) =>
-    post(`${collector?.operator}${path}`, body, 'Bearer operator-key-of-ada')
+    post(`${operators?.operator}${path}`, body, 'Bearer operator-key-of-ada')
   const untilTaken = (what: string) => until(async () => (endpoints.taken.includes(what) ? true : undefined))
 
   const basic = `Basic ${Buffer.from('write-key-of-web-1:').toString('base64')}`
@@ -154,6 +164,16 @@ it('each service works with only its own rights and secret files', async () => {
   expect(await asOperator('/v1/regulations', '{"userIds":["m"]}')).toBe(202)
   await untilTaken('/good delete m')
   await until(async () => (endpoints.taken.some(each => each.startsWith('/good track undefined')) ? true : undefined))
+  const added = { sources: ['web'], webhooks: [{ url: `${endpoints.url}/added` }] }
+  const ask = (path: string, init: RequestInit = {}) =>
+    fetch(`${operators?.operator}${path}`, { ...init, headers: { authorization: 'Bearer operator-key-of-ada' } })
+  expect((await ask('/v1/destinations/added', { method: 'PUT', body: JSON.stringify(added) })).status).toBe(201)
+  await until(async () => {
+    await post(`${collector?.collector}/v1/track`, '{"userId":"u","event":"E"}', basic)
+    return endpoints.taken.includes('/added track u') ? true : undefined
+  })
+  expect(await (await ask('/v1/status')).json()).not.toHaveProperty('partial')
+  expect(await (await ask('/v1/destinations/late/status')).json()).not.toHaveProperty('partial')
   for (const topic of ['rejected', 'deletions', 'attempts', 'memberships'] as const)
     expect((await installation.read(installation.topics[topic])).length).toBeGreaterThan(0)
 

@@ -29,6 +29,8 @@ const specOf = (manifests: readonly Manifest[], kind: string) =>
 const configurationIn = (manifests: readonly Manifest[]): string =>
   (ofKind(manifests, 'ConfigMap')[0]?.['data'] as Record<string, string> | undefined)?.['hookline.yaml'] ?? ''
 
+/** The services that have pods without a key of the operator API. */
+const withoutKeys = serviceNames.filter(name => name !== 'operator')
 const operatorKey = (name: string) => ({ name, role: 'operate', keyFile: `../secrets/${name}` })
 
 describe('values that the chart repeats', () => {
@@ -37,8 +39,10 @@ describe('values that the chart repeats', () => {
     expect(parse(read(`${chart}/Chart.yaml`))).toMatchObject({ version, appVersion: version })
   })
 
-  it('there is a Deployment for each service', async () => {
-    const deployments = deploymentsIn(await rendered())
+  it('there is a Deployment for each service, for the operator service when it has a key', async () => {
+    const namesIn = (manifests: readonly Manifest[]) => deploymentsIn(manifests).map(({ metadata }) => metadata.name)
+    expect(namesIn(await rendered())).toEqual([...withoutKeys].sort().map(name => `hookline-${name}`))
+    const deployments = deploymentsIn(await rendered({ config: { operator: { keys: [operatorKey('ada')] } } }))
     expect(deployments.map(({ metadata }) => metadata.name)).toEqual(
       [...serviceNames].sort().map(name => `hookline-${name}`),
     )
@@ -55,8 +59,8 @@ describe('values that the chart repeats', () => {
       )
     const flags = new Map(nodeFlagsForUndici.map(flag => [flag.split('=')[0], flag]))
     const command = ['/app/bin/node', ...flags.values(), '/app/bin/hookline']
-    expect(await commands({ delivery: { transport: 'undici' } })).toEqual(serviceNames.map(() => command))
-    expect(await commands({})).toEqual(serviceNames.map(() => undefined))
+    expect(await commands({ delivery: { transport: 'undici' } })).toEqual(withoutKeys.map(() => command))
+    expect(await commands({})).toEqual(withoutKeys.map(() => undefined))
   })
 
   it('ports equal those on which the code listens', async () => {
@@ -133,6 +137,18 @@ describe('values that the chart repeats', () => {
     expect(made.filter(({ metadata }) => !/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/.test(metadata.name))).toEqual([])
   })
 
+  it('the config topic of Strimzi exists only with an encryption key', async () => {
+    const strimzi = { cluster: 'kafka', topics: { enabled: true } }
+    const madeWith = async (config: object) =>
+      ofKind(await rendered({ config, strimzi }), 'KafkaTopic').map(each => each['spec'] as { topicName: string })
+    const made = await madeWith({ operator: { encryptionKeyFile: '../secrets/config-key' } })
+    const spec = topicSpecs({ prefix: 'hookline', partitions: 12, replicationFactor: 3 }, [], { configTopic: true }).at(
+      -1,
+    )!
+    expect(made.find(({ topicName }) => topicName === 'hookline.config')).toMatchObject({ config: topicConfig(spec) })
+    expect((await madeWith({})).filter(({ topicName }) => topicName === 'hookline.config')).toEqual([])
+  })
+
   it.each(['kafka', 'registry'])('network policies need the peers of %s', async name => {
     const networkPolicy = { enabled: true, ...networkPeers, [name]: { to: [] } }
     await expect(rendered({ networkPolicy })).rejects.toThrow(`networkPolicy.${name}.to is required`)
@@ -197,6 +213,7 @@ describe('the configuration', () => {
     audiences: { emitPerSecond: 100 },
     log: { level: 'debug' },
     canary: { destination: 'crm', every: '30s' },
+    notices: { destination: 'crm' },
     operator: { keys: [operatorKey('ada'), operatorKey('bob')] },
   }
   // With the first key the API starts to listen, so the pods are restarted.

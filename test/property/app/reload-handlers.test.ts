@@ -81,12 +81,16 @@ async function reload({ watch, state, logger, count }: Running, content: Content
     judgeLines(logger.lines)
     return 'refused'
   }
-  const inUse = { ...start.settings, ...Object.fromEntries(liveKeys.map(key => [key, loaded.settings[key]])) }
+  const swapped = [...liveKeys, 'excluded', 'given'] as const
+  const inUse = { ...start.settings, ...Object.fromEntries(swapped.map(key => [key, loaded.settings[key]])) }
   expect(revealed(state.settings)).toEqual(revealed(inUse))
   expect(state.file.kind).toBe('accepted')
   expect(count('configReloads{refused}')).toBe(before.refused)
   expect(count('configReloadOk{}')).toBe(1)
-  expect(logger.lines.filter(({ level }) => level === 'error')).toEqual([])
+  const errors = logger.lines.filter(({ level }) => level === 'error').map(({ line }) => line)
+  // A destination of an audience that no file has counts as a missing file of destinationsFrom.
+  const excluded = loaded.settings.excluded === undefined ? [] : [expect.stringMatching(/^files of destinationsFrom/)]
+  expect(errors).toEqual(errors.length === 0 ? [] : excluded)
   expect(logger.level).toBe(loaded.settings.log.level)
   return 'taken'
 }

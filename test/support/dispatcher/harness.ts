@@ -1,3 +1,4 @@
+import type { ObjectChange } from '../../../src/core/config-objects/config-objects.ts'
 import {
   defaultSuppressionRetention,
   encodeSuppressions,
@@ -6,9 +7,14 @@ import {
 import { createRouting } from '../../../src/core/delivery/route.ts'
 import type { Event } from '../../../src/core/message/event.ts'
 import type { Message } from '../../../src/core/message/message.ts'
-import type { CallResult, LogProducer, RecordHeaders, WebhookCall } from '../../../src/core/ports.ts'
+import type { CallResult, LogProducer, RecordHeaders, TokenAnswer, WebhookCall } from '../../../src/core/ports.ts'
 import { Secret } from '../../../src/core/secret.ts'
-import type { CanarySettings, DeliverySettings, Destination } from '../../../src/core/settings/settings.ts'
+import type {
+  CanarySettings,
+  DeliverySettings,
+  Destination,
+  NoticesSettings,
+} from '../../../src/core/settings/settings.ts'
 import { type DurationMs, durationMs, type EpochMs } from '../../../src/core/time.ts'
 import { tiersOf, topicNames } from '../../../src/core/topics.ts'
 import type { Tracer } from '../../../src/core/trace/tracer.ts'
@@ -50,8 +56,12 @@ export const destination = (id: string, override: Partial<Destination> = {}): De
 })
 
 interface Options {
+  /** The number of partitions of each topic; by default 1. */
+  readonly partitions?: number
   readonly destinations?: readonly Destination[]
   readonly answer?: (call: WebhookCall, at: EpochMs) => CallResult | 'never'
+  /** The authorization server of destinations with `auth.oauth2`. */
+  readonly answerToken?: (call: WebhookCall) => TokenAnswer | 'never'
   readonly delivery?: Partial<DeliverySettings>
   readonly attemptProducer?: LogProducer
   readonly tracer?: Tracer
@@ -59,17 +69,28 @@ interface Options {
   readonly cpuSaturatedUntil?: () => number
 }
 
+const noTokens = (): never => {
+  throw new Error('the test has no authorization server')
+}
+
 /** The real dispatcher service on an in-memory log, a scripted transport and a manual clock. */
 export class DispatcherHarness {
   readonly clock = new ManualClock()
-  readonly log = new MemoryLog(this.clock)
+  readonly log: MemoryLog
   readonly topics = topicNames('hookline')
   readonly codec = new JsonEventCodec()
   readonly calls: { call: WebhookCall; at: EpochMs }[] = []
+  readonly tokenRequests: WebhookCall[] = []
   readonly counts = new Map<string, number>()
   destinations: readonly Destination[]
+  /** The number of partitions that the process reads; by default that of the log. */
+  partitions: number | undefined
   /** Settings of the canary, which can change during the test. */
   canary: CanarySettings | undefined
+  /** Settings of the notices, which can change during the test. */
+  notices: NoticesSettings | undefined
+  /** Reports a change of an object of the config topic. */
+  changeObject: (change: ObjectChange) => void = () => undefined
   service: DispatcherService
   /** Follower of the suppressions topic. */
   follower: MemoryFollower
@@ -83,7 +104,15 @@ export class DispatcherHarness {
   /** Aborted when the process ends. Timers that run later change nothing. */
   #life = new AbortController()
 
-  constructor({ destinations = [destination('crm')], answer = () => ok, delivery, ...more }: Options = {}) {
+  constructor({
+    partitions = 1,
+    destinations = [destination('crm')],
+    answer = () => ok,
+    answerToken = noTokens,
+    delivery,
+    ...more
+  }: Options = {}) {
+    this.log = new MemoryLog(this.clock, partitions)
     this.destinations = destinations
     const settings: DeliverySettings = {
       timeout: durationMs(5 * second),
@@ -108,6 +137,7 @@ export class DispatcherHarness {
       return createDispatcherService({
         live: this.live,
         retries: this.retries,
+        countPartitions: async () => this.partitions ?? this.log.partitionNumbers.length,
         producer: this.#producer(),
         codec: this.codec,
         encodeInput: input => Buffer.from(JSON.stringify(input)),
@@ -117,6 +147,8 @@ export class DispatcherHarness {
         tracer: undefined,
         ...more,
         canary: () => this.canary,
+        notices: () => this.notices,
+        onObjectChange: listener => (this.changeObject = listener),
         transport: {
           post: (call, onEnd) => {
             if (signal.aborted) return
@@ -126,6 +158,14 @@ export class DispatcherHarness {
             if (result !== 'never') this.#answers.push(() => onEnd(result))
           },
           close: async () => {},
+        },
+        tokenClient: {
+          post: (call, onEnd) => {
+            this.tokenRequests.push(call)
+            const result = answerToken(call)
+            if (result !== 'never') this.#answers.push(() => onEnd(result))
+          },
+          close: () => {},
         },
         clock: this.clock,
         metrics: countingMetrics(this.counts),

@@ -8,7 +8,9 @@ import { afterAll, expect } from '@jest/globals'
 import { checkout } from './pages.ts'
 
 /** The examples of a page by language. */
-type Shown = Readonly<Record<'Node' | 'Python' | 'Go' | 'Java' | 'Perl', string> & { readonly Shell?: string }>
+type Shown = Readonly<
+  Record<'Node' | 'Go' | 'Java', string> & { readonly Python?: string; readonly Perl?: string; readonly Shell?: string }
+>
 
 /** A request that a receiver must accept or reject. */
 export interface Case {
@@ -77,10 +79,10 @@ function languagesOf(name: string, { Node, Python, Go, Perl, Shell }: Shown): re
   const javaFile = `${name.replace(/^./, first => first.toUpperCase())}.java`
   return [
     language('Node', [process.execPath, `${name}.mjs`], { 'is-genuine.mjs': Node }),
-    language('Python', ['python3', `${name}.py`], { 'is_genuine.py': Python }),
+    ...(Python === undefined ? [] : [language('Python', ['python3', `${name}.py`], { 'is_genuine.py': Python })]),
     language('Go', ['go', 'run', `${name}.go`, 'signature.go'], { 'signature.go': `package main\n\n${Go}` }),
     language('Java', ['java', javaFile]),
-    language('Perl', ['perl', `${name}.pl`], { 'is_genuine.pl': `${Perl}1;\n` }),
+    ...(Perl === undefined ? [] : [language('Perl', ['perl', `${name}.pl`], { 'is_genuine.pl': `${Perl}1;\n` })]),
     ...(Shell === undefined ? [] : [language('Shell', ['sh', `${name}.sh`], { 'is-genuine.sh': Shell })]),
   ]
 }

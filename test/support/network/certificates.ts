@@ -14,6 +14,8 @@ interface LeafOptions {
   /** Days from now; negative is the past. */
   readonly validFrom?: number
   readonly validTo?: number
+  /** Default: a certificate for a server. */
+  readonly usage?: 'server' | 'client'
 }
 
 export interface CertificateAuthority {
@@ -79,12 +81,12 @@ export function createAuthority(name = 'test authority'): CertificateAuthority {
   return {
     cert: signed(own, key),
     issue(options = {}) {
-      const { names = ['localhost', '127.0.0.1', '::1'] } = options
+      const { names = ['localhost', '127.0.0.1', '::1'], usage = 'server' } = options
       const leaf = certificate(names[0] ?? '', leafKey.publicKey, options)
       leaf.setIssuer(own.subject.attributes)
       leaf.setExtensions([
         { name: 'keyUsage', digitalSignature: true, keyEncipherment: true, critical: true },
-        { name: 'extKeyUsage', serverAuth: true },
+        { name: 'extKeyUsage', [`${usage}Auth`]: true },
         { name: 'subjectAltName', altNames: altNames(names) },
       ])
       return { cert: signed(leaf, key), key: leafKey.pem }

@@ -72,12 +72,13 @@ export class OperatorHarness {
 
   reader(): TopicReader {
     return {
-      readToEnd: async (topic, onRecord, { key, since = 0, isEnough = () => false } = {}) => {
+      readToEnd: async (topic, onRecord, { key, since = 0, from = [], isEnough = () => false } = {}) => {
         this.read.push(topic)
         const only = key && partitionFor(key, partitions)
         const records = this.log
           .records(topic)
           .filter(({ partition, timestamp }) => timestamp >= since && (only === undefined || partition === only))
+          .filter(({ partition, offset }) => offset >= (from[partition] ?? 0))
         let count = 0
         for (const record of records) {
           if (isEnough()) break

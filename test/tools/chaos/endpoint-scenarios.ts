@@ -39,7 +39,7 @@ const putOff: AttemptLimits = { maxDelayMs: 60_000, maxConcurrent: processes * p
 
 /** Judges the attempts at both failing endpoints, and that the third one is not affected. */
 const examined =
-  (limits: { readonly ill: AttemptLimits; readonly partly: AttemptLimits } = { ill: putOff, partly: onSchedule }) =>
+  (limits: { readonly ill: AttemptLimits; readonly partly: AttemptLimits }) =>
   async ({ ledger, patience }: World, injected: readonly Injected[]): Promise<CheckResult> => {
     const { calls, deliveries } = ledger
     const watched = injected.map(({ what, at, from }) => ({
@@ -61,13 +61,19 @@ const examined =
     return combineResults([...attempts, well])
   }
 
-const spoilt = (name: string, what: string, kind: string, answer: Answer): Scenario => ({
+const spoilt = (
+  name: string,
+  what: string,
+  kind: string,
+  answer: Answer,
+  partly: AttemptLimits = onSchedule,
+): Scenario => ({
   ...ill,
   name: `endpoint-${name}`,
   shows: `one of three endpoints ${what} for 15 s, a second one for one message in ten; then both recover`,
   faults: [failEndpoint('ill', 'partly', kind, answer, 15)],
   limits: { duplicates: 0, recoveryMs: 60_000, latestMs: 120_000 },
-  examine: examined(),
+  examine: examined({ ill: putOff, partly }),
 })
 
 /**
@@ -148,7 +154,8 @@ export const endpointScenarios: readonly Scenario[] = [
     'half',
   ),
   spoilt('trickles', 'sends a byte each half second', 'sends single bytes', 'trickle'),
-  spoilt('limits', 'answers 429 with Retry-After: 8', 'answers 429', { status: 429, retryAfter: 8 }),
+  // A single 429 pauses the whole destination, so the attempts of `partly` wait too.
+  spoilt('limits', 'answers 429 with Retry-After: 8', 'answers 429', { status: 429, retryAfter: 8 }, putOff),
   outage,
   ofCrowd(
     'crowd-hangs',

@@ -9,6 +9,8 @@ import {
   type DispatcherVitals,
   dispatcherHealth,
   type Health,
+  type OperatorPhase,
+  operatorHealth,
   type ReloadState,
 } from '../../../src/core/health.ts'
 import { epochMs } from '../../../src/core/time.ts'
@@ -90,6 +92,17 @@ describe('collectorHealth', () => {
     ['the last failure is 30 s old', { outage: { lastedMs: 60_000, seenMsAgo: 30_000 } }, []],
   ])('%s', (_name, vitals, ready) => {
     expect(failing(collectorHealth({ phase: 'listening', outage: undefined, ...vitals }))).toEqual({ live: [], ready })
+  })
+})
+
+describe('operatorHealth', () => {
+  it.each<[OperatorPhase, string[]]>([
+    ['starting', ['operator']],
+    ['listening', []],
+    ['stopping', ['operator']],
+    ['off', []],
+  ])('%s', (phase, ready) => {
+    expect(failing(operatorHealth(phase))).toEqual({ live: [], ready })
   })
 })
 

@@ -4,6 +4,7 @@ import { describe, expect, it } from '@jest/globals'
 import avsc from 'avsc'
 import { syncId } from '../../../src/core/audience/sync-id.ts'
 import { rejectedRecord } from '../../../src/core/collector/rejected-record.ts'
+import { encodeRecord } from '../../../src/core/config-objects/object-record.ts'
 import {
   deletionKey,
   deletionOutcomeKey,
@@ -24,6 +25,7 @@ import { tiersOf, topicConfig, topicNames, topicSpecs } from '../../../src/core/
 import { SuppressionWrites } from '../../../src/services/deletion/suppression-writes.ts'
 import { toEveryPartition } from '../../../src/services/operator/write-sync.ts'
 import { carriedOf, duration, recordOf, start } from '../../support/builders.ts'
+import { destinationDocument, named, objectRecord, sealedValue } from '../../support/config-objects/objects.ts'
 import { ajv, at, document, type Json, messageOf, read } from '../../support/docs/asyncapi.ts'
 import { ScriptedProducer } from '../../support/kafka/scripted-producer.ts'
 import { ManualClock } from '../../support/manual-clock.ts'
@@ -75,6 +77,7 @@ describe('topics of schemas/asyncapi.yaml', () => {
   const { schedule } = delivery.parse({})
   const specs = topicSpecs({ prefix: 'hookline', partitions: 12, replicationFactor: 3 }, schedule, {
     attemptsTopic: true,
+    configTopic: true,
   })
   const addressOf = (name: string): string => (topicNames('hookline').tierOf(name) ? 'hookline.retry.{tier}' : name)
 
@@ -125,7 +128,9 @@ describe('headers in schemas/asyncapi.yaml', () => {
     refusedWebhooks: ['0badcafe'],
     reason: 'http_5xx',
     firstTrace: traceparent('a'),
+    pausedFor: duration('1h'),
   })
+  const paused = { ...carried, reason: 'paused', pausedAt: start }
   const event = recordOf({ key: Buffer.from('u-17') })
   const unreadBatch = { firstOffset: 38, length: 5_242_880, bytes: Buffer.of(1), why: 'too large' }
   const traced = { ...event, headers: { traceparent: traceparent('a'), tracestate: 'vendor=1' } }
@@ -133,12 +138,13 @@ describe('headers in schemas/asyncapi.yaml', () => {
   it('describe a retry record', () =>
     expectHeaders(
       'retry',
-      [carriedOf(), carried].map(each => retryRecord(event, each)),
+      [carriedOf(), carried, paused].map(each => retryRecord(event, each)),
     ))
 
   it('describe a dead letter', () =>
     expectHeaders('deadLetter', [
       ...deadLetterReasons.map(reason => deadLetterRecord(event, carried, reason)),
+      deadLetterRecord(event, paused, 'record_too_large'),
       deadLetterRecord({ ...event, key: null, value: null }, undefined, 'undecodable'),
       deadLetterRecord(event, undefined, 'invalid_message', 'missing_event'),
       truncatedDeadLetter({ ...event, unreadBatch }, undefined, 'undecodable'),
@@ -171,6 +177,11 @@ describe('headers in schemas/asyncapi.yaml', () => {
     producer.answer()
     await Promise.all(written)
     expectHeaders('audienceInput', producer.records('t'))
+  })
+
+  it('describe a configuration object', () => {
+    const records = [objectRecord(), objectRecord({ action: 'deleted', version: 2, copy: 1 })]
+    expectHeaders('configObject', records.map(encodeRecord))
   })
 
   it('describe a replayed event', () => {
@@ -237,6 +248,10 @@ describe('JSON values in schemas/asyncapi.yaml', () => {
       sources: [{ id: 'web', destinations: ['crm'] }],
     }
     expectValue('deletion', deletionKey(id), [encodeDeletion(record)])
+  })
+
+  it('describe a configuration object', () => {
+    expectValue('configObject', 'destination/crm', [sealedValue(named('destination', 'crm'), destinationDocument())])
   })
 
   it('describe the outcome of a deletion', () => {

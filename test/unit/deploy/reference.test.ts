@@ -32,7 +32,9 @@ function pathsOf({ properties = {}, items }: Node, path: string): readonly strin
 describe('configuration.md', () => {
   it('has every key once', () => {
     const mappings =
-      'kafka topics registry collector operator ops log network delivery payload audiences canary traces'.split(' ')
+      'kafka topics registry collector operator ops log network delivery payload audiences canary notices traces'.split(
+        ' ',
+      )
     const keys = pathsOf(configurationJsonSchema() as Node, '').filter(key => key !== '$schema')
     const rows = [...configuration.matchAll(/^\| `([^`]+)`/gm)].map(([, key]) => key)
     expect(rows.sort()).toEqual(keys.filter(key => !mappings.includes(key)).sort())

@@ -6,13 +6,17 @@ import { parse, parseAllDocuments, stringify } from 'yaml'
 import { formatProblem, loadConfigFile } from '../../../src/adapters/config-file/config-file.ts'
 import { keysAt } from '../../../src/core/settings/json-schema.ts'
 import { configFolder } from '../../support/config/folder.ts'
+import { keyFile } from '../../support/config-objects/objects.ts'
 import { allPages, type Block, blocksOf, checkout, type Page } from '../../support/docs/pages.ts'
 import { commandsIn } from '../../support/docs/shell-commands.ts'
+import { selfSigned } from '../../support/network/certificates.ts'
 
 /*
  * The service's own reader reads each example of a configuration, completed with the keys that the
  * example leaves out.
  */
+
+const client = selfSigned()
 
 type Mapping = Readonly<Record<string, unknown>>
 
@@ -68,6 +72,15 @@ function filesIn(value: unknown, key = ''): readonly string[] {
     : []
 }
 
+/** A content that fits the name of the file. */
+function contentOf(name: string, index: number): string {
+  if (name.endsWith('.pem')) return client.cert
+  if (name.endsWith('.key')) return client.key
+  if (name.endsWith('url')) return 'https://hooks.example.com'
+  if (name.includes('config-key')) return keyFile(name)
+  return name.endsWith('signing-key') ? `whsk_${Buffer.alloc(32).toString('base64')}` : `secret-${index}\n`
+}
+
 /** Problems that the reader reports; empty when it accepts the example. */
 async function problemsOf(example: Mapping): Promise<readonly string[]> {
   const configuration = completed(example)
@@ -78,7 +91,7 @@ async function problemsOf(example: Mapping): Promise<readonly string[]> {
   for (const each of from) await mkdir(join(folder, typeof each === 'string' ? each : each.directory))
   for (const [index, name] of filesIn(configuration).entries()) {
     await mkdir(dirname(join(folder, name)), { recursive: true })
-    await writeFile(join(folder, name), name.endsWith('url') ? 'https://hooks.example.com' : `secret-${index}\n`)
+    await writeFile(join(folder, name), contentOf(name, index))
   }
   const text = stringify(configuration)
   await writeFile(path, text)

@@ -48,8 +48,8 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{/* The parts that run in pods: the services and the Job. Each has its own Kafka user, and may have its own Secret. */}}
 {{- define "hookline.parts" -}}
 {{- $parts := list -}}
-{{- range $name, $service := .Values.services -}}
-{{- if $service.enabled -}}{{- $parts = append $parts $name -}}{{- end -}}
+{{- range $name, $_ := .Values.services -}}
+{{- if include "hookline.runs" (dict "root" $ "service" $name) -}}{{- $parts = append $parts $name -}}{{- end -}}
 {{- end -}}
 {{- if .Values.prepare.enabled -}}{{- $parts = append $parts "prepare" -}}{{- end -}}
 {{- dict "parts" $parts | toJson -}}
@@ -93,9 +93,15 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- toYaml $config -}}
 {{- end -}}
 
-{{/* Whether the operator API listens. It listens in the pods of the collector if a key is configured. */}}
+{{/* Whether a service has pods. Without a key, the operator service would not listen, so it has none. */}}
+{{- define "hookline.runs" -}}
+{{- $isEnabled := (get .root.Values.services .service).enabled -}}
+{{- if and $isEnabled (or (ne .service "operator") (dig "operator" "keys" list .root.Values.config)) -}}yes{{- end -}}
+{{- end -}}
+
+{{/* Whether the operator API listens. */}}
 {{- define "hookline.hasOperator" -}}
-{{- if and .Values.services.collector.enabled (dig "operator" "keys" list .Values.config) -}}yes{{- end -}}
+{{- include "hookline.runs" (dict "root" . "service" "operator") -}}
 {{- end -}}
 
 {{/* The hash of the configuration that running processes do not reload. A change restarts the pods. */}}
@@ -103,6 +109,9 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- $config := include "hookline.config" . | fromYaml -}}
 {{- range (.Files.Get "files/live-keys.yaml" | fromYaml).keys -}}
 {{- $_ := unset $config . -}}
+{{- end -}}
+{{- if dig "operator" "encryptionKeyFile" "" .Values.config -}}
+{{- $_ := set $config "hasConfigTopic" true -}}
 {{- end -}}
 {{- $config | toJson | sha256sum -}}
 {{- end -}}

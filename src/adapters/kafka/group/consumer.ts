@@ -4,7 +4,7 @@ import type { Clock, LogConsumer, LogConsumerHandlers, Logger, TopicPartition } 
 import { type DurationMs, durationMs } from '../../../core/time.ts'
 import { consumerRetry, type KafkaClient, metadataMaxAgeMs } from '../kafkajs/client.ts'
 import { consumerStopped, errorCodeOf, KafkaError, toKafkaError, topicMissing } from '../kafkajs/errors.ts'
-import { setGroupHooks } from '../kafkajs/patches/consumer-group.ts'
+import { setGroupHooks } from '../kafkajs/patch-consumer-group.ts'
 import type { Cluster, FetchedBatch } from '../kafkajs/private-api.ts'
 import { cooperativeAssignor } from './assignor.ts'
 import { BrokerContact } from './broker-contact.ts'

@@ -1,7 +1,7 @@
 import type { Clock, LogConsumerHandlers, Logger, TopicPartition } from '../../../core/ports.ts'
 import { type DurationMs, durationMs } from '../../../core/time.ts'
 import { consumerStopped, rejoinError } from '../kafkajs/errors.ts'
-import { fetchWithoutHooks, type GroupHooks, lastAssignmentFrom } from '../kafkajs/patches/consumer-group.ts'
+import { fetchWithoutHooks, type GroupHooks, lastAssignmentFrom } from '../kafkajs/patch-consumer-group.ts'
 import type { ConsumerGroup, FetchedBatch } from '../kafkajs/private-api.ts'
 import { fetchOffset } from '../log/partition-offsets.ts'
 import {

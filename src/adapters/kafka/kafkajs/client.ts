@@ -13,7 +13,7 @@ import type {
 import type { Logger } from '../../../core/ports.ts'
 import type { Settings } from '../../../core/settings/settings.ts'
 import { loadKafkajs } from './kafkajs.ts'
-import { readHeadersAsText } from './patches/record-decoder.ts'
+import { readHeadersAsText } from './patch-record-decoder.ts'
 import { internal } from './private-api.ts'
 
 /** Growth and jitter of retry delays. kafkajs has other defaults when NODE_ENV is `test`. */

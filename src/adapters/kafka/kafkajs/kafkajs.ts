@@ -1,12 +1,12 @@
 import type * as Kafkajs from 'kafkajs'
 import { registerCodecs } from './compression-codecs.ts'
 import { KafkaError } from './errors.ts'
-import { patchConnections } from './patches/connections.ts'
-import { patchConsumerGroup } from './patches/consumer-group.ts'
-import { patchFetchedBatches } from './patches/fetched-batches.ts'
-import { patchLeaderLookup } from './patches/leader-lookup.ts'
-import { patchRecordDecoder } from './patches/record-decoder.ts'
-import { patchRecordEncoder } from './patches/record-encoder.ts'
+import { patchConnections } from './patch-connections.ts'
+import { patchConsumerGroup } from './patch-consumer-group.ts'
+import { patchFetchedBatches } from './patch-fetched-batches.ts'
+import { patchLeaderLookup } from './patch-leader-lookup.ts'
+import { patchRecordDecoder } from './patch-record-decoder.ts'
+import { patchRecordEncoder } from './patch-record-encoder.ts'
 import { internal, privateModule } from './private-api.ts'
 
 /** The only version that the patches support. kafkajs has had no release since 2023. */

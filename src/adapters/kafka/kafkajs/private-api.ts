@@ -19,7 +19,7 @@ export interface FetchedMessage {
   readonly value: Buffer | null
   readonly headers?: Readonly<Record<string, Buffer | string | (Buffer | string)[] | undefined>>
   readonly isControlRecord?: boolean
-  /** Set by `patches/fetched-batches.ts` for a batch that cannot be read. */
+  /** Set by `patch-fetched-batches.ts` for a batch that cannot be read. */
   readonly unreadBatch?: UnreadBatch
   readonly batchContext?: { readonly producerId: string; readonly inTransaction: boolean }
 }

@@ -56,7 +56,7 @@ export function createReader(deps: ReaderDeps): TopicReader & PartitionReader {
   }
 
   return {
-    readToEnd: (topic, onRecord, { key, since, isEnough } = {}) =>
+    readToEnd: (topic, onRecord, { key, since, from = [], isEnough } = {}) =>
       connected(topic, async (cluster, partitions) => {
         const only = key && partitionFor(key, partitions.length)
         const wanted = partitions.filter(partition => only === undefined || partition === only)
@@ -64,10 +64,12 @@ export function createReader(deps: ReaderDeps): TopicReader & PartitionReader {
           wanted.map(partition => rangeFound(deps, cluster, { topic, partition }, since)),
         )
         let count = 0
-        for (const range of ranges)
-          count += await readPartition(deps, cluster, { ...range, isEnough }, message =>
+        for (const range of ranges) {
+          const beginning = Math.max(range.beginning, from[range.partition] ?? 0)
+          count += await readPartition(deps, cluster, { ...range, beginning, isEnough }, message =>
             onRecord(toLogRecord(topic, range.partition, message)),
           )
+        }
         return count
       }),
     readPartition: (of, onRecord, from = 0) =>

@@ -1,6 +1,6 @@
 import type { LogRecord, RecordHeaders } from '../../../core/ports.ts'
 import { epochMs } from '../../../core/time.ts'
-import { setOwnProperty } from '../kafkajs/patches/record-decoder.ts'
+import { setOwnProperty } from '../kafkajs/patch-record-decoder.ts'
 import type { FetchedMessage } from '../kafkajs/private-api.ts'
 
 const noHeaders: RecordHeaders = Object.freeze({})

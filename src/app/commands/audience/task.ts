@@ -12,7 +12,7 @@ import type { MembershipSource } from '../../../services/operator/read-membershi
 import type { SyncDeps } from '../../../services/operator/write-sync.ts'
 import { type CommandIo, withRemedy } from '../../command.ts'
 import type { CommandClients, OpenCommandClients } from '../../command-clients.ts'
-import { loadSettings } from '../../load-settings.ts'
+import { loadMergedSettings } from '../../merged-settings-of-command.ts'
 import { choice } from '../../options.ts'
 
 /** The options that all `hookline audience` commands share. */
@@ -40,7 +40,7 @@ export async function audienceTask<Options extends AudienceOptions>(
   open: OpenCommandClients,
   work: AudienceWork<Options>,
 ): Promise<void> {
-  const settings = await loadSettings(options, io)
+  const settings = await loadMergedSettings(options, io)
   const access = open(settings, io)
   const topics = topicNames(settings.topics.prefix)
   const expiry = changeExpiry(settings.delivery.window)

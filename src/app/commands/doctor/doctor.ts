@@ -11,6 +11,7 @@ import type { Settings } from '../../../core/settings/settings.ts'
 import { durationMs } from '../../../core/time.ts'
 import { CommandFailed, type CommandIo, commandLogger, createCommand, printData, withExamples } from '../../command.ts'
 import { loadSettings } from '../../load-settings.ts'
+import { mergeConfigTopic } from '../../merged-settings-of-command.ts'
 import { withConfigOption, withJsonOption, withServicesOption } from '../../options.ts'
 import { printable } from '../../terminal.ts'
 import { examine, type Instruments } from './examine.ts'
@@ -28,9 +29,11 @@ type OpenInstruments = (settings: Settings, io: CommandIo) => Instruments & { cl
  * that do not respond within the default timeout of 5 s.
  */
 const limit = durationMs(15_000)
+/** The part of the limit for the config topic, which is read before the other checks. */
+const configTopicLimit = durationMs(5_000)
 
 const description = [
-  'Checks everything that the services need, from the machine on which it runs: each Kafka broker at its advertised address, the ACLs of this client, topics, schemas, clocks, and each endpoint (DNS name, permitted address, connection, TLS certificate).',
+  'Checks everything that the services need, from the machine on which it runs: each Kafka broker at its advertised address, the ACLs of this client, topics, schemas, clocks, and each endpoint (DNS name, permitted address, connection, TLS certificate), also of the destinations of the operator API.',
   'Sends no HTTP request to any endpoint. Writes two records without a value to the dead-letter topic, with a key that no dead letter has, to check that Kafka acknowledges writes and to read the time of the broker.',
   'Prints one line for each check: ok, warn (works now, but a problem is likely) or fail, and what to do. Stops after at most 15 seconds. Exit code 1 if a check fails.',
 ].join('\n\n')
@@ -50,9 +53,15 @@ export function doctorCommand(io: CommandIo, open: OpenInstruments = openInstrum
 
 async function run(options: Options, io: CommandIo, open: OpenInstruments): Promise<void> {
   const { services = everyService } = options
-  const settings = await loadSettings(options, io, services)
-  const instruments = open(settings, io)
-  const findings = await examine({ settings, services }, instruments, limit).finally(() => instruments.close())
+  const file = await loadSettings(options, io, services)
+  const instruments = open(file, io)
+  const startedAt = instruments.clock.monotonic()
+  const merged = await mergeConfigTopic(file, io, configTopicLimit).then(
+    settings => ({ settings }),
+    (error: Error) => ({ settings: file, unreadObjects: error.message }),
+  )
+  const remaining = durationMs(Math.max(0, limit - (instruments.clock.monotonic() - startedAt)))
+  const findings = await examine({ ...merged, services }, instruments, remaining).finally(() => instruments.close())
   const count = (level: Finding['level']): number => findings.filter(finding => finding.level === level).length
   const failed = count('fail')
   printData(

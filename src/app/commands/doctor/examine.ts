@@ -8,13 +8,14 @@ import { describeTransport, judgeEndpoint } from '../../../core/doctor/endpoint.
 import { type CheckKind, type Finding, inOrder, type Judgement } from '../../../core/doctor/finding.ts'
 import { judgeSchemas } from '../../../core/doctor/schemas.ts'
 import { judgeTopics, topicDrift } from '../../../core/doctor/topic-drift.ts'
+import type { TlsIdentity } from '../../../core/network/tls-identity.ts'
 import type { Clock, TopicAdmin } from '../../../core/ports.ts'
 import { revealed } from '../../../core/secret.ts'
 import type { ServiceName } from '../../../core/settings/service-names.ts'
 import type { Destination, Settings } from '../../../core/settings/settings.ts'
 import { warningsOf } from '../../../core/settings/warnings.ts'
 import { type DurationMs, formatDuration } from '../../../core/time.ts'
-import { tiersOf, topicNames, topicSpecs } from '../../../core/topics.ts'
+import { tiersOf, topicNames, topicSpecsOf } from '../../../core/topics.ts'
 import { schemaStateOf, subjectsOf } from '../../schema-states.ts'
 
 /** The clients that the checks use. */
@@ -28,6 +29,8 @@ export interface Instruments {
 
 export interface ExaminationInput {
   readonly settings: Settings
+  /** Why the objects of the config topic are not in the settings. */
+  readonly unreadObjects?: string
   /** The checks cover only what these services use. */
   readonly services: ReadonlySet<ServiceName>
 }
@@ -48,7 +51,7 @@ export async function examine(
   const kafka = examineKafka(input, instruments)
   const isDelivering = services.has('dispatcher')
   const parts = [
-    examination.part('configuration', async () => judgeConfiguration(settings)),
+    examination.part('configuration', async () => judgeConfiguration(input)),
     examination.part('kafka', async () => (await kafka).judgements),
     examination.part('access', () => afterKafka(kafka, address => examineAccess(input, instruments, address))),
     examination.part('topics', () => afterKafka(kafka, () => examineTopics(input, instruments))),
@@ -130,9 +133,11 @@ async function examineAccess(
     services,
     topics: topicNames(settings.topics.prefix),
     tiers: tiersOf(settings.delivery.schedule),
-    hasOperator: settings.operatorListen !== undefined || settings.collector.operatorKey !== undefined,
+    hasOperatorKey: settings.collector.operatorKey !== undefined,
     hasAttempts: settings.delivery.attemptsTopic,
     hasCanary: settings.canary !== undefined,
+    hasNotices: settings.notices !== undefined,
+    hasConfigTopic: settings.configTopic === true,
   })
   return judgeAccess(needed, await cluster.deniedAccess(address, needed))
 }
@@ -141,10 +146,8 @@ async function examineTopics(
   { settings, services }: ExaminationInput,
   { admin }: Instruments,
 ): Promise<readonly Judgement[]> {
-  const { topics, delivery } = settings
-  const specs = topicSpecs(topics, delivery.schedule, delivery).filter(({ usedBy }) =>
-    usedBy.some(service => services.has(service)),
-  )
+  const { delivery } = settings
+  const specs = topicSpecsOf(settings).filter(({ usedBy }) => usedBy.some(service => services.has(service)))
   const found = await admin.describe(specs.map(({ name }) => name))
   return judgeTopics(topicDrift(specs, found, delivery.window), specs.length)
 }
@@ -169,15 +172,15 @@ function examineEndpoints(
   examination: Examination,
 ): readonly Promise<readonly Finding[]>[] {
   const dials: Promise<unknown>[] = []
-  return endpointsOf(settings.destinations).map(({ url, which }: Endpoint, index) => {
+  return endpointsOf(settings.destinations).map(({ url, which, identity }: Endpoint, index) => {
     const before = dials[index - maxConcurrentDials]
-    const dialled = (before ?? Promise.resolve()).then(() => endpoints.dial(url))
+    const dialled = (before ?? Promise.resolve()).then(() => endpoints.dial(url, identity))
     dials.push(dialled)
     return examination.part('endpoint', async () => [{ which, ...judgeEndpoint(await dialled, clock.now()) }], which)
   })
 }
 
-function judgeConfiguration(settings: Settings): readonly Judgement[] {
+function judgeConfiguration({ settings, unreadObjects }: ExaminationInput): readonly Judgement[] {
   const { sources, destinations } = settings
   const warnings = warningsOf(settings)
   const webhooks = destinations.reduce((sum, destination) => sum + destination.webhooks.length, 0)
@@ -186,7 +189,12 @@ function judgeConfiguration(settings: Settings): readonly Judgement[] {
     countWithNoun(destinations.length, 'destination'),
     countWithNoun(webhooks, 'webhook'),
   ].join(', ')
-  return [{ level: 'ok', detail }, ...warnings.map(warning => ({ level: 'warn' as const, detail: warning }))]
+  const unread = `${unreadObjects}; destinations and sources of the operator API are not checked`
+  return [
+    { level: 'ok', detail },
+    ...(unreadObjects === undefined ? [] : [{ level: 'fail' as const, detail: unread }]),
+    ...warnings.map(warning => ({ level: 'warn' as const, detail: warning })),
+  ]
 }
 
 /** The origin of one or more webhook URLs, to which connections are made. */
@@ -195,9 +203,14 @@ export interface Endpoint {
   readonly url: URL
   /** The webhooks and the origin, for the report: `crm/0, erp/0 https://hooks.example.com` */
   readonly which: string
+  /** The client certificate and trusted CAs of its destinations. */
+  readonly identity?: TlsIdentity | undefined
 }
 
-/** The distinct endpoints of all enabled destinations, including paused ones. */
+/**
+ * The distinct endpoints, by origin and TLS identity, of all enabled destinations, including paused
+ * ones.
+ */
 export function endpointsOf(destinations: readonly Destination[]): readonly Endpoint[] {
   const webhooks = destinations
     .filter(({ enabled }) => enabled)
@@ -205,12 +218,17 @@ export function endpointsOf(destinations: readonly Destination[]): readonly Endp
       destination.webhooks.map(({ label, url }) => ({
         name: `${destination.id}/${label}`,
         url: new URL(revealed(url)),
+        identity: destination.tlsIdentity,
       })),
     )
-  return [...Map.groupBy(webhooks, ({ url }) => url.origin)].map(([origin, those]) => ({
-    url: new URL(origin),
-    which: `${namesOf(those.map(({ name }) => name))} ${origin}`,
-  }))
+  const alike = Map.groupBy(webhooks, ({ url, identity }) => `${identity?.id ?? ''} ${url.origin}`)
+  return [...alike.values()].flatMap((those): readonly Endpoint[] => {
+    const [first] = those
+    if (first === undefined) return []
+    const { origin } = first.url
+    const which = `${namesOf(those.map(({ name }) => name))} ${origin}`
+    return [{ url: new URL(origin), which, ...(first.identity && { identity: first.identity }) }]
+  })
 }
 
 const maxNames = 3

@@ -22,7 +22,7 @@ import {
   UsageError,
   withExamples,
 } from '../../command.ts'
-import { loadSettings } from '../../load-settings.ts'
+import { loadMergedSettings } from '../../merged-settings-of-command.ts'
 import { wholeNumber, withConfigOption, withJsonOption } from '../../options.ts'
 import { createProgressBar, type ProgressBar } from '../../terminal.ts'
 import { createEventWriter, type EventWriter } from './event-writer.ts'
@@ -89,7 +89,7 @@ export function produceCommand(io: CommandIo, open: OpenOutlet = openOutlet): Co
       wholeNumber('--seed', 0),
     )
     .addOption(new Option('--stdin', 'read messages from stdin, one JSON object per line').conflicts(sampleOnly))
-    .action(async (options: Options) => produce(options, await loadSettings(options, io), io, open))
+    .action(async (options: Options) => produce(options, await loadMergedSettings(options, io), io, open))
   return withExamples(withJsonOption(withConfigOption(command)), examples)
 }
 

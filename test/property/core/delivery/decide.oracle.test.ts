@@ -23,6 +23,8 @@ function oracle({ calls, leftOut, isForOthers, number, leftMs }: Situation): str
   if (outcomes.includes('delivered')) return 'delivered'
   const retryable = calls.filter(({ outcome }) => (retryableOutcomes as readonly string[]).includes(outcome))
   if (leftOut > 0 && isForOthers && leftMs >= 0) return 'deferred lane_full 10s'
+  if (retryable.length > 0 && retryable.every(({ outcome }) => outcome === 'auth') && leftMs >= 0)
+    return 'deferred auth 10s'
   if (retryable.length + leftOut === 0) return `dead_lettered ${outcomes[0]}`
   const asked = Math.min(...retryable.map(({ seconds }) => (seconds ?? Number.POSITIVE_INFINITY) * 1_000))
   const askedMs = Number.isFinite(asked) ? asked : 0

@@ -9,7 +9,8 @@ import {
   decide,
   decideBeforeAttempt,
   defer,
-  isInconclusive,
+  isWithoutPermit,
+  isWithoutToken,
   mustBeAttempted,
   webhooksToCall,
 } from '../../../../src/core/delivery/decide.ts'
@@ -50,7 +51,10 @@ const step = fc.record({
   obstacle: fc.constantFrom<Obstacle>('none', 'none', 'none', ...waits),
   /** The result of each webhook. A webhook that is left out gets no request. */
   calls: fc.array(
-    fc.record({ outcome, retryAfter, isLeftOut: fc.integer({ min: 0, max: 9 }).map(draw => draw === 0) }),
+    fc
+      .record({ outcome, retryAfter, isLeftOut: fc.integer({ min: 0, max: 9 }).map(draw => draw === 0) })
+      // Without a token there is no request, and so no Retry-After of the endpoint.
+      .map(call => (call.outcome === 'auth' ? { ...call, retryAfter: undefined } : call)),
     { minLength: 5, maxLength: 5 },
   ),
   /** Whether other destinations hold the permits of the webhooks that are left out. */
@@ -71,8 +75,8 @@ interface Attempted {
 interface Life {
   /**
    * All attempts that made a request. `attempts` has those that count. An attempt does not count if
-   * no webhook succeeded, one got no request because other destinations held its permits, and the
-   * window was not over.
+   * no webhook succeeded, the window was not over, and a webhook got no request because other
+   * destinations held its permits, or all that may be retried because there was no access token.
    */
   readonly all: readonly Attempted[]
   readonly attempts: readonly Attempted[]
@@ -122,7 +126,9 @@ function live(policy: RetryPolicy, webhookCount: number, script: readonly Step[]
     const made = { startedAt: attempt.at, endedAt: now, calls: attempt.calls, leftOut: attempt.leftOut }
     all.push(made)
     const decision = decide(attempt, carried, policy, now)
-    if (isInconclusive(attempt) && now <= carried.deadline) checkHeldUp(decision, carried, policy)
+    if (isWithoutPermit(attempt) && now <= carried.deadline) checkHeldUp(decision, carried, policy)
+    else if (isWithoutToken(attempt) && now <= carried.deadline)
+      expect(decision).toMatchObject({ kind: 'deferred', cause: 'auth', carried: { attempt: carried.attempt } })
     else attempts.push(made)
     return decision
   }
@@ -148,7 +154,14 @@ const failing: Step = {
 const leftOut = failing.calls.map((call, index) => ({ ...call, isLeftOut: index > 0 }))
 const heldUp: Step = { ...failing, calls: leftOut, lagMs: 600_000 }
 /** Steps that repeat after the script. Each of them ends every delivery. */
-const rests = [failing, heldUp, { ...failing, obstacle: 'paused' }, { ...failing, obstacle: 'breaker_open' }] as const
+const withoutToken: Step = { ...failing, calls: failing.calls.map(call => ({ ...call, outcome: 'auth' as const })) }
+const rests = [
+  failing,
+  heldUp,
+  withoutToken,
+  { ...failing, obstacle: 'paused' },
+  { ...failing, obstacle: 'breaker_open' },
+] as const
 
 function throughKafka(carried: DeliveryState): DeliveryState {
   const { headers } = retryRecord(recordOf({ headers: { traceparent: 'x' } }), carried)

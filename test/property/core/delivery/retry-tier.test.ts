@@ -1,9 +1,10 @@
 import { expect, it } from '@jest/globals'
 import fc from 'fast-check'
 import { deferralTier, tierFor } from '../../../../src/core/delivery/retry-tier.ts'
+import { fixedTiers } from '../../../../src/core/fixed-tiers.ts'
 import { parseRetryAfter } from '../../../../src/core/network/retry-after.ts'
 import { durationMs, epochMs } from '../../../../src/core/time.ts'
-import { fixedTiers, tiersOf } from '../../../../src/core/topics.ts'
+import { tiersOf } from '../../../../src/core/topics.ts'
 
 const duration = fc.integer({ min: 1, max: 4 * 3_600_000 }).map(durationMs)
 const tiers = fc.array(duration, { maxLength: 9 }).map(tiersOf)
@@ -26,6 +27,17 @@ it('a deferral uses longer tiers each time, and passes the deadline only in the 
       expect(tier).toBeLessThanOrEqual(fixedTiers[deferrals] ?? 300_000)
       const climbed = fixedTiers[Math.min(deferrals, 3)] as number
       if (remaining >= climbed) expect(tier).toBe(climbed)
+    }),
+  )
+})
+
+it('a deferral for a pause waits longer than usual, but not longer than asked or than the rest of the window', () => {
+  fc.assert(
+    fc.property(fc.nat(20), duration, duration, tiers, (deferrals, remaining, least, tiers) => {
+      const tier = deferralTier(deferrals, remaining, tiers, least)
+      const usual = deferralTier(deferrals, remaining, tiers)
+      expect(tier).toBeGreaterThanOrEqual(usual)
+      expect(tier <= Math.max(usual, least) && (tier <= remaining || tier === usual)).toBe(true)
     }),
   )
 })

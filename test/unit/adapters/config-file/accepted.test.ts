@@ -88,7 +88,10 @@ describe('a valid configuration', () => {
           paused: false,
           sources: ['web'],
           secrets: [],
+          signingKeys: [],
+          auth: undefined,
           policy: {},
+          lifecycle: { pauseKeepsWindow: false },
           // printf %s https://crm.example.com/hooks | sha256sum
           webhooks: [
             { label: '0', url: 'https://crm.example.com/hooks', urlHash: '49dc19e4', headers: {}, traceHeaders: false },
@@ -120,7 +123,17 @@ describe('a valid configuration', () => {
       ...{ clientAddressHeader: 'X-Forwarded-For', connectionsPerAddress: 5_000, bodyBytesPerAddress: 8_388_608 },
     })
     expect(settings.operator.keys[0]?.secrets).toEqual([secret('new-key-of-ada'), secret('key-of-ada')])
-    expect(settings.network).toEqual({ allow: ['10.0.0.0/8', 'fd00::/8'], ports: [443, 8443], ca })
+    expect(settings.network).toEqual({
+      allow: ['10.0.0.0/8', 'fd00::/8'],
+      ports: [443, 8443],
+      ca,
+      proxy: {
+        url: 'https://proxy.example.com:3129',
+        credentials: account,
+        noProxy: ['crm.example.com', '.internal.example.com', '10.0.0.0/8', '::1'],
+        resolve: 'proxy',
+      },
+    })
     const { schedule, timeout, transport, ordering } = settings.delivery
     expect([schedule, timeout, transport, ordering]).toEqual([[10_000, 10_000, 90_000], 2_500, 'undici', 'none'])
     expect(settings.traces).toEqual({ endpoint: 'http://traces:4318', sample: 0.25 })
@@ -134,12 +147,27 @@ describe('a valid configuration', () => {
           { label: 'main', headers: { Authorization: 'Bearer crm-token', 'X-Empty': '' } },
           { label: '1', url: 'https://10.1.2.3:8443/hooks?token=crm-query' },
         ],
+        policy: {
+          ...{ timeout: 2_000, schedule: [10_000, 120_000], window: 1_800_000, ordering: 'key' },
+          standardWebhooks: false,
+        },
+        lifecycle: { pauseKeepsWindow: true },
       },
       {
         id: 'warehouse',
         enabled: false,
         secrets: [secret('new-secret'), secret('schlüssel')],
+        tlsIdentity: { cert: client.cert, key: secret(client.key), ca },
         webhooks: [{ traceHeaders: true }],
+        filter: {
+          types: ['track', 'identify'],
+          events: { include: ['Order *'], exclude: ['Order Viewed'] },
+          where: [
+            { path: 'properties.total', op: 'gte', value: 10 },
+            { path: 'context.app.name', op: 'in', value: ['shop', 7, true] },
+          ],
+          sample: { percent: 0.5, by: 'user' },
+        },
       },
     ])
     expect(files).toContain('secrets/old')

@@ -5,6 +5,7 @@ import { formatProblem, type Loaded, loadConfigFile } from '../../../../src/adap
 import { revealed } from '../../../../src/core/secret.ts'
 import type { Destination } from '../../../../src/core/settings/settings.ts'
 import { configFolder } from '../../../support/config/folder.ts'
+import { createAuthority } from '../../../support/network/certificates.ts'
 
 const main = (from: string): string => `kafka: { brokers: [a:9092] }
 registry: { url: http://registry:8081 }
@@ -46,6 +47,27 @@ describe('a file of destinationsFrom', () => {
     expect(webhooks.map(({ url, headers }) => [revealed(url), revealed(headers['A'] ?? '')])).toEqual([
       ['https://a.example/x', 'secret-of-a'],
     ])
+  })
+
+  it('names the files of its client certificate below its directory', async () => {
+    const client = createAuthority().issue({ usage: 'client' })
+    const tls = 'tls: { clientCertFile: keys/a.pem, clientKeyFile: keys/a.key, caFile: keys/a.pem }\n'
+    const files = {
+      'more/a.yaml': destination('a', tls),
+      'more/keys/a.pem': client.cert,
+      'more/keys/a.key': client.key,
+    }
+    const { settings, problems } = await (await place(files)).load()
+    expect(problems).toEqual([])
+    const { cert, key, ca } = settings.destinations[0]?.tlsIdentity ?? {}
+    expect([cert, key?.reveal(), ca]).toEqual([client.cert, client.key, client.cert])
+  })
+
+  it.each(['clientCertFile', 'clientKeyFile', 'caFile'])('reads no %s outside of its directory', async key => {
+    const { load } = await place({ 'more/a.yaml': destination('a', `tls: { ${key}: ../secrets/operator }\n`) })
+    expect(problemsOf(await load())).toContainEqual(
+      `tls.${key}: names a file that is outside the directory that destinationsFrom names`,
+    )
   })
 
   it.each([
@@ -200,31 +222,32 @@ describe('an unusable file', () => {
     expect(fourth.settings.excluded).toBeUndefined()
   })
 
-  it.each(['audiences: { list: [{ name: Buyers, destinations: [gone] }] }', 'canary: { destination: gone }'])(
-    'that is missing: a destination that the configuration names is held: %s',
-    async reference => {
-      const { load, folder, write } = await place(
-        { 'more/a.yaml': destination('gone'), 'more/b.yaml': destination('b') },
-        `more\n${reference}`,
-      )
-      const first = await load()
-      expect(first.settings.excluded).toBeUndefined()
-      await write('more/a.yaml', destination('renamed'))
-      const [problem, ...others] = (await load()).problems
-      expect([problem?.file, problem?.message, others]).toEqual([
-        join(folder, 'hookline.yaml'),
-        'no destination has this id',
-        [],
-      ])
-      expect(problem?.hint).toContain('destinationsFrom')
-      await rm(join(folder, 'more/a.yaml'))
-      for (const before of [undefined, first]) {
-        const loaded = await load(before)
-        expect(destinationsOf(loaded)).toEqual(['b https://b.example', 'gone held for nothing'])
-        expect(loaded.settings.excluded).toEqual({ files: 1, unnamed: 0 })
-      }
-    },
-  )
+  it.each([
+    'audiences: { list: [{ name: Buyers, destinations: [gone] }] }',
+    'canary: { destination: gone }',
+    'notices: { destination: gone }',
+  ])('that is missing: a destination that the configuration names is held: %s', async reference => {
+    const { load, folder, write } = await place(
+      { 'more/a.yaml': destination('gone'), 'more/b.yaml': destination('b') },
+      `more\n${reference}`,
+    )
+    const first = await load()
+    expect(first.settings.excluded).toBeUndefined()
+    await write('more/a.yaml', destination('renamed'))
+    const [problem, ...others] = (await load()).problems
+    expect([problem?.file, problem?.message, others]).toEqual([
+      join(folder, 'hookline.yaml'),
+      'no destination has this id',
+      [],
+    ])
+    expect(problem?.hint).toContain('destinationsFrom')
+    await rm(join(folder, 'more/a.yaml'))
+    for (const before of [undefined, first]) {
+      const loaded = await load(before)
+      expect(destinationsOf(loaded)).toEqual(['b https://b.example', 'gone held for nothing'])
+      expect(loaded.settings.excluded).toEqual({ files: 1, unnamed: 0 })
+    }
+  })
 
   it('does not refuse the configuration when another file is missing', async () => {
     const { load } = await place(

@@ -9,7 +9,8 @@ sources: [{ id: web, writeKey: web-key }]
 destinations: [{ id: crm, sources: [web], webhooks: [{ url: https://crm.example }] }]
 destinationsFrom: more/
 `
-const keys = 'id, enabled, paused, sources, sharedSecret, sharedSecretFile, policy, webhooks'
+const keys =
+  'id, enabled, paused, sources, sharedSecret, sharedSecretFile, secretRotatesAt, signingKey, signingKeyFile, auth, policy, lifecycle, filter, tls, webhooks'
 const misnamed = '(create it, or correct its name: names are relative to the configuration file)'
 const webhooks = 'webhooks: [{ url: https://a.example }]\n'
 
@@ -103,7 +104,7 @@ it.each<[string, Record<string, string>, string[]]>([
     'an environment variable in it',
     { 'hookline.yaml': main, 'more/a.yaml': `id: a\nsources: [web]\nenabled: \${MISSING}\n${webhooks}` },
     [
-      `more/a.yaml:3:10: enabled: contains \${…}; a file of destinationsFrom cannot use environment variables (write the value itself; a URL, shared secret or header value can also be in a file below this directory (urlFile, sharedSecretFile, or file: NAME); for a literal \${ write $\${)`,
+      `more/a.yaml:3:10: enabled: contains \${…}; a file of destinationsFrom cannot use environment variables (write the value itself; a URL, header value or secret can also be in a file below this directory (urlFile, file: NAME, sharedSecretFile, signingKeyFile, clientSecretFile or clientKeyFile); for a literal \${ write $\${)`,
     ],
   ],
 ])('%s', async (_, files, refused) => {

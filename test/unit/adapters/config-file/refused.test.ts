@@ -6,7 +6,7 @@ import { configFolder } from '../../../support/config/folder.ts'
 import { type ConfigCase, configCases } from '../../../support/config/refused-cases.ts'
 import { createAuthority, selfSigned } from '../../../support/network/certificates.ts'
 
-const env = { N: '12', WORD: 'word', EMPTY: '', SECRET: 's3cret', LIST: 'a:1,b' }
+const env: Record<string, string> = { N: '12', WORD: 'word', EMPTY: '', SECRET: 's3cret', LIST: 'a:1,b' }
 let folder: string
 
 beforeAll(async () => {
@@ -29,6 +29,8 @@ beforeAll(async () => {
     'other.key': selfSigned().key,
   })
   await mkdir(join(folder, 'folder'))
+  const pem = { CERT: client.cert, KEY: client.key, OTHER_KEY: selfSigned().key, HALF_CA: `${authority.cert}${broken}` }
+  Object.assign(env, pem)
 })
 
 async function refusalOf(text: string): Promise<readonly string[]> {
@@ -41,7 +43,7 @@ async function refusalOf(text: string): Promise<readonly string[]> {
   )
 }
 
-describe.each(['form', 'environment', 'values', 'rules'])('%s', name => {
+describe.each(['form', 'environment', 'values', 'rules', 'filter', 'authentication'])('%s', name => {
   it.each(configCases(name).map(each => [each.title, each] as [string, ConfigCase]))('%s', async (_, each) => {
     const refusal = await refusalOf(each.text)
     expect(refusal).toEqual(each.refused)

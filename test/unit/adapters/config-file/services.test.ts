@@ -16,8 +16,8 @@ import { countingMetrics } from '../../../support/telemetry/counting-metrics.ts'
 const config = `
 kafka: { brokers: [a:9092], tls: {}, sasl: { mechanism: plain, username: u, passwordFile: all/password } }
 registry: { url: http://registry:8081 }
-network: { caFile: dispatcher/ca.pem }
-operator: { keys: [{ name: ada, role: operate, keyFile: collector/ada }] }
+network: { caFile: dispatcher/ca.pem, proxy: { url: 'http://p', username: u, passwordFile: dispatcher/proxy } }
+operator: { keys: [{ name: ada, role: operate, keyFile: operator/ada }] }
 sources: [{ id: web, writeKeyFile: [collector/web, collector/web-new] }]
 destinations:
   - id: crm
@@ -27,14 +27,19 @@ destinations:
   - id: erp
     sources: [web]
     sharedSecretFile: dispatcher/erp
+    tls: { clientCertFile: dispatcher/client.pem, clientKeyFile: dispatcher/client.key, caFile: dispatcher/ca.pem }
     webhooks: [{ url: 'https://erp.example.com/hooks' }]
 `
+const client = createAuthority().issue({ usage: 'client' })
 const contents: Readonly<Record<string, string>> = {
   'all/password': 'password',
-  'collector/ada': 'operator-key-of-ada',
+  'operator/ada': 'operator-key-of-ada',
   'collector/web': 'write-key-of-web-1',
   'collector/web-new': 'write-key-of-web-2',
   'dispatcher/ca.pem': createAuthority().cert,
+  'dispatcher/client.pem': client.cert,
+  'dispatcher/client.key': client.key,
+  'dispatcher/proxy': 'password-of-the-proxy',
   'dispatcher/crm': 'shared-secret-of-crm',
   'dispatcher/erp': 'shared-secret-of-erp',
   'dispatcher/url': 'https://crm.example.com/hooks',
@@ -67,6 +72,7 @@ describe('a process needs only the files of its services', () => {
     [['collector'], ['all', 'collector']],
     [['dispatcher'], ['all', 'dispatcher']],
     [['audiences'], ['all']],
+    [['operator'], ['all', 'operator', 'dispatcher']],
     [
       ['collector', 'dispatcher'],
       ['all', 'collector', 'dispatcher'],
@@ -80,10 +86,11 @@ describe('a process needs only the files of its services', () => {
   })
 
   it.each<[ServiceName[], string[], string]>([
-    [['collector'], ['all'], 'operator.keys[0].keyFile: names a file that does not exist'],
+    [['collector'], ['all'], 'sources[0].writeKeyFile[0]: names a file that does not exist'],
+    [['operator'], ['all', 'dispatcher'], 'operator.keys[0].keyFile: names a file that does not exist'],
     [['dispatcher'], ['all', 'collector'], 'destinations[0].sharedSecretFile: names a file that does not exist'],
     [['audiences'], ['collector', 'dispatcher'], 'kafka.sasl.passwordFile: names a file that does not exist'],
-    [[...serviceNames], ['all', 'collector'], 'network.caFile: names a file that does not exist'],
+    [[...serviceNames], ['all', 'collector', 'operator'], 'network.caFile: names a file that does not exist'],
   ])('%j with the files of %j is refused', async (services, folders, words) => {
     await expect(load(folders, services)).rejects.toThrow(words)
   })
@@ -98,7 +105,7 @@ describe('a process needs only the files of its services', () => {
   })
 
   it('processes of one configuration show the same hash, whichever services they run', async () => {
-    const all = ['all', 'collector', 'dispatcher']
+    const all = ['all', 'collector', 'dispatcher', 'operator']
     const loads = await Promise.all([...serviceNames.map(name => load(all, [name])), load(all, serviceNames)])
     expect(new Set(loads.map(({ settings }) => hashOf(settings))).size).toBe(1)
   })

@@ -108,6 +108,27 @@ describe('a change is applied', () => {
     expect(settings().network.ca).toBe(after)
   })
 
+  it('to the client certificate of a destination, when both of its files are changed', async () => {
+    const [before, after] = [createAuthority().issue(), createAuthority().issue()]
+    const extra = 'tls: { clientCertFile: client.pem, clientKeyFile: client.key }'
+    const { write, look, settings } = await watched({
+      'hookline.yaml': config({ extra: 'destinationsFrom: more' }),
+      'more/a.yaml': `id: a\nsources: [web]\nwebhooks: [{ url: https://a.example }]\n${extra}\n`,
+      'more/client.pem': before.cert,
+      'more/client.key': before.key,
+    })
+    const identity = () => settings().destinations.find(({ id }) => id === 'a')?.tlsIdentity
+    const first = identity()?.id
+    await write('more/client.pem', after.cert)
+    // The key is still that of the old certificate, so the last valid pair stays in use.
+    await look()
+    expect(identity()?.id).toBe(first)
+    await write('more/client.key', after.key)
+    await look()
+    expect(identity()?.key?.reveal()).toBe(after.key)
+    expect(identity()?.id).not.toBe(first)
+  })
+
   it('to a destination whose file is added, changed and removed', async () => {
     const extra = 'destinationsFrom: more'
     const { write, folder, look, settings } = await watched({ 'more/README': '', 'hookline.yaml': config({ extra }) })

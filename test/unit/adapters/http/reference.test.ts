@@ -1,8 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from '@jest/globals'
 import { openApiDocument } from '../../../../src/adapters/http/openapi.ts'
+import { operatorDocument } from '../../../../src/adapters/http/openapi-operator.ts'
+import { documentPath } from '../../../../src/adapters/http/paths.ts'
 import { problemStatus } from '../../../../src/adapters/http/responses.ts'
 import { rejectionCodes } from '../../../../src/core/message/message.ts'
+import { objectRefusalStatus } from '../../../../src/core/operator/object-refusal.ts'
 
 const read = (path: string): string => readFileSync(new URL(`../../../../${path}`, import.meta.url), 'utf8')
 const pages = { tracking: read('docs/reference/tracking-api.md'), operators: read('docs/reference/operator-api.md') }
@@ -32,22 +35,27 @@ interface Document {
   readonly components: { readonly responses: Readonly<Record<string, { readonly content?: object }>> }
 }
 const document = openApiDocument() as Document
-const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
-  Object.values(methods).map(operation => ({ path, operation, isOperators: operation.tags.includes('operators') })),
-)
+const operationsIn = ({ paths }: Document) =>
+  Object.entries(paths).flatMap(([path, methods]) =>
+    Object.values(methods).map(operation => ({ path, operation, isOperators: operation.tags.includes('operators') })),
+  )
+const operations = operationsIn(document)
+const operatorPaths = operationsIn(operatorDocument() as Document)
+  .filter(({ path }) => path !== documentPath)
+  .map(({ path }) => path)
 const ofOperators = ['unknown_source', 'invalid_operator_key', 'forbidden', 'unknown_audience']
 
 describe.each(['tracking', 'operators'] as const)('docs/reference: the page of the %s API', page => {
   it('has the paths of the OpenAPI document, and no others', () => {
-    const described = operations.filter(({ isOperators }) => isOperators === (page === 'operators'))
+    const ofTracking = operations.filter(({ isOperators }) => !isOperators).map(({ path }) => path)
     const shown = firstColumn(page, 'Paths')
       .map(text => text.replace(/^(POST|GET) /, ''))
-      .filter(path => path !== 'OPTIONS')
-    expect(shown.sort()).toEqual(described.map(({ path }) => path).sort())
+      .filter(path => path.startsWith('/'))
+    expect(shown.sort()).toEqual([...new Set(page === 'operators' ? operatorPaths : ofTracking)].sort())
   })
 
   it('has codes with their statuses', () => {
-    expect(problemStatus).toMatchObject(answers(page))
+    expect({ ...objectRefusalStatus, ...problemStatus }).toMatchObject(answers(page))
   })
 })
 
@@ -78,7 +86,7 @@ describe('docs/reference/operator-api.md', () => {
       .map(code => code.replaceAll('"', ''))
     const ofAnyHttp = ['expectation_failed', 'headers_too_large', 'internal_error']
     expect(Object.keys(answers('operators')).sort()).toEqual(
-      [...new Set(codes)].filter(code => !ofAnyHttp.includes(code)).sort(),
+      [...new Set([...codes, ...Object.keys(objectRefusalStatus)])].filter(code => !ofAnyHttp.includes(code)).sort(),
     )
   })
 })

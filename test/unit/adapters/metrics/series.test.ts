@@ -94,7 +94,7 @@ describe('a gauge whose label sets may disappear', () => {
 
 describe('series that exist from the start at 0', () => {
   it.each([
-    { name: 'hookline_drops_total', series: 5, why: 'all values of its label are known' },
+    { name: 'hookline_drops_total', series: 6, why: 'all values of its label are known' },
     { name: 'hookline_commits_total', series: 6, why: 'all values of both labels are known' },
     { name: 'hookline_deliveries_total', series: 0, why: 'destinations are not known' },
     { name: 'hookline_audience_inputs_total', series: 0, why: 'they would be a hundred' },

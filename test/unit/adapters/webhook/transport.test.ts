@@ -13,8 +13,8 @@ function start() {
   const clock = new ManualClock()
   const underWay = new RequestsInProgress(clock, durationMs(5_000))
   const expired: string[] = []
-  const begin = (name: string, isSent = true, next = () => {}) => {
-    const call = underWay.add(next)
+  const begin = (name: string, isSent = true, next = () => {}, timeoutMs?: number) => {
+    const call = underWay.add(next, timeoutMs === undefined ? undefined : durationMs(timeoutMs))
     call.expiring = {
       isSent,
       expire(after) {
@@ -50,6 +50,25 @@ describe('requests in progress', () => {
     await clock.advance(5_000, turn)
     expect(expired).toEqual(['a at 5000 after 5s', 'b at 6000 after 5s', 'c at 7000 after 5s'])
     expect(clock.timers).toBe(1)
+  })
+
+  it('expire after their own time limits, with one timer for each limit', async () => {
+    const { clock, begin, expired } = start()
+    const beginWith = (name: string, timeoutMs?: number) => begin(name, true, () => {}, timeoutMs)
+    beginWith('a')
+    beginWith('b', 1_000)
+    await clock.advance(500, turn)
+    beginWith('c', 1_000)
+    beginWith('d', 4_800)
+    expect(clock.timers).toBe(3)
+    await clock.advance(10_000, turn)
+    expect(expired).toEqual([
+      'b at 1000 after 1s',
+      'c at 1500 after 1s',
+      'a at 5000 after 5s',
+      'd at 5300 after 4800ms',
+    ])
+    expect(clock.timers).toBe(0)
   })
 
   it('do not expire after they have ended, in any order', async () => {
@@ -132,6 +151,21 @@ describe('drained', () => {
     second?.ended(answer)
     await Promise.all(drained)
     expect(order).toEqual(['a ended', 'b ended', 'drained', 'drained'])
+    expect(clock.timers).toBe(0)
+  })
+
+  it('waits for requests of every time limit, and leaves no timer', async () => {
+    const { clock, underWay, begin } = start()
+    let isDrained = false
+    const [usual, short] = [begin('usual'), begin('short', true, () => {}, 1_000)]
+    const drained = underWay.drained().then(() => {
+      isDrained = true
+    })
+    usual.ended(answer)
+    await clock.advance(1)
+    expect(isDrained).toBe(false)
+    short.ended(answer)
+    await drained
     expect(clock.timers).toBe(0)
   })
 

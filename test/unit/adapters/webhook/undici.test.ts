@@ -91,7 +91,7 @@ describe('the pool', () => {
       peers.push(peer)
       return answering(answer(200))(peer)
     })
-    const pool = new Pool(createConnectionRules(network, resolve), () => 0)
+    const pool = new Pool(createConnectionRules(network, resolve), { count: 0 }, () => 0)
     const { origin, path } = pool.target(target.url())!
     const connections = [pool.take(origin), pool.take(origin)]
     for (const connection of connections) {
@@ -119,7 +119,7 @@ describe('the pool', () => {
   })
 
   it.each([['no url'], ['ftp://127.0.0.1/'], ['//127.0.0.1/'], ['http://']])('%s is not a valid target', url => {
-    expect(new Pool(createConnectionRules(network, resolve), () => 0).target(url)).toBeUndefined()
+    expect(new Pool(createConnectionRules(network, resolve), { count: 0 }, () => 0).target(url)).toBeUndefined()
   })
 
   it.each([
@@ -127,7 +127,7 @@ describe('the pool', () => {
     ['https://crm.example.com/a?b#c', 'crm.example.com', 443, '/a?b'],
     ['https://[2001:db8::1]:8443/ü', '2001:db8::1', 8443, '/%C3%BC'],
   ])('%s', (url, host, port, path) => {
-    const pool = new Pool(createConnectionRules(network, resolve), () => 0)
+    const pool = new Pool(createConnectionRules(network, resolve), { count: 0 }, () => 0)
     expect(pool.target(url)).toMatchObject({ origin: { host, port }, path })
     expect(pool.target(url)).toBe(pool.target(url))
   })

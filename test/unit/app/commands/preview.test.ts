@@ -8,6 +8,7 @@ import type { CallResult, WebhookCall, WebhookTransport } from '../../../../src/
 import { durationMs } from '../../../../src/core/time.ts'
 import { configFolder } from '../../../support/config/folder.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
+import { createAuthority } from '../../../support/network/certificates.ts'
 import { createTestIo, runCommand } from '../../../support/process/in-process-command.ts'
 import { startSink } from '../../../support/webhook/sink.ts'
 
@@ -137,6 +138,43 @@ describe('a message without recipients exits with 1 and the reason', () => {
   })
 })
 
+describe('a filter', () => {
+  const filter = `{ types: [track, identify], events: { include: ["Größ*", Order Completed], exclude: [Order Viewed, "*2"] },
+      sample: { percent: 40 }, where: [{ path: properties.total, op: gte, value: 10 }, { path: userId, op: prefix, value: u- }] }`
+  const config = `${base}
+sources: [{ id: web, writeKey: k1 }]
+destinations:
+  - { id: all, sources: [web], webhooks: [{ url: "https://all.example.com/" }] }
+  - { id: crm, sources: [web], webhooks: [{ url: "https://crm.example.com/" }], filter: ${filter} }`
+  const order = { type: 'track', userId: 'u-1', event: 'Order Completed', properties: { total: 12 } }
+  const shownFor = async (change: object) => {
+    const place = await configFolder({ 'hookline.yaml': config })
+    const stdin = JSON.stringify({ ...order, ...change })
+    const { code, out, err } = await runCommand(['preview', '--config', `${place}/hookline.yaml`], { stdin })
+    return { code, to: out.match(/^### \w+/gm), err }
+  }
+
+  it('lets a message pass', async () => {
+    expect(await shownFor({})).toEqual({ code: 0, to: ['### all', '### crm'], err: '' })
+  })
+
+  it.each<[string, object, string]>([
+    ['types', { type: 'page' }, 'filter.types = ["track","identify"]'],
+    ['events.include', { event: 'Signed Up' }, 'filter.events.include = ["Größ*","Order Completed"]'],
+    ['events.exclude', { event: 'Größe 2' }, 'filter.events.exclude[1] = "*2"'],
+    ['sample', { userId: 'u-3' }, 'filter.sample.percent = 40'],
+    ['where', { properties: { total: 9 } }, 'filter.where[0] = {"path":"properties.total","op":"gte","value":10}'],
+    [
+      'where, the second condition',
+      { userId: 'v-2' },
+      'filter.where[1] = {"path":"userId","op":"prefix","value":"u-"}',
+    ],
+  ])('names the rule that excludes a message: %s', async (_, change, rule) => {
+    const err = `hookline: filtered: ${rule} excludes the message for destination 'crm'\n`
+    expect(await shownFor(change)).toEqual({ code: 0, to: ['### all'], err })
+  })
+})
+
 describe('usage errors exit with 2', () => {
   it.each<[string, string[], string, string]>([
     [
@@ -199,6 +237,66 @@ destinations:
       url: 'https://crm.example.com:8443/s3cret?key=1',
       Authorization: 'Bearer t0ken',
     })
+  })
+})
+
+describe('a destination with OAuth2', () => {
+  it('shows a masked token, also with --show-secrets, because a token exists only when a request is sent', async () => {
+    const config = `${base}sources: [{ id: web, writeKey: k1 }]
+destinations:
+  - id: crm
+    sources: [web]
+    auth: { oauth2: { tokenUrl: "https://login.example.com", clientId: a, clientSecret: s3cret } }
+    webhooks: [{ url: "https://crm.example.com/" }]
+`
+    const place = await configFolder({ 'hookline.yaml': config })
+    for (const more of [[], ['--show-secrets']]) {
+      const given = ['preview', '--config', `${place}/hookline.yaml`, '--json', ...more]
+      const { out } = await runCommand(given, { stdin: track })
+      const [shown] = JSON.parse(out) as [Omit<WebhookCall, 'body'>]
+      expect(shown.headers['Authorization']).toBe('Bearer ***')
+      expect(out).not.toContain('s3cret')
+    }
+  })
+})
+
+describe('a destination with every kind of authentication, a filter and a policy', () => {
+  const client = createAuthority().issue({ usage: 'client' })
+  const key = `whsk_${Buffer.alloc(32, 7).toString('base64')}`
+  const config = `${base}sources: [{ id: web, writeKey: a-write-key-of-web }]
+destinations:
+  - id: crm
+    sources: [web]
+    signingKey: "${key}"
+    auth: { oauth2: { tokenUrl: "https://login.example.com", clientId: a, clientSecret: a-client-secret } }
+    tls: { clientCert: ${JSON.stringify(client.cert)}, clientKeyFile: client.key, ca: "\${CA}" }
+    policy: { signing: ed25519, standardWebhooks: true, timeout: 2s, ratePerSecond: 5, maxConcurrency: 16 }
+    lifecycle: { pauseKeepsWindow: true }
+    filter: { events: { include: ["Gr*"] } }
+    webhooks: [{ url: "https://crm.example.com/" }]
+`
+  const files = configFolder({ 'hookline.yaml': config, 'client.key': client.key })
+  const run = async (argv: readonly string[], stdin = '') => {
+    const [command = '', ...more] = argv
+    const env = { CA: client.cert }
+    return runCommand([command, '--config', `${await files}/hookline.yaml`, ...more], { stdin, env })
+  }
+
+  it('is accepted by check-config without a warning', async () => {
+    expect(await run(['check-config'])).toMatchObject({ code: 0, err: '' })
+  })
+
+  it('shows the signature of the private key, and no secret', async () => {
+    const { out, err } = await run(['preview', '--json'], track)
+    const [shown] = JSON.parse(out) as [Omit<WebhookCall, 'body'>]
+    expect(shown.headers).toMatchObject({ Authorization: 'Bearer ***' })
+    expect(shown.headers['webhook-signature']).toMatch(/^v1a,[^ ]+$/)
+    for (const secret of [key, 'a-client-secret', 'PRIVATE KEY']) expect(out + err).not.toContain(secret)
+  })
+
+  it('names the rule of the filter that excludes a message', async () => {
+    const { code, err } = await run(['preview'], track.replace('Größe', 'Other'))
+    expect([code, err]).toEqual([1, expect.stringMatching(/filtered: filter\.events\.include .* excludes the message/)])
   })
 })
 

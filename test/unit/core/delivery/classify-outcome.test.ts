@@ -24,11 +24,16 @@ describe('depends on the response status alone', () => {
 
 describe('a failure is classified by its phase and its code', () => {
   it.each<[CallPhase, string, Outcome]>([
+    ['auth', 'http_4xx', 'auth'],
     ['address', 'ADDRESS_BLOCKED', 'blocked_address'],
     ['deadline', 'DEADLINE', 'timeout'],
     ['dns', 'ENOTFOUND', 'dns'],
     ['dns', 'EAI_AGAIN', 'dns'],
     ['connect', 'ECONNREFUSED', 'connect'],
+    ['connect', 'ERR_PROXY_UNREACHABLE_ENDPOINT', 'connect'],
+    ['proxy', 'ECONNREFUSED', 'proxy'],
+    ['proxy', 'DEPTH_ZERO_SELF_SIGNED_CERT', 'proxy'],
+    ['proxy', 'ERR_PROXY_RESPONSE', 'proxy'],
     ['connect', 'ETIMEDOUT', 'connect'],
     ['tls', 'DEPTH_ZERO_SELF_SIGNED_CERT', 'tls_untrusted'],
     ['tls', 'SELF_SIGNED_CERT_IN_CHAIN', 'tls_untrusted'],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import { decide, isInconclusive } from '../../../../src/core/delivery/decide.ts'
+import { decide, isWithoutPermit } from '../../../../src/core/delivery/decide.ts'
 import { epochMs } from '../../../../src/core/time.ts'
 import { carriedOf, defaultPolicy, later, start } from '../../../support/builders.ts'
 import { callsOf, carriedAfter, summary } from '../../../support/dispatcher/decision-notation.ts'
@@ -44,7 +44,7 @@ describe('a webhook left out because other destinations hold the permits', () =>
     ['http_5xx', false, false],
     ['http_4xx', true, true],
     ['http_5xx delivered', true, false],
-  ])('%s, held up %s: inconclusive %s', (calls, isHeldUpByOthers, expected) => {
-    expect(isInconclusive({ calls: callsOf(calls), isHeldUpByOthers })).toBe(expected)
+  ])('%s, held up %s: without a permit %s', (calls, isHeldUpByOthers, expected) => {
+    expect(isWithoutPermit({ calls: callsOf(calls), isHeldUpByOthers })).toBe(expected)
   })
 })

@@ -102,6 +102,39 @@ describe('the end of the retries', () => {
   })
 })
 
+describe('without an access token', () => {
+  it.each([
+    ['auth', 1, 0, 'deferred auth 10s'],
+    ['auth auth', 10, 0, 'deferred auth 10s'],
+    ['http_4xx auth', 10, 0, 'deferred auth 10s'],
+    ['auth', 10, 1, 'deferred auth 10s'],
+    ['auth http_5xx', 10, 0, 'dead_lettered retries_exhausted'],
+    ['auth http_5xx', 1, 0, 'retried after 10000ms in 10s'],
+    ['auth delivered', 1, 0, 'delivered'],
+  ])('%s in attempt %d with %d left out: %s', (calls, number, leftOut, expected) => {
+    expect(decideNow(calls, number, leftOut)).toBe(expected)
+  })
+
+  it('keeps the attempt number, and remembers a rejection', () => {
+    const decision = decide(attemptOf('http_4xx auth', 3), carriedOf({ attempt: 2 }), defaultPolicy, start)
+    expect(carriedAfter(decision)).toMatchObject({
+      attempt: 2,
+      deferrals: 1,
+      reason: 'auth',
+      outcomes: 'http_4xx,auth',
+      refusedWebhooks: ['00000000'],
+    })
+  })
+
+  it('waits longer each time', () => {
+    expect(decideNow('auth', 1, 0, carriedOf({ deferrals: 2 }))).toBe('deferred auth 1m')
+  })
+
+  it('ends with the retry window, although there was no other attempt', () => {
+    expect(decideNow('auth', 1, 0, carriedOf({ deadline: epochMs(start - 1) }))).toBe('dead_lettered retry_window_over')
+  })
+})
+
 describe('Retry-After', () => {
   it.each([
     ['http_408/soon', 'retried after 10000ms in 10s'],

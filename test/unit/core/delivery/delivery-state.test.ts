@@ -88,6 +88,7 @@ describe('headers', () => {
       },
       round: Number.MAX_SAFE_INTEGER,
       messageId: 'm'.repeat(100),
+      pausedFor: duration('48h'),
     }
     const written = toHeaders(worst)
     expect(parseDeliveryState(written)).toEqual(worst)

@@ -86,6 +86,16 @@ describe('a delivery goes to the first retry tier', () => {
     expect(headers).not.toHaveProperty('origin-key')
   })
 
+  it('restarts the retry window of its destination', () => {
+    const policy = { window: duration('1h') }
+    const routing = createRouting({ sources: [sourceOf('web')], destinations: [destinationOf({ policy })] })
+    const record = deliveryGivenUp('retries_exhausted', 'crm', recordOf({ headers: { 'paused-for': '5' } }))
+    const way = replayTargetOf(record, parseDeadLetter(record), { topics, routing, policy: policyOf('10s') }, now)
+    if (way.kind !== 'delivery') throw new TypeError(way.kind)
+    expect(parseDeliveryState(way.copy.headers)).toMatchObject({ startedAt: now, deadline: later('1h', now) })
+    expect(way.copy.headers).not.toHaveProperty('paused-for')
+  })
+
   it.each([
     ['', '10s'],
     ['1m 1h', '10s'],

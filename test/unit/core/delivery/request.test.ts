@@ -1,3 +1,4 @@
+import { generateKeyPairSync, verify } from 'node:crypto'
 import { describe, expect, it } from '@jest/globals'
 import { requestsOf, signerOf } from '../../../../src/core/delivery/request.ts'
 import { Secret } from '../../../../src/core/secret.ts'
@@ -42,6 +43,18 @@ describe('all request headers', () => {
 
   it('during a rotation the first secret signs X-Signature', () => {
     expect(headersOf({ secrets: secrets('plain-ü', 'old') })?.['X-Signature']).toBe(signature)
+  })
+
+  const at = 1_614_265_330_999
+  it.each([
+    ['before', at + 1, 'plain-ü', 2],
+    ['at', at, 'new', 1],
+    ['after', at - 1, 'new', 1],
+  ])('%s the time of a rotation, the secrets in use sign', (_, rotatesAt, signing, count) => {
+    const given = { secrets: secrets('plain-ü', 'new'), secretRotatesAt: epochMs(rotatesAt) }
+    const headers = headersOf(given, { standardWebhooks: true })
+    expect(headers?.['X-Signature']).toBe(signerOf(new Secret(signing))(body))
+    expect(headers?.['webhook-signature']?.split(' ')).toHaveLength(count)
   })
 
   it('with another product token', () => {
@@ -205,5 +218,47 @@ describe('refuseHeaders', () => {
     expect(refuseHeaders({ a: 'x'.repeat(4_095), b: 'x'.repeat(4_096) })?.message).toBe(
       'the headers have 8193 bytes together, the maximum is 8192',
     )
+  })
+})
+
+describe('Ed25519 signatures', () => {
+  const [first, second] = [generateKeyPairSync('ed25519'), generateKeyPairSync('ed25519')]
+  const keys = [first, second].map(
+    ({ privateKey }) => new Secret(String(privateKey.export({ type: 'pkcs8', format: 'pem' }))),
+  )
+  const on = { standardWebhooks: true, signing: 'ed25519' } as const
+  const signaturesOf = (destination: Partial<Destination>): readonly string[] =>
+    headersOf(destination)?.['webhook-signature']?.split(' ') ?? []
+  const isBy = ({ publicKey }: typeof first, given: string | undefined, signed = body.toString()): boolean => {
+    const [scheme, base64 = ''] = given?.split(',') ?? []
+    const content = Buffer.from(`msg_p5jXN8AQM9LWM0D4loKWxJek.1614265330.${signed}`)
+    return scheme === 'v1a' && verify(null, content, publicKey, Buffer.from(base64, 'base64'))
+  }
+
+  it('cover id, time and body, with each private key', () => {
+    const signatures = signaturesOf({ signingKeys: keys, policy: on })
+    expect(signatures).toHaveLength(2)
+    expect(isBy(first, signatures[0])).toBe(true)
+    expect(isBy(second, signatures[1])).toBe(true)
+    expect(isBy(first, signatures[0], '{}')).toBe(false)
+  })
+
+  it('need no shared secret, and there is no X-Signature then', () => {
+    const headers = headersOf({ signingKeys: keys.slice(0, 1), policy: on })
+    expect(headers).not.toHaveProperty('X-Signature')
+    expect(headers).toMatchObject({ 'webhook-id': 'msg_p5jXN8AQM9LWM0D4loKWxJek', 'webhook-timestamp': '1614265330' })
+  })
+
+  it('are followed by those of the shared secrets', () => {
+    const signatures = signaturesOf({ signingKeys: keys.slice(0, 1), secrets: secrets('a', 'b'), policy: on })
+    expect(signatures.map(each => each.split(',')[0])).toEqual(['v1a', 'v1', 'v1'])
+  })
+
+  it.each<[string, NonNullable<Destination['policy']>]>([
+    ['without signing: ed25519', { standardWebhooks: true }],
+    ['with signing: hmac', { standardWebhooks: true, signing: 'hmac' }],
+    ['without the Standard Webhooks headers', { standardWebhooks: false, signing: 'ed25519' }],
+  ])('are absent %s', (_, policy) => {
+    expect(signaturesOf({ signingKeys: keys, policy })).toEqual([])
   })
 })

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { deferralTier, tierFor } from '../../../../src/core/delivery/retry-tier.ts'
 import { parseRetryAfter } from '../../../../src/core/network/retry-after.ts'
 import { refuseSchedule } from '../../../../src/core/settings/check-schedule-and-listeners.ts'
-import { epochMs, formatDuration } from '../../../../src/core/time.ts'
+import { durationMs, epochMs, formatDuration } from '../../../../src/core/time.ts'
 import { tiersOf } from '../../../../src/core/topics.ts'
 import { defaultSchedule, duration, durations } from '../../../support/builders.ts'
 
@@ -24,8 +24,15 @@ describe('deferralTier: uses longer tiers each time, and does not pass the deadl
     [400, '59s', '30s'],
     [400, '12s', '10s'],
     [400, '3s', '10s'],
+    [400, '0ms', '10s'],
   ])('%i deferrals before, %s left: %s', (deferrals, remaining, tier) => {
     expect(formatDuration(deferralTier(deferrals, duration(remaining), tiers))).toBe(tier)
+  })
+
+  it('uses longer tiers each time after the end of the window, too', () => {
+    expect([0, 1, 9].map(deferrals => deferralTier(deferrals, durationMs(-1), tiers))).toEqual([
+      10_000, 30_000, 300_000,
+    ])
   })
 
   it('uses a short tier that only the schedule needs', () => {

@@ -141,6 +141,35 @@ describe('integrations', () => {
   })
 })
 
+describe('a filter', () => {
+  const picky = destinationOf({ id: 'picky', sources: ['web', 'old'], filter: { types: ['page'] } })
+  const filtering = createRouting({ sources: ['web', 'old'].map(sourceOf), destinations: [crm, picky, off] })
+  const filtered = { reason: 'filtered', destination: 'picky', rule: ['types'] }
+
+  it.each<[string, Partial<Event>, to: string[], drops: object[]]>([
+    ['stops an event for its destination only', {}, ['crm'], [filtered, { reason: 'disabled', destination: 'off' }]],
+    ['lets an event pass', { message: messageOf({ type: 'page' }) }, ['crm', 'picky'], [{ reason: 'disabled' }]],
+    ['stops an event that names the destination', { destinationId: 'picky' }, [], [filtered]],
+    ['lets an audience change pass', { sourceId: audiencesSource, destinationId: 'picky' }, ['picky'], []],
+    [
+      'comes after the choice of the sender',
+      { sourceId: 'old', message: messageOf({ integrations: '{"All":false}' as JsonText }) },
+      [],
+      [{ reason: 'not_selected', destination: 'picky' }, { reason: 'disabled' }],
+    ],
+  ])('%s', (_, event, to, drops) => {
+    expect(route(eventOf(event), filtering)).toMatchObject({
+      kind: 'deliver',
+      destinations: to.map(id => ({ id })),
+      drops,
+    })
+  })
+
+  it('does not decide about a waiting record', () => {
+    expect(routeRetry('picky', filtering)).toEqual({ kind: 'deliver', destination: picky })
+  })
+})
+
 describe('a waiting record', () => {
   it.each([
     ['goes to its destination', 'crm', { kind: 'deliver', destination: crm }],

@@ -9,7 +9,7 @@ const asked = (services: readonly ServiceName[], change: Partial<AccessNeeds> = 
     ...{
       topics: topicNames('h'),
       tiers: [durationMs(10_000)],
-      hasOperator: false,
+      hasOperatorKey: false,
       hasAttempts: false,
       hasCanary: false,
     },
@@ -21,8 +21,8 @@ describe('the required rights', () => {
   it.each<[string, string[], string[]]>([
     ['collector', asked(['collector']), ['read h.suppressions', 'write h.events', 'write h.rejected']],
     [
-      'collector with the operator API',
-      asked(['collector'], { hasOperator: true }),
+      'collector with the deprecated operator API',
+      asked(['collector'], { hasOperatorKey: true }),
       [
         ...['suppressions', 'audience-input', 'deletions'].map(name => `read h.${name}`),
         ...['events', 'rejected', 'audience-input', 'suppressions', 'deletions'].map(name => `write h.${name}`),
@@ -46,6 +46,15 @@ describe('the required rights', () => {
         'join h.audiences',
       ],
     ],
+    [
+      'operator',
+      asked(['operator']),
+      [
+        ...['suppressions', 'audience-input', 'deletions', 'retry.10s'].map(name => `read h.${name}`),
+        ...['events', 'audience-input', 'suppressions', 'deletions'].map(name => `write h.${name}`),
+        ...['join h.dispatcher', 'join h.retries', 'join h.audiences'],
+      ],
+    ],
   ])('%s', (_, needed, expected) => {
     expect(needed).toEqual(expected)
   })
@@ -58,6 +67,11 @@ describe('the required rights', () => {
   it('include the events topic for a service that writes canary messages', () => {
     expect(asked(['dispatcher'], { hasCanary: true })).toContain('write h.events')
     expect(asked(['audiences'], { hasCanary: true })).toEqual(asked(['audiences']))
+  })
+
+  it('include the events topic for a service that writes notices', () => {
+    expect(asked(['dispatcher'], { hasNotices: true })).toEqual(asked(['dispatcher'], { hasCanary: true }))
+    expect(asked(['audiences'], { hasNotices: true })).toEqual(asked(['audiences']))
   })
 
   it('list each right once for several services', () => {

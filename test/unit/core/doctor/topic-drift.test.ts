@@ -169,14 +169,14 @@ describe('drift', () => {
   })
 })
 
-describe('how long a received message can still be delivered', () => {
+describe('how long a received message can still be delivered, with two days of paused time', () => {
   const days = (count: number): string => String(count * 24 * 3_600_000)
   it.each<[string, Record<string, Record<string, string>>, number]>([
-    ['as created: a dead letter, then its copy on the events topic, each with one segment', {}, 30 + 7 + 7 + 7],
-    ['dead letters kept longer', { 'acme.dead-letter': { 'retention.ms': days(90) } }, 90 + 7 + 14],
-    ['dead letters kept shorter: the specified time counts', { 'acme.dead-letter': { 'retention.ms': days(1) } }, 51],
-    ['segments of a month', { 'acme.events': { 'segment.ms': days(30) } }, 37 + 7 + 30],
-    ['retries kept longer than events', { 'acme.retry.30s': { 'retention.ms': days(20) } }, 37 + 27],
+    ['as created: a dead letter, then its copy on the events topic, each with one segment', {}, 30 + 7 + 7 + 7 + 2],
+    ['dead letters kept longer', { 'acme.dead-letter': { 'retention.ms': days(90) } }, 90 + 7 + 14 + 2],
+    ['dead letters kept shorter: the specified time counts', { 'acme.dead-letter': { 'retention.ms': days(1) } }, 53],
+    ['segments of a month', { 'acme.events': { 'segment.ms': days(30) } }, 37 + 7 + 30 + 2],
+    ['retries kept longer than events', { 'acme.retry.30s': { 'retention.ms': days(20) } }, 37 + 27 + 2],
     ['events kept without limit', { 'acme.events': { 'retention.ms': '-1' } }, Number.POSITIVE_INFINITY],
   ])('%s', (_name, over, expected) => {
     const found = Object.entries(over).map(([name, config]) => ({ name, partitions: 1, replicationFactor: 1, config }))
@@ -204,6 +204,30 @@ describe('topics with copies accept larger records than the events topic', () =>
     ],
   ])('%s', (_, changes, expected) => {
     expect(drifts(changes)).toEqual(expected)
+  })
+})
+
+describe('the config topic', () => {
+  const specs = topicSpecs({ prefix: 'acme', partitions: 12, replicationFactor: 3 }, [], { configTopic: true })
+  const spec = specs.find(({ name }) => name === 'acme.config')!
+
+  it('exists only with an encryption key, and is used by every service', () => {
+    expect(specsFor(3).map(({ name }) => name)).not.toContain('acme.config')
+    expect(spec).toMatchObject({ cleanup: 'compact', usedBy: ['collector', 'dispatcher', 'audiences', 'operator'] })
+  })
+
+  it('must keep the deletions, because the versions of an object continue after its deletion', () => {
+    const found = (over: object) => [{ ...spec, config: { ...topicConfig(spec), ...over } }]
+    expect(topicDrift([spec], found({}), window)).toEqual([])
+    expect(topicDrift([spec], found({ 'delete.retention.ms': '86400000' }), window)).toEqual([
+      {
+        topic: 'acme.config',
+        kind: 'tombstones',
+        severity: 'error',
+        detail:
+          'has delete.retention.ms 86400000, needs 315360000000: an object that is created again after its deletion may be in force in some processes only: raise delete.retention.ms',
+      },
+    ])
   })
 })
 

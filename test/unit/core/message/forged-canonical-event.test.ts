@@ -95,6 +95,16 @@ describe('marked as canonical, but', () => {
     ['an origin without a user', { ...audience, message: { ...audience.message, userId: undefined } }, /no user id/],
     ['a canary message without a destination', { ...canaryMessage, destinationId: undefined }, /not a canary message/],
     [
+      'a notice for all destinations',
+      { ...canaryMessage, sourceId: 'hookline.operations', destinationId: undefined },
+      /not a notice/,
+    ],
+    [
+      'destination facts for one destination',
+      { ...canaryMessage, sourceId: 'hookline.facts' },
+      /not a message with destination facts/,
+    ],
+    [
       'another origin',
       { ...audience, origin: { ...audience.origin!, kind: 'x' as never } },
       /'x' is not a known origin/,

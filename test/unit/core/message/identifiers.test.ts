@@ -20,6 +20,7 @@ describe('messageIdOf', () => {
     ['a UUID of an SDK', '4f1c6e0a-52b2-4c3e-9d4e-7a1f0b6c2d11', '4f1c6e0a-52b2-4c3e-9d4e-7a1f0b6c2d11'],
     ['reserved: of a membership update', `audience-${'0a'.repeat(20)}`, hashed(`audience-${'0a'.repeat(20)}`)],
     ['reserved: of a delete', `delete-${'0a'.repeat(20)}`, hashed(`delete-${'0a'.repeat(20)}`)],
+    ['reserved: of a notice', `notice-${'0a'.repeat(20)}`, hashed(`notice-${'0a'.repeat(20)}`)],
     ['reserved: of a canary message', 'canary-1', hashed('canary-1')],
     ['reserved: a position', 'hookline.events/0/5', hashed('hookline.events/0/5')],
     [

@@ -13,6 +13,7 @@ it.each<[string, string, string | undefined]>([
   ['the nearer of two', 'sharedSecretFil', 'sharedSecretFile'],
   ['more than a third of it differs', 'sinks', undefined],
   ['a word unlike any name', 'retries', undefined],
+  ['a single letter', 'i', undefined],
   ['empty', '', undefined],
   ['longer than any name', 'webhooks'.repeat(9), undefined],
 ])('%s', (_, typed, nearest) => {

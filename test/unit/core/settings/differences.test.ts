@@ -43,6 +43,7 @@ describe('changeBetween', () => {
       [],
     ],
     ['a canary', { canary: { destination: 'crm' } }, ['canary'], []],
+    ['notices', { notices: { destination: 'crm' } }, ['notices'], []],
     ['kafka', { kafka: { brokers: ['a:9092', 'b:9092'] } }, [], ['kafka']],
     ['the value of a password', { registry: { ...input.registry, password: 'new' } }, [], ['registry']],
     [

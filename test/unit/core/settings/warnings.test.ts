@@ -1,7 +1,9 @@
 import { expect, it } from '@jest/globals'
+import { notNeeded } from '../../../../src/core/settings/named-files.ts'
 import { draftFrom, settingsFrom } from '../../../../src/core/settings/validate.ts'
 import { warningsOf } from '../../../../src/core/settings/warnings.ts'
 
+const signingKey = (byte: number): string => `whsk_${Buffer.alloc(32, byte).toString('base64')}`
 const crm = { id: 'crm', sources: ['web'], webhooks: [{ url: 'https://a.example' }] }
 const base = {
   kafka: { brokers: ['a:9092'] },
@@ -22,6 +24,18 @@ it.each<[string, object, string[]]>([
   ['unsigned over http', { destinations: [{ ...crm, webhooks: plain }] }, [unsigned]],
   ['signed over http', { destinations: [{ ...crm, webhooks: plain, sharedSecret: 'a-long-shared-secret' }] }, []],
   [
+    'signed with a private key over http',
+    {
+      destinations: [
+        {
+          ...{ ...crm, webhooks: plain, signingKey: signingKey(1) },
+          policy: { standardWebhooks: true, signing: 'ed25519' },
+        },
+      ],
+    },
+    [],
+  ],
+  [
     'not enabled',
     { destinations: [{ ...crm, enabled: false, paused: true }] },
     [
@@ -33,6 +47,25 @@ it.each<[string, object, string[]]>([
     'paused',
     { destinations: [{ ...crm, paused: true }] },
     ['destination crm: is paused; its events wait, and are dead-lettered when their retry window ends'],
+  ],
+  [
+    'paused, and the pause keeps the window',
+    { destinations: [{ ...crm, paused: true, lifecycle: { pauseKeepsWindow: true } }] },
+    [
+      'destination crm: is paused; its events wait, and are dead-lettered when their retry window ends, which does not count up to 48h of the pause',
+    ],
+  ],
+  [
+    'fewer permits than partitions',
+    { destinations: [{ ...crm, policy: { maxConcurrency: 11 } }] },
+    [
+      'destination crm: policy.maxConcurrency is 11, less than the number of partitions (topics.partitions: 12); with several processes, some of them leave its deliveries to others, which delays these by at least 10 s',
+    ],
+  ],
+  [
+    'as many permits as partitions',
+    { destinations: [{ ...crm, policy: { maxConcurrency: 12, ratePerSecond: 1 } }] },
+    [],
   ],
   [
     'a secret with white space around it',
@@ -109,6 +142,41 @@ it.each<[string, object, string[]]>([
     ['destination crm: the Authorization header is sent over http:// (webhook 1); use https://'],
   ],
   [
+    'a client certificate that no request uses',
+    { destinations: [{ ...crm, webhooks: plain, sharedSecret: 'a-long-shared-secret', tls: { caFile: 'ca.pem' } }] },
+    ['destination crm: tls has no effect on http:// (webhook 1, c), which sends no client certificate; use https://'],
+  ],
+  [
+    'an access token and a client secret over http',
+    {
+      destinations: [
+        {
+          ...crm,
+          sharedSecret: 'a-long-shared-secret',
+          auth: { oauth2: { tokenUrl: 'http://login.example', clientId: 'a', clientSecret: 'b' } },
+          webhooks: [{ url: 'http://a.example' }, { url: 'https://b.example' }],
+        },
+      ],
+    },
+    [
+      'destination crm: the Authorization header is sent over http:// (webhook 0); use https://',
+      'destination crm: the client secret is sent over http:// to auth.oauth2.tokenUrl; use https://',
+    ],
+  ],
+  [
+    'one signing key at two destinations',
+    {
+      destinations: [
+        { ...crm, sharedSecret: 'a-long-shared-secret', signingKey: [signingKey(1), signingKey(2)] },
+        { ...crm, id: 'erp', sharedSecret: 'another-shared-secret', signingKey: signingKey(2) },
+        { ...crm, id: 'dwh', sharedSecret: 'a-third-shared-secret', signingKey: signingKey(3) },
+      ],
+    },
+    [
+      'destination erp: has the same signing key as destination crm, so each receiver can send its requests to the other as genuine ones; use different keys',
+    ],
+  ],
+  [
     'one shared secret at two destinations',
     {
       destinations: [
@@ -127,6 +195,6 @@ it.each<[string, object, string[]]>([
     [],
   ],
 ])('%s', (_, changes, warnings) => {
-  const result = settingsFrom(draftFrom({ ...base, ...changes }), new Map())
+  const result = settingsFrom(draftFrom({ ...base, ...changes }), new Map([['ca.pem', notNeeded]]))
   expect(result.kind === 'accepted' ? warningsOf(result.settings) : result.problems).toEqual(warnings)
 })

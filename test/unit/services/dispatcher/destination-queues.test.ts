@@ -45,3 +45,30 @@ it('the next delivery of a key gets its turn after queues that wait for a permit
   queues.unblock([queues.of('crm')])
   expect([queues.take()?.target.destination, queues.take()?.target.destination]).toEqual(['erp', 'crm'])
 })
+
+it('a queue that waits for a limit of its destination leaves the turns to others until it is woken', () => {
+  const waits = new Map<string, number>()
+  let isLimited = true
+  const queues = new DestinationQueues(
+    { hasFairShare: () => true },
+    {
+      permission: ({ destination }) =>
+        destination === 'crm' && isLimited ? { kind: 'wait', forMs: 20 } : { kind: 'start' },
+      wakeAfter: ({ destination }, forMs) => void waits.set(destination, forMs),
+    },
+  )
+  const push = (id: string): void => {
+    const of = { processor: {} as PartitionProcessor, admittedAt: 0 }
+    queues.push({ target: queues.of(id), of, orderKey: undefined } as Delivery)
+  }
+  for (const id of ['crm', 'erp', 'crm']) push(id)
+  expect(queues.take()?.target.destination).toBe('erp')
+  expect(queues.take()).toBeUndefined()
+  expect([...waits]).toEqual([['crm', 20]])
+  queues.wake(queues.of('crm'))
+  expect(queues.take()).toBeUndefined()
+  isLimited = false
+  expect(queues.take()).toBeUndefined()
+  queues.wakeAll()
+  expect([queues.take()?.target.destination, queues.take()?.target.destination]).toEqual(['crm', 'crm'])
+})

@@ -10,7 +10,16 @@ import {
   type DestinationPlan,
   planOf,
 } from '../../../../src/services/dispatcher/prepared-destination.ts'
-import { defaultPayload, destinationOf, sourceOf, webhookOf } from '../../../support/builders.ts'
+import {
+  defaultDelivery,
+  defaultPayload,
+  defaultPolicy,
+  destinationOf,
+  duration,
+  durations,
+  sourceOf,
+  webhookOf,
+} from '../../../support/builders.ts'
 
 const routingTo = (...destinations: Destination[]) => createRouting({ sources: [sourceOf('web')], destinations })
 const crm = destinationOf({ id: 'crm', secrets: [new Secret('s')], webhooks: [webhookOf(0, { 'X-Tenant': '0' })] })
@@ -21,7 +30,14 @@ function setUp() {
   const target = new DestinationQueues(limiter).of('crm')
   const given = { routing: routingTo(crm), payload: defaultPayload }
   const route = (): DestinationPlan =>
-    planOf(target, { routing: () => given.routing, payload: () => given.payload, limiter })
+    planOf(target, {
+      routing: () => given.routing,
+      payload: () => given.payload,
+      delivery: defaultDelivery,
+      policy: defaultPolicy,
+      limiter,
+      authorize: () => undefined,
+    })
   return { limiter, target, given, route }
 }
 
@@ -32,6 +48,15 @@ describe('the route of a destination', () => {
   it('is made once per configuration', () => {
     const { route } = setUp()
     expect(route()).toBe(route())
+  })
+
+  it('keeps its requests when only another destination changes', () => {
+    const { given, route } = setUp()
+    const before = route() as DeliverPlan
+    given.routing = routingTo(crm, destinationOf({ id: 'erp' }))
+    const after = route() as DeliverPlan
+    expect(after).toMatchObject({ routing: given.routing, callees: before.callees })
+    expect(after.callMaker).toBe(before.callMaker)
   })
 
   it('has the headers of its requests', () => {
@@ -63,6 +88,19 @@ describe('the route of a destination', () => {
     route()
     given.payload = { ...defaultPayload, userAgent: 'Acme' }
     expect(headersOf(route() as DeliverPlan)).toMatchObject({ 'User-Agent': 'Acme/1.0' })
+  })
+
+  it('has the own schedule, window and timeout of the destination, and the global ones after they are removed', () => {
+    const { given, route } = setUp()
+    const policy = { timeout: duration('2s'), schedule: durations('10s 20s'), window: duration('1h') }
+    given.routing = routingTo({ ...crm, policy, lifecycle: { pauseKeepsWindow: true } })
+    const { schedule, window } = policy
+    expect(route()).toMatchObject({
+      policy: { schedule, window, tiers: defaultPolicy.tiers, pauseKeepsWindow: true },
+      callees: [{ timeoutMs: 2_000 }],
+    })
+    given.routing = routingTo(crm)
+    expect(route()).toMatchObject({ policy: defaultPolicy, callees: [{ timeoutMs: 5_000 }] })
   })
 
   it('counts a request in progress at its webhook also after a change', () => {

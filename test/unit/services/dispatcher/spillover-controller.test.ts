@@ -20,6 +20,7 @@ function spilloverWith({
     queues: { findSlow: () => {}, slow: [], drainMatching: () => [] },
     defer: () => {},
     canDefer: () => true,
+    mayDelayOthers: () => false,
     isOpen: () => true,
     ...deps,
   })
@@ -29,13 +30,14 @@ function spilloverWith({
  * Partitions at their limits, each with this many deliveries in one slow queue. `turn` runs the
  * next tick of the event loop.
  */
-function setUp(waiting: readonly number[]) {
-  const processors = waiting.map(() => ({
+function setUp(waiting: readonly number[], { hasOthers = true, mayDelayOthers = false } = {}) {
+  const processors = waiting.map(open => ({
     ...{
       revoked: false,
       mayStart: true,
+      tracker: { open },
       isPausedFor: () => true,
-      hasRecordForOthers: () => true,
+      hasRecordForOthers: () => hasOthers,
       recheckLimits: () => {},
     },
   }))
@@ -61,6 +63,7 @@ function setUp(waiting: readonly number[]) {
     defer: () => {
       moved += 1
     },
+    mayDelayOthers: () => mayDelayOthers,
   })
   for (const processor of processors) spillover.check(processor as unknown as PartitionProcessor)
   return {
@@ -88,7 +91,13 @@ function setUpHeld(oldestOpenMs: number) {
     },
     oldestOpenMs: () => given.oldestOpenMs,
   })
-  const processor = { revoked: false, mayStart: true, isPausedFor: () => true, recheckLimits: () => given.rechecked++ }
+  const processor = {
+    revoked: false,
+    mayStart: true,
+    tracker: { open: 1 },
+    isPausedFor: () => true,
+    recheckLimits: () => given.rechecked++,
+  }
   spillover.check(processor as unknown as PartitionProcessor)
   return { given, spillover, later: () => later() }
 }
@@ -132,6 +141,21 @@ describe('spillover of slow queues', () => {
   })
 })
 
+describe('a partition whose records are all for one slow destination', () => {
+  it('keeps them when the destination has no limit', () => {
+    const { turn, moved } = setUp([300], { hasOthers: false })
+    turn()
+    expect(moved()).toBe(0)
+  })
+
+  it('spills a quarter of them when it has one', () => {
+    const { turn, moved } = setUp([300], { hasOthers: false, mayDelayOthers: true })
+    turn()
+    turn()
+    expect(moved()).toBe(75)
+  })
+})
+
 it('a delivery without an attempt stays in its slow queue at the end of its window, for that attempt', () => {
   const waiting = [{ isDue: false }, { isDue: true }] as unknown as (Delivery & { isDue: boolean })[]
   const moved: unknown[] = []
@@ -148,6 +172,7 @@ it('a delivery without an attempt stays in its slow queue at the end of its wind
   const processor = {
     revoked: false,
     mayStart: true,
+    tracker: { open: 2 },
     isPausedFor: () => true,
     hasRecordForOthers: () => true,
     recheckLimits: () => {},

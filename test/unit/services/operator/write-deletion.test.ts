@@ -153,7 +153,7 @@ describe('lifting a suppression', () => {
 
   it('keeps nothing once the deletion has expired', async () => {
     await carryOut({ ...request, userIds: ['ada'], suppress: true })
-    await harness.clock.advance(52 * 24 * 3_600_000)
+    await harness.clock.advance(54 * 24 * 3_600_000)
     const suppressions = await harness.access().suppressions()
     await harness.during(liftSuppression({ suppressions }, ['ada']))
     await harness.during(suppressions.compact(10))

@@ -65,7 +65,7 @@ describe('hookline doctor', () => {
       'ok    configuration: 2 sources, 1 destination, 1 webhook',
       'warn  configuration: source server: no enabled destination receives its messages',
       'ok    kafka: 1 broker, reachable at its advertised address',
-      'ok    access: may read 8 topics, write 11 and join 3 groups',
+      'ok    access: may read 9 topics, write 11 and join 3 groups',
       'ok    topics: 11 topics ready',
       'ok    registry: 3 schemas registered',
       "ok    clock: equal to the broker's clock",

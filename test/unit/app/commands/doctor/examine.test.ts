@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { endpointsOf } from '../../../../../src/app/commands/doctor/examine.ts'
+import { tlsIdentityOf } from '../../../../../src/core/network/tls-identity.ts'
 import type { Destination } from '../../../../../src/core/settings/settings.ts'
 import { destination } from '../../../../support/dispatcher/harness.ts'
 
@@ -14,6 +15,7 @@ const at = (id: string, urls: readonly string[], change: Partial<Destination> = 
     })),
     ...change,
   })
+const [crm, erp] = ['crm', 'erp'].map(cert => tlsIdentityOf({ cert, key: undefined, ca: undefined }))
 const shownOf = (...destinations: Destination[]): string[] => endpointsOf(destinations).map(({ which }) => which)
 
 describe('endpointsOf', () => {
@@ -32,6 +34,16 @@ describe('endpointsOf', () => {
       'shows at most three names',
       shownOf(...['a', 'b', 'c', 'd', 'e'].map(id => at(id, ['https://h.example:8443/']))),
       ['a/0, b/0, c/0 (and 2 more) https://h.example:8443'],
+    ],
+    [
+      'keeps destinations with different client certificates apart',
+      shownOf(
+        at('crm', ['https://a.example/'], { tlsIdentity: crm }),
+        at('erp', ['https://a.example/'], { tlsIdentity: erp }),
+        at('bi', ['https://a.example/'], { tlsIdentity: crm }),
+        at('plain', ['https://a.example/']),
+      ),
+      ['crm/0, bi/0 https://a.example', 'erp/0 https://a.example', 'plain/0 https://a.example'],
     ],
     ['skips a disabled destination', shownOf(at('crm', ['https://a.example/'], { enabled: false })), []],
     [

@@ -1,0 +1,49 @@
+import type { ProblemCode } from '../../../src/adapters/http/responses.ts'
+import type { Meanings } from './rejection-meanings.ts'
+
+const sendAgain = 'Send the same request again, with the same message ids.'
+/** The meaning of each code of an error response, and what to do. */
+export const problemMeanings: Meanings<ProblemCode> = {
+  invalid_json: [
+    'The body is not JSON. If only single elements of a batch are not JSON, only these are [rejected](#rejected-messages).',
+    'Fix the sender.',
+  ],
+  invalid_body: [
+    'The body is JSON, but not of the form that this path requires; or it is damaged gzip. At the operator API also: the query is not valid, or a list has an invalid line.',
+    '`message` says what to send.',
+  ],
+  rejected: [
+    'The request has `X-Strict-Mode: 1`, and at least one message is invalid, so none is accepted.',
+    'Fix the messages in `rejected`.',
+  ],
+  unknown_source: ['A deletion names a source that is not configured.', 'Use a configured source.'],
+  invalid_write_key: ['The write key is missing or belongs to no source.', 'Use the write key of a source.'],
+  invalid_operator_key: ['The operator key is missing or wrong.', 'Use a key of `operator.keys`.'],
+  forbidden: [
+    'The operator key has the role `read`, but the request makes a change.',
+    'Use a key with the role `operate`.',
+  ],
+  not_found: ['The path does not exist, or no object has the id or key that is in the path.', 'Check the path.'],
+  unknown_audience: ['`audiences.list` has no audience of this name.', 'Use a configured audience.'],
+  method_not_allowed: ['The path does not support this method.', 'Use a method of the `Allow` header.'],
+  payload_too_large: [
+    'The request exceeds a [limit](tracking-api.md#responses) of bytes or messages.',
+    'Send smaller batches.',
+  ],
+  rate_limited: [
+    'The source exceeds `collector.ratePerSource`. At the operator API: too many requests had a wrong key.',
+    'Wait for the time in `Retry-After`, as SDKs do.',
+  ],
+  unavailable: [
+    'Writes to Kafka fail, the memory for request bodies is full, or too many requests are in progress.',
+    sendAgain,
+  ],
+  malformed_request: ['The request is not valid HTTP/1.1. The connection is closed.', 'Fix the client.'],
+  request_timeout: ['The request was received too slowly.', sendAgain],
+  expectation_failed: ['The request has an `Expect` header other than `100-continue`.', 'Remove the header.'],
+  headers_too_large: [
+    'The request has more than 16 KiB of headers or more than 200 header fields.',
+    'Send fewer headers.',
+  ],
+  internal_error: ['Hookline failed; the log has the error.', sendAgain],
+}

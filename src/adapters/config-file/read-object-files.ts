@@ -1,0 +1,156 @@
+import { dirname, isAbsolute, join } from 'node:path'
+import { checkObjects, listOf } from '../../core/config-objects/check-object-files.ts'
+import type { ObjectDocument, ObjectKind } from '../../core/config-objects/config-objects.ts'
+import type { NamedFileState } from '../../core/settings/named-files.ts'
+import { formatPath, type Path, type SettingsProblem, valueAt } from '../../core/settings/problem.ts'
+import { type Problem, shownOf } from './config-file.ts'
+import type { Environment } from './environment.ts'
+import { type LocatedProblem, startsWith } from './read-config-files.ts'
+import { type ConfigDocument, readYamlStream } from './read-yaml.ts'
+import { type ConfigSnapshot, createConfigSnapshot, missingFileHint, missingNestedFileHint } from './snapshot.ts'
+
+/** A destination or source that a file describes. */
+export interface FiledObject {
+  readonly id: string
+  /** The document as the operator API stores it: with secrets in plain text, without file names. */
+  readonly document: ObjectDocument
+  /** The place in the file of a problem, whose path is relative to the document. */
+  locate(problem: SettingsProblem): LocatedProblem
+}
+
+export type ObjectFiles =
+  | { readonly kind: 'read'; readonly objects: readonly FiledObject[]; readonly files: readonly string[] }
+  | { readonly kind: 'refused'; readonly problems: readonly Problem[] }
+
+interface Given {
+  readonly kind: ObjectKind
+  /** A file, a directory, or `-` for `stdin`. */
+  readonly path: string
+  readonly env: Environment
+  /** Reads all of stdin. */
+  readonly stdin: () => Promise<string>
+}
+
+/**
+ * Reads the objects of a file, or of all `.yaml`, `.yml` and `.json` files of a directory. A file
+ * has one object, a list of objects, or several YAML documents. Environment variables are replaced
+ * as in the configuration file, and secrets are read from the files that the objects name, relative
+ * to the directory of the file. All problems are reported together.
+ */
+export async function readObjectFiles({ kind, path, env, stdin }: Given): Promise<ObjectFiles> {
+  const snapshot = createConfigSnapshot()
+  const listing = path === '-' ? undefined : await snapshot.names(path)
+  const isDirectory = listing?.kind === 'read'
+  const files = isDirectory ? listing.names.filter(isObjectFile).map(name => join(path, name)) : [path]
+  const parts: Part[] = []
+  for (const file of files)
+    for (const document of file === '-' ? readYamlStream(await stdin(), env) : await readFile(snapshot, file, env))
+      parts.push({ file: file === '-' ? 'stdin' : file, document })
+
+  const entries = parts.flatMap(entriesOf)
+  const draft = checkObjects(
+    kind,
+    entries.map(({ value }) => value),
+    substitutedIn(parts, listOf[kind]),
+  )
+  const directory = isDirectory ? path : dirname(path)
+  const contents = new Map<string, NamedFileState>()
+  for (const { name } of draft.files) {
+    const content = await snapshot.text(isAbsolute(name) ? name : join(directory, name))
+    const isMissing = content.kind === 'unreadable' && content.hint === missingFileHint
+    contents.set(name, isMissing ? { ...content, hint: missingNestedFileHint } : content)
+  }
+  const checked = draft.complete(contents)
+
+  const ofForm = parts.flatMap(({ file, document }) =>
+    document.problems.map((problem): LocatedProblem => ({ ...problem, file, at: problem.path })),
+  )
+  const ofRules =
+    checked.kind === 'accepted' ? [] : checked.problems.flatMap(problem => locatedUnlessKnown(problem, entries))
+  const names = parts.map(({ file }) => file)
+  if (checked.kind === 'refused' || ofForm.length > 0)
+    return { kind: 'refused', problems: shownOf([...ofForm, ...ofRules], names) }
+  const objects = checked.documents.map((document, index) => ({
+    id: String(document['id']),
+    document,
+    locate: (problem: SettingsProblem) => located(problem, entries[index]!, entries),
+  }))
+  return { kind: 'read', objects, files: names }
+}
+
+/** Hidden files are skipped: swap files of editors, `..data` of a mounted ConfigMap. */
+const isObjectFile = (name: string): boolean => /^[^.].*\.(yaml|yml|json)$/.test(name)
+
+interface Part {
+  readonly file: string
+  readonly document: ConfigDocument
+}
+
+/** One object in a file. */
+interface Entry extends Part {
+  /** The path of the object in the YAML document: an index when the document is a list. */
+  readonly prefix: Path
+  readonly value: unknown
+}
+
+async function readFile(snapshot: ConfigSnapshot, file: string, env: Environment): Promise<readonly ConfigDocument[]> {
+  const content = await snapshot.text(file)
+  if (content.kind === 'read') return readYamlStream(content.text, env)
+  const place = { line: 1, column: 1 }
+  const hint = content.hint === missingFileHint ? 'create it, or correct its name' : content.hint
+  const problem = { ...place, path: [], message: content.message, hint }
+  return [{ value: undefined, problems: [problem], substituted: [], placeOf: () => place }]
+}
+
+/** The objects of a document. One that cannot be parsed has none. */
+function entriesOf({ file, document }: Part): readonly Entry[] {
+  const { value } = document
+  if (value === undefined) return []
+  if (!Array.isArray(value)) return [{ file, document, prefix: [], value }]
+  return value.map((each: unknown, index) => ({ file, document, prefix: [index], value: each }))
+}
+
+/** The texts from the environment, by their path with the list and the index of the object. */
+function substitutedIn(parts: readonly Part[], list: string): ReadonlyMap<string, readonly string[]> {
+  const found = new Map<string, readonly string[]>()
+  let objects = 0
+  for (const part of parts) {
+    const { substituted, value } = part.document
+    for (const { path, variables } of substituted) {
+      const [index, within] = Array.isArray(value) ? [Number(path[0]), path.slice(1)] : [0, path]
+      found.set(formatPath([list, objects + index, ...within]), variables)
+    }
+    objects += entriesOf(part).length
+  }
+  return found
+}
+
+/** The place of a problem, whose path is relative to the document. */
+function located(
+  { path, message, hint, first, at }: SettingsProblem,
+  entry: Entry,
+  all: readonly Entry[],
+): LocatedProblem {
+  const within = [...entry.prefix, ...path]
+  const fullHint = [hint, first && `see ${positionOf(first, at, all)}`].filter(Boolean).join('; ')
+  return { file: entry.file, ...entry.document.placeOf(within, at), at: within, path: within, message, hint: fullHint }
+}
+
+/**
+ * The place of a problem, whose path begins with the list and the index of the object. A value that
+ * could not be read is not also reported as missing.
+ */
+function locatedUnlessKnown(problem: SettingsProblem, entries: readonly Entry[]): readonly LocatedProblem[] {
+  const [, index, ...path] = problem.path
+  const entry = entries[Number(index)]!
+  const within = [...entry.prefix, ...path]
+  const { problems, value } = entry.document
+  const isKnown = problems.some(form => startsWith(within, form.path) && valueAt(value, form.path) === undefined)
+  return isKnown ? [] : [located({ ...problem, path }, entry, entries)]
+}
+
+function positionOf([, index, ...path]: Path, at: SettingsProblem['at'], entries: readonly Entry[]): string {
+  const { file, document, prefix } = entries[Number(index)]!
+  const { line, column } = document.placeOf([...prefix, ...path], at)
+  return `${file}:${line}:${column}`
+}

@@ -1,0 +1,16 @@
+import { stringify } from 'yaml'
+
+/**
+ * A document as YAML that `readYamlStream` reads as the same document. `${` is written as `$${`, so
+ * that it is not an environment variable.
+ */
+export function yamlOf(document: object): string {
+  return stringify(escaped(document), { lineWidth: 0, aliasDuplicateObjects: false })
+}
+
+function escaped(value: unknown): unknown {
+  if (typeof value === 'string') return value.replaceAll('${', () => '$${')
+  if (Array.isArray(value)) return value.map(escaped)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, escaped(inner)]))
+}

@@ -1,0 +1,78 @@
+import { isMap, isScalar, isSeq, type ParsedNode, type YAMLError } from 'yaml'
+import type { Objection } from '../../core/objection.ts'
+import { keyNames } from '../../core/settings/json-schema.ts'
+import type { Path } from '../../core/settings/problem.ts'
+
+/** Converts a YAML syntax error to a problem. `line` is the text of the line with the error. */
+export function syntaxProblem(error: YAMLError, line: string): Objection {
+  return { message: syntaxText(error), hint: syntaxHint(error, line) }
+}
+
+/**
+ * The parser's message without the parts that quote the source, because they may contain a secret.
+ */
+function syntaxText({ code, message }: YAMLError): string {
+  const said = ownTexts[code] ?? message
+  const text = said
+    .replace(/ token in YAML stream: .*/s, '')
+    .replace(/(escape sequence|reserved character) .*/s, '$1')
+    .replace('"quote', 'quote')
+    .replace(
+      /^Nested mappings are not allowed .*/,
+      'a colon with a space after it makes this text a key, which is not allowed here',
+    )
+    .replace(/: .*/s, '')
+  return `is not valid YAML: ${text.charAt(0).toLowerCase()}${text.slice(1)}`
+}
+
+/** Replacements for parser messages that quote the source in their middle. */
+const ownTexts: Partial<Record<YAMLError['code'], string>> = {
+  BAD_DIRECTIVE: 'a directive (a line that begins with %) cannot be used here',
+  TAG_RESOLVE_FAILED: 'a tag (!…) cannot be used here',
+}
+
+function syntaxHint({ code }: YAMLError, line: string): string {
+  switch (code) {
+    case 'TAB_AS_INDENT':
+      return 'indent with spaces'
+    case 'BAD_DQ_ESCAPE':
+      return 'write \\\\ for a backslash, or use single quotes'
+    case 'BAD_SCALAR_START':
+    case 'BLOCK_AS_IMPLICIT_KEY':
+      return 'put the text in quotes'
+    case 'BAD_DIRECTIVE':
+      return 'remove the line'
+    case 'TAG_RESOLVE_FAILED':
+      return 'remove the tag, or put the text in quotes'
+    case 'BAD_INDENT':
+      return 'start all entries of one mapping or list at the same column'
+    default:
+      return /[[{,]/.test(line.slice(0, Math.max(0, line.lastIndexOf('${'))))
+        ? `between { } or [ ], write \${…} in quotes`
+        : 'check the quotes, brackets, colons and indentation here and just before'
+  }
+}
+
+/**
+ * The path of the last key or list element that starts at or before an offset. It is the one with
+ * the error, or the one next to the error. The path ends before a key that the configuration does
+ * not have, because after a syntax error the parser may read values, even secrets, as keys.
+ */
+export function pathBefore(contents: ParsedNode | null | undefined, offset: number): Path {
+  const path: (string | number)[] = []
+  let node: unknown = contents
+  for (;;) {
+    if (isMap<ParsedNode, ParsedNode | null>(node)) {
+      const pair = node.items.findLast(({ key }) => key.range[0] <= offset)
+      const key = isScalar(pair?.key) ? pair.key.value : undefined
+      if (pair === undefined || typeof key !== 'string' || !keyNames.has(key)) return path
+      path.push(key)
+      node = pair.value
+    } else if (isSeq<ParsedNode | null>(node)) {
+      const place = node.items.findLastIndex(item => item !== null && item.range[0] <= offset)
+      if (place < 0) return path
+      path.push(place)
+      node = node.items[place]
+    } else return path
+  }
+}

@@ -1,0 +1,58 @@
+import { objectKinds } from '../../core/config-objects/config-objects.ts'
+import { type ObjectsApi, switches } from '../../core/operator/objects-api.ts'
+import type { HttpServer } from './json-api-server.ts'
+import type { ObjectBodyDeps } from './object-body.ts'
+import { createChangeHandlers } from './object-change-handlers.ts'
+import { createObjectHandlers } from './object-handlers.ts'
+import type { Guard, Handler } from './operator-guard.ts'
+import {
+  changesPath,
+  destinationPath,
+  destinationStatusPath,
+  destinationsPath,
+  rotateKeyPath,
+  rotateSecretPath,
+  sourcePath,
+  sourcesPath,
+  statusPath,
+  switchPath,
+  testPath,
+} from './paths.ts'
+import { inObjectForm } from './responses.ts'
+
+interface Deps extends ObjectBodyDeps, Pick<HttpServer, 'app'> {
+  readonly api: ObjectsApi
+  readonly guard: Guard
+}
+
+const paths = {
+  destination: { all: destinationsPath, one: destinationPath },
+  source: { all: sourcesPath, one: sourcePath },
+} as const
+
+/**
+ * Adds the routes for destinations, sources, changes and status. The audit log names each change
+ * after its method or its path, for example `patch_destination` or `rotate_secret`.
+ */
+export function addObjectRoutes({ guard, app, ...deps }: Deps): void {
+  const handlers = { ...createObjectHandlers(deps), ...createChangeHandlers(deps) }
+  const guarded = (route: string, handle: Handler, action?: string) =>
+    guard(route, handle, { action, inForm: inObjectForm })
+
+  for (const kind of objectKinds) {
+    const { all, one } = paths[kind]
+    app.get(all, guarded(all, handlers.list(kind)))
+    app.get(one, guarded(one, handlers.show(kind)))
+    app.put(one, guarded(one, handlers.replace(kind), `put_${kind}`))
+    app.patch(one, guarded(one, handlers.patch(kind), `patch_${kind}`))
+    app.delete(one, guarded(one, handlers.remove(kind), `delete_${kind}`))
+  }
+  for (const to of switches)
+    app.post(switchPath(to), guarded(switchPath(to), handlers.switchTo(to), `${to}_destination`))
+  app.post(rotateSecretPath, guarded(rotateSecretPath, handlers.rotateSecret, 'rotate_secret'))
+  app.post(rotateKeyPath, guarded(rotateKeyPath, handlers.rotateKey, 'rotate_key'))
+  app.post(testPath, guarded(testPath, handlers.test, 'test_destination'))
+  app.get(destinationStatusPath, guarded(destinationStatusPath, handlers.destinationStatus))
+  app.get(changesPath, guarded(changesPath, handlers.changes))
+  app.get(statusPath, guarded(statusPath, handlers.status))
+}

@@ -1,0 +1,94 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { AuditLog } from '../../core/operator/operator-api.ts'
+import type { NamedKey } from '../../core/operator/operator-keys.ts'
+import type { Clock } from '../../core/ports.ts'
+import type { TraceContext } from '../../core/trace/context.ts'
+import type { HttpServer } from './json-api-server.ts'
+import type { AuthenticateOperator } from './operator-authentication.ts'
+import type { RunInSpan } from './request-span.ts'
+import type { HttpResponse } from './responses.ts'
+
+/** Checks operator keys, and records changes. */
+export interface OperatorGate {
+  readonly gate: AuthenticateOperator
+  readonly audit: AuditLog
+}
+
+export interface Asked {
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+  /** The operator key of the request. */
+  readonly key: NamedKey
+  /** Trace context of the request; `undefined` when tracing is off. */
+  readonly trace: TraceContext | undefined
+}
+
+/**
+ * A response, and the fields of a change for the audit log. `answer` is `undefined` when the client
+ * has closed the connection.
+ */
+export interface Handled {
+  readonly answer: HttpResponse | undefined
+  readonly change?: Readonly<Record<string, unknown>>
+}
+
+export type Handler = (asked: Asked) => Promise<Handled>
+
+export interface GuardDeps extends Pick<HttpServer, 'send' | 'fail'> {
+  readonly takeTraced: RunInSpan
+  readonly clock: Pick<Clock, 'id'>
+  /** The response of every route, when the API is off on this listener. */
+  readonly operator: OperatorGate | HttpResponse
+}
+
+interface Options {
+  /** The name of the change in the audit log; `undefined` when the route changes nothing. */
+  readonly action?: string | undefined
+  /** Brings the responses of the authentication into the form of the route. */
+  readonly inForm?: (answer: HttpResponse) => HttpResponse
+}
+
+/** Wraps the handler of a route. */
+export type Guard = (
+  route: string,
+  handle: Handler,
+  options?: Options,
+) => (request: FastifyRequest, reply: FastifyReply) => void
+
+/**
+ * Creates the function that wraps the handlers of routes for operators: it checks the key before
+ * the handler runs, sends the response with a request id, and writes one line to the audit log for
+ * each change.
+ */
+export function createGuard({ send, fail, takeTraced, clock, operator }: GuardDeps): Guard {
+  async function admitted(
+    asked: Omit<Asked, 'key'>,
+    handle: Handler,
+    { action, inForm = answer => answer }: Options,
+  ): Promise<HttpResponse | undefined> {
+    if ('status' in operator) return operator
+    const key = operator.gate(asked.request.raw)
+    if ('status' in key) return inForm(key)
+    const requestId = clock.id()
+    const audit = (change: object, result: string): void => {
+      if (action !== undefined) operator.audit({ key: key.name, role: key.role, requestId, action, ...change, result })
+    }
+    try {
+      const { answer, change = {} } = await handle({ ...asked, key })
+      audit(change, answer?.code ?? 'gone')
+      return answer && { ...answer, headers: { ...answer.headers, 'x-request-id': requestId } }
+    } catch (error) {
+      audit({}, 'internal_error')
+      throw error
+    }
+  }
+
+  return (route, handle, options = {}) =>
+    (request, reply) => {
+      const answered = (trace: TraceContext | undefined) => admitted({ request, reply, trace }, handle, options)
+      takeTraced(route, { request, reply }, answered).then(
+        answer => answer && send(request, reply, answer),
+        error => fail(request, reply, error),
+      )
+    }
+}

@@ -1,0 +1,196 @@
+import type { Socket } from 'node:net'
+import { internal, replaceInternal } from './private-api.ts'
+
+/** Patches kafkajs's connections and their request queues. */
+export function patchConnections(): void {
+  patchJoinConnection()
+  patchIdleTimer()
+  patchRequestTimeout()
+  patchReconnect()
+}
+
+interface SentRequest {
+  /** The time of sending, in milliseconds since the Unix epoch. */
+  readonly sentAt: number
+  /** The timeout in milliseconds. */
+  readonly requestTimeout: number
+  timeoutRequest(): void
+}
+
+interface RequestQueue {
+  readonly pending: readonly unknown[]
+  readonly enforceRequestTimeout: boolean
+  readonly requestTimeout: number
+  /** The requests without a response, by correlation id, in the order in which they were sent. */
+  readonly inflight: ReadonlyMap<number, SentRequest>
+  requestTimeoutIntervalId?: NodeJS.Timeout
+  isConnected(): boolean
+  destroy(): void
+  fulfillRequest(answer: { readonly correlationId: number }): void
+  scheduleRequestTimeoutCheck(): void
+  scheduleCheckPendingRequests(): void
+}
+
+interface Connection {
+  socket?: Socket
+  chunks: Buffer[]
+  bytesBuffered: number
+  bytesNeeded: number
+  isConnected(): boolean
+  connect(): Promise<boolean>
+}
+
+interface ConnectionPool {
+  readonly pool: unknown[]
+  getConnection(index: number): Promise<unknown>
+  getConnectionByRequest(request: { readonly request: { readonly apiKey: number } }): Promise<unknown>
+}
+
+const poolFile = 'network/connectionPool'
+/**
+ * Index of the added connection in the pool. kafkajs itself uses 1 for fetches and 0 for all other
+ * requests.
+ */
+const joinConnection = 2
+
+/**
+ * Defect: kafkajs sends JoinGroup over the same connection as heartbeats and commits
+ * (network/connectionPool.js:47). A broker handles the requests of a connection in order, and
+ * responds to JoinGroup only when all members have joined or timed out. Heartbeats and commits wait
+ * behind it.
+ * Patch: JoinGroup has its own connection, opened on first use.
+ * Remove when: kafkajs does not send other requests behind a JoinGroup.
+ */
+function patchJoinConnection(): void {
+  const Original = internal<new (options: object) => ConnectionPool>(poolFile)
+  const Connection = internal<new (options: object) => unknown>('network/connection')
+  const { JoinGroup } = internal<{ readonly JoinGroup: number }>('protocol/requests/apiKeys')
+
+  replaceInternal(
+    poolFile,
+    class extends Original {
+      constructor(options: object) {
+        super(options)
+        this.pool.push(new Connection(options))
+      }
+
+      override getConnectionByRequest(
+        request: Parameters<ConnectionPool['getConnectionByRequest']>[0],
+      ): Promise<unknown> {
+        return request.request.apiKey === JoinGroup
+          ? this.getConnection(joinConnection)
+          : super.getConnectionByRequest(request)
+      }
+    },
+  )
+}
+
+/**
+ * Defect: a timer of kafkajs's request queue sets itself again even when the queue is empty
+ * (network/requestQueue/index.js:306, tulios/kafkajs#1704). Its delay is negative unless the broker
+ * throttles. Each idle connection runs about 900 timers per second, and Node prints a warning.
+ * Patch: sets no timer while no request is pending.
+ * Remove when: tulios/kafkajs#1704 is fixed.
+ */
+function patchIdleTimer(): void {
+  const { prototype } = internal<{ prototype: RequestQueue }>('network/requestQueue')
+  const schedule = prototype.scheduleCheckPendingRequests
+  prototype.scheduleCheckPendingRequests = function (this: RequestQueue): void {
+    if (this.pending.length > 0) schedule.call(this)
+  }
+}
+
+const timeoutCheckEveryMs = 100
+/**
+ * A request fails after this multiple of its timeout, even while the broker responds to other
+ * requests. The retry looks up the leader again.
+ */
+const maxTimeouts = 3
+
+/**
+ * For each queue, when the broker began to handle the oldest request without a response. A broker
+ * handles the requests of a connection in turn, so this is the wall-clock time of the previous
+ * response.
+ */
+const startedAt = new WeakMap<RequestQueue, number>()
+
+/**
+ * Defects:
+ * - kafkajs's request timeout begins when a request is sent (network/requestQueue/index.js:93), but
+ *   a broker handles the requests of a connection one after the other. For example, 240 requests
+ *   for the partitions of a new topic take 50 ms each. The last ones time out and are retried, and
+ *   the broker stores their records twice.
+ * - The interval that checks the timeouts (line 91) keeps an otherwise finished process alive.
+ * Patch: starts the timeout at the response to the previous request, and unreferences the interval.
+ * Remove when: kafkajs starts the timeout at the previous response and unreferences the interval.
+ */
+function patchRequestTimeout(): void {
+  const { prototype } = internal<{ prototype: RequestQueue }>('network/requestQueue')
+  const fulfill = prototype.fulfillRequest
+
+  prototype.fulfillRequest = function (this: RequestQueue, answer): void {
+    const [first] = this.inflight.keys()
+    // If a later request gets its response earlier, the timeout of the oldest request continues.
+    if (first !== undefined && answer.correlationId <= first) startedAt.set(this, Date.now())
+    fulfill.call(this, answer)
+  }
+
+  prototype.scheduleRequestTimeoutCheck = function (this: RequestQueue): void {
+    if (!this.enforceRequestTimeout) return
+    this.destroy()
+    const check = (): void => {
+      timeOutRequests(this)
+      if (!this.isConnected()) this.destroy()
+    }
+    this.requestTimeoutIntervalId = setInterval(check, Math.min(this.requestTimeout, timeoutCheckEveryMs)).unref()
+  }
+}
+
+function timeOutRequests(queue: RequestQueue): void {
+  // This uses the wall clock, because kafkajs sets `sentAt` with it.
+  const now = Date.now()
+  const started = startedAt.get(queue) ?? 0
+  for (const request of queue.inflight.values()) {
+    const { sentAt, requestTimeout } = request
+    const isOverdue = now - Math.max(sentAt, started) > requestTimeout || now - sentAt > maxTimeouts * requestTimeout
+    if (isOverdue) request.timeoutRequest()
+  }
+}
+
+/** The size of the length field before each response. */
+const lengthBytes = 4
+
+/**
+ * Defect: after a reconnect kafkajs still has the part of a response that the old connection
+ * received (network/connection.js:166 does not reset the fields of line 87). It treats the first
+ * bytes of the new connection as the rest of that response. No further response can be parsed, and
+ * every request times out until the process ends.
+ * Patch: `connect` resets these fields, and ignores later data and errors of the old socket.
+ * Remove when: kafkajs resets these fields in `connect`.
+ */
+function patchReconnect(): void {
+  const { prototype } = internal<{ prototype: Connection }>('network/connection')
+  const connect = prototype.connect
+  /** The sockets whose connection attempt has ended. Nothing waits for their errors. */
+  const settled = new WeakSet<Socket>()
+
+  prototype.connect = async function (this: Connection): Promise<boolean> {
+    if (this.isConnected()) return connect.call(this)
+    if (this.socket !== undefined) detachSocket(this.socket, settled.has(this.socket))
+    this.chunks = []
+    this.bytesBuffered = 0
+    this.bytesNeeded = lengthBytes
+    const connecting = connect.call(this)
+    const { socket } = this
+    try {
+      return await connecting
+    } finally {
+      if (socket !== undefined) settled.add(socket)
+    }
+  }
+}
+
+function detachSocket(socket: Socket, isSettled: boolean): void {
+  socket.removeAllListeners('data').removeAllListeners('end').resume()
+  if (isSettled) socket.removeAllListeners('error').on('error', () => undefined)
+}

@@ -1,0 +1,168 @@
+import type { TopicPartition } from '../../../core/ports.ts'
+import type { DurationMs } from '../../../core/time.ts'
+import { type Broker, type Cluster, type ConsumerGroup, type FetchedBatch, internal } from './private-api.ts'
+
+/** The callbacks by which a Hookline consumer controls kafkajs's consumer group. */
+export interface GroupHooks {
+  /**
+   * Wraps every join (JoinGroup and SyncGroup). kafkajs does not fetch until the returned promise
+   * resolves.
+   */
+  join(group: ConsumerGroup, join: () => Promise<void>): Promise<void>
+  /**
+   * Replaces kafkajs's heartbeat. kafkajs calls it after every batch, and after every fetch that
+   * returns no batch. It joins again when the hook throws REBALANCE_IN_PROGRESS.
+   */
+  heartbeat(group: ConsumerGroup): Promise<void>
+  /** Returns Kafka's `fetch.max.wait.ms` for the next fetch. */
+  maxWait(): DurationMs
+  /** Wraps every fetch from one broker. */
+  fetch(fetch: () => Promise<readonly FetchedBatch[]>): Promise<readonly FetchedBatch[]>
+  /**
+   * Replaces kafkajs's handling of OFFSET_OUT_OF_RANGE. kafkajs would commit -2 or -1 as the offset
+   * and continue at the beginning or the end of the log (consumer/consumerGroup.js:597).
+   */
+  outOfRange(group: ConsumerGroup, partition: TopicPartition): Promise<void>
+}
+
+/** The hooks by cluster client. Each consumer has its own client, which exists before its group. */
+const hooksOf = new WeakMap<Cluster, GroupHooks>()
+
+export function setGroupHooks(cluster: Cluster, hooks: GroupHooks): void {
+  hooksOf.set(cluster, hooks)
+}
+
+/** Patches kafkajs's consumer groups. */
+export function patchConsumerGroup(): void {
+  patchGroupHooks()
+  patchSyncGroup()
+  patchStoppedFetch()
+  patchLateBatch()
+}
+
+/**
+ * Defect: kafkajs has no rebalance listener. It awaits no callback before it revokes partitions or
+ * fetches new ones (consumer/consumerGroup.js:331, 442, 446, 597).
+ * Patch: calls the `GroupHooks` of a consumer. A consumer without hooks behaves as before.
+ * Remove when: kafkajs supports cooperative rebalancing with awaited callbacks.
+ */
+function patchGroupHooks(): void {
+  const { prototype } = internal<{ prototype: ConsumerGroup }>('consumer/consumerGroup')
+  const { joinAndSync, fetch, heartbeat, recoverFromOffsetOutOfRange } = prototype
+  originalFetch = fetch
+
+  prototype.joinAndSync = function (this: ConsumerGroup) {
+    const join = (): Promise<void> => joinAndSync.call(this)
+    return hooksOf.get(this.cluster)?.join(this, join) ?? join()
+  }
+  prototype.heartbeat = function (this: ConsumerGroup, options) {
+    return hooksOf.get(this.cluster)?.heartbeat(this) ?? heartbeat.call(this, options)
+  }
+  prototype.fetch = async function (this: ConsumerGroup, nodeId) {
+    const hooks = hooksOf.get(this.cluster)
+    if (hooks === undefined) return fetch.call(this, nodeId)
+    return hooks.fetch(() => fetchWithoutHooks(this, nodeId))
+  }
+  prototype.recoverFromOffsetOutOfRange = function (this: ConsumerGroup, error) {
+    return hooksOf.get(this.cluster)?.outOfRange(this, error) ?? recoverFromOffsetOutOfRange.call(this, error)
+  }
+}
+
+let originalFetch: ConsumerGroup['fetch'] | undefined
+
+/** Fetches once from one broker without the `fetch` hook, which waits until a rebalance ends. */
+export async function fetchWithoutHooks(group: ConsumerGroup, nodeId: string): Promise<readonly FetchedBatch[]> {
+  const hooks = hooksOf.get(group.cluster)
+  if (hooks !== undefined) group.maxWaitTime = hooks.maxWait()
+  const batches = (await originalFetch?.call(group, nodeId)) ?? []
+  return batches.filter(hasRecords).map(neverEmpty)
+}
+
+/**
+ * Selects batches with records. A fetch response has an entry for every partition, and kafkajs
+ * would queue a batch, and call the heartbeat, even for each empty one.
+ */
+function hasRecords({ rawMessages }: FetchedBatch): boolean {
+  return rawMessages.length > 0
+}
+
+/**
+ * Makes kafkajs pass the batch to `eachBatch` even if it has only transaction markers and records
+ * of aborted transactions. Otherwise their offsets would never be committed.
+ */
+function neverEmpty(batch: FetchedBatch): FetchedBatch {
+  batch.isEmpty = no
+  return batch
+}
+
+/**
+ * One function for all batches. With one function per batch, V8 would allocate each in the old
+ * generation, together with the objects that it refers to (docs/decisions/0043, rule 10).
+ */
+const no = (): boolean => false
+
+/** The last assignment by coordinator. Each consumer has its own object for its coordinator. */
+const assignments = new WeakMap<Broker, Buffer>()
+
+/** Returns the last assignment from this coordinator, including its user data. */
+export function lastAssignmentFrom(coordinator: Broker): Buffer | undefined {
+  return assignments.get(coordinator)
+}
+
+/**
+ * Defect: kafkajs drops the user data of an assignment (consumer/consumerGroup.js:233), in which
+ * the cooperative assignor lists the partitions that the member must revoke.
+ * Patch: keeps the assignment as received.
+ * Remove when: kafkajs exposes the user data.
+ */
+function patchSyncGroup(): void {
+  const { prototype } = internal<{ prototype: Broker }>('broker')
+  const { syncGroup } = prototype
+  prototype.syncGroup = async function (this: Broker, request) {
+    const answer = await syncGroup.call(this, request)
+    assignments.set(this, answer.memberAssignment)
+    return answer
+  }
+}
+
+interface Runner {
+  readonly running: boolean
+  fetch(nodeId: string): Promise<unknown>
+}
+
+/**
+ * Defect: kafkajs rebuilds its fetchers after a change of leaders. If the consumer is stopped at
+ * that moment, the new fetchers never stop (consumer/fetchManager.js:70). Each gets an empty result
+ * (consumer/runner.js:342) and fetches again immediately, which blocks the event loop: Node handles
+ * no more timers and signals.
+ * Patch: a fetch of a stopped consumer throws, which ends the fetcher.
+ * Remove when: kafkajs stops the fetchers of a stopped consumer.
+ */
+function patchStoppedFetch(): void {
+  const { prototype } = internal<{ prototype: Runner }>('consumer/runner')
+  const { fetch } = prototype
+  prototype.fetch = async function (this: Runner, nodeId) {
+    if (!this.running) throw new Error('the consumer is stopped')
+    return fetch.call(this, nodeId)
+  }
+}
+
+interface OffsetManager {
+  readonly memberAssignment: Readonly<Record<string, readonly number[]>>
+  resolveOffset(position: { topic: string; partition: number; offset: string }): void
+}
+
+/**
+ * Defect: the handler of a batch may finish after a rebalance has revoked the partition. kafkajs
+ * still resolves the batch's offset. If the member then owns no partition of the topic, kafkajs
+ * throws a `TypeError` (consumer/offsetManager/index.js:106) and never restarts the consumer.
+ * Patch: ignores offsets of partitions that are not assigned.
+ * Remove when: kafkajs ignores them.
+ */
+function patchLateBatch(): void {
+  const { prototype } = internal<{ prototype: OffsetManager }>('consumer/offsetManager')
+  const resolve = prototype.resolveOffset
+  prototype.resolveOffset = function (this: OffsetManager, position): void {
+    if (this.memberAssignment[position.topic]?.includes(position.partition)) resolve.call(this, position)
+  }
+}

@@ -1,0 +1,286 @@
+import type { UnreadBatch } from '../../../core/ports.ts'
+import { decompress, maxDecompressedBytes } from './compression-codecs.ts'
+import type { BatchContext, DecodedRecord, DecodeRecord } from './patch-record-decoder.ts'
+import { type Broker, type FetchedMessage, type FetchedPartition, internal, replaceInternal } from './private-api.ts'
+
+/** Patches the code with which kafkajs decodes a fetch response. */
+export function patchFetchedBatches(): void {
+  // This replacement comes first, because other files keep the decoder that exists when they load.
+  replaceInternal('protocol/recordBatch/v0/decoder', decodeBatch)
+  patchHugeBatch()
+  patchAbortedTransactions()
+}
+
+/** kafkajs's reader of bytes. */
+interface Decoder {
+  readonly buffer: Buffer
+  offset: number
+  readInt32(): number
+  readBytes(length: number): Buffer
+  readVarIntBytes(): Buffer
+  canReadBytes(length: number): boolean
+}
+type DecoderClass = new (bytes: Buffer) => Decoder
+
+interface DecodedBatch extends BatchContext {
+  readonly lastOffsetDelta: number
+  readonly maxTimestamp: string
+  readonly records: (DecodedRecord & { readonly unreadBatch?: UnreadBatch })[]
+  /** The decompressed size of the records in bytes; 0 for a batch that is not compressed. */
+  readonly decompressedBytes: number
+}
+
+/** The byte offset of each field in a record batch (magic 2). */
+const at = {
+  firstOffset: 0,
+  length: 8,
+  leaderEpoch: 12,
+  magic: 16,
+  attributes: 21,
+  lastOffsetDelta: 23,
+  firstTimestamp: 27,
+  maxTimestamp: 35,
+  producerId: 43,
+  producerEpoch: 51,
+  firstSequence: 53,
+  recordCount: 57,
+  records: 61,
+}
+/** The bytes that the length field excludes: the first offset and the length field itself. */
+const uncounted = 12
+const flags = { compression: 0x07, logAppendTime: 0x08, transactional: 0x10, control: 0x20 }
+/** The maximum bytes of an unreadable batch that its `unreadBatch` record keeps. */
+const keptBytes = 64 * 1024
+
+/**
+ * Decodes the batch at the decoder's position, and advances the decoder to the end of the batch.
+ *
+ * Defects (protocol/recordBatch/v0/decoder.js):
+ * - kafkajs decompresses a batch without a size limit (line 104): 6 KB of zstd may become 200 MB.
+ *   A batch that cannot be decompressed is fetched again forever.
+ * - Log compaction keeps the last batch of an idempotent producer even when all its records are
+ *   removed. kafkajs does not advance past an empty batch, and fetches it thousands of times per
+ *   second (tulios/kafkajs#1072). If only the last records of a batch are removed, it fetches once
+ *   more for each of them.
+ * Patch:
+ * - A batch that cannot be read, or that decompresses to more than `maxDecompressedBytes`, becomes
+ *   one record at its last offset, with the reason in `unreadBatch`.
+ * - A batch without a record at its last offset gets a control record there, which consumers skip.
+ * Remove when: kafkajs limits the decompressed size and advances past empty batches.
+ *
+ * @throws KafkaJSPartialMessageError when the response contains only a part of the batch
+ */
+async function decodeBatch(decoder: Decoder): Promise<DecodedBatch> {
+  const { buffer, offset: start } = decoder
+  const end = start + uncounted + buffer.readInt32BE(start + at.length)
+  decoder.offset = end
+  if (end > buffer.length) throw partial(`the response has ${buffer.length - start} of ${end - start} bytes of a batch`)
+  const batch = buffer.subarray(start, end)
+  const context = contextOf(batch)
+  const { records, decompressedBytes } = await readRecords(batch, context)
+  const lastOffset = String(BigInt(context.firstOffset) + BigInt(context.lastOffsetDelta))
+  if (records.at(-1)?.offset !== lastOffset) records.push(controlRecord(context, lastOffset))
+  return { ...context, records, decompressedBytes }
+}
+
+type Context = Omit<DecodedBatch, 'records' | 'decompressedBytes'>
+
+async function readRecords(
+  batch: Buffer,
+  context: Context,
+): Promise<Pick<DecodedBatch, 'records' | 'decompressedBytes'>> {
+  if (batch.readInt32BE(at.recordCount) <= 0) return { records: [], decompressedBytes: 0 }
+  const packed = batch.subarray(at.records)
+  const compression = batch.readInt16BE(at.attributes) & flags.compression
+  try {
+    const bytes = compression === 0 ? packed : await decompress(compression, packed)
+    return { records: recordsIn(bytes, batch, context), decompressedBytes: compression === 0 ? 0 : bytes.length }
+  } catch (error) {
+    return { records: [unreadable(packed, context, error as Error)], decompressedBytes: 0 }
+  }
+}
+
+/** Reads the batch's header into all fields that kafkajs sets: they become `batchContext`. */
+function contextOf(batch: Buffer): Context {
+  const attributes = batch.readInt16BE(at.attributes)
+  return {
+    firstOffset: String(batch.readBigInt64BE(at.firstOffset)),
+    firstTimestamp: String(batch.readBigInt64BE(at.firstTimestamp)),
+    partitionLeaderEpoch: batch.readInt32BE(at.leaderEpoch),
+    inTransaction: (attributes & flags.transactional) > 0,
+    isControlBatch: (attributes & flags.control) > 0,
+    lastOffsetDelta: batch.readInt32BE(at.lastOffsetDelta),
+    producerId: String(batch.readBigInt64BE(at.producerId)),
+    producerEpoch: batch.readInt16BE(at.producerEpoch),
+    firstSequence: batch.readInt32BE(at.firstSequence),
+    maxTimestamp: String(batch.readBigInt64BE(at.maxTimestamp)),
+    timestampType: (attributes & flags.logAppendTime) > 0 ? 1 : 0,
+    magicByte: batch.readInt8(at.magic),
+  } as Context
+}
+
+function recordsIn(bytes: Buffer, batch: Buffer, context: Context): DecodedRecord[] {
+  const decodeRecord = internal<DecodeRecord>('protocol/recordBatch/record/v0/decoder')
+  const reader = new (internal<DecoderClass>('protocol/decoder'))(bytes)
+  const count = batch.readInt32BE(at.recordCount)
+  const records: DecodedRecord[] = []
+  for (let record = 0; record < count; record++)
+    records.push(decodeRecord({ buffer: reader.readVarIntBytes() }, context))
+  // The broker has verified the batch. If the records do not fill it, the decompression is wrong.
+  if (reader.offset !== bytes.length)
+    throw new Error(`its records end at byte ${reader.offset}, but it has ${bytes.length} bytes`)
+  return records
+}
+
+/**
+ * The record that replaces an unreadable batch. It has the last offset of the batch, so that the
+ * consumer's position advances past it.
+ */
+function unreadable(packed: Buffer, context: Context, { message }: Error): DecodedBatch['records'][number] {
+  const firstOffset = Number(context.firstOffset)
+  return {
+    magicByte: context.magicByte,
+    attributes: 0,
+    timestamp: context.maxTimestamp,
+    offset: String(firstOffset + context.lastOffsetDelta),
+    key: null,
+    value: null,
+    headers: {},
+    isControlRecord: false,
+    batchContext: context,
+    unreadBatch: {
+      firstOffset,
+      length: packed.length,
+      // A copy, because a view would keep the whole response in memory.
+      bytes: Buffer.from(packed.subarray(0, keptBytes)),
+      why: `the Kafka record batch of offsets ${firstOffset} to ${firstOffset + context.lastOffsetDelta} cannot be read: ${message}`,
+    },
+  }
+}
+
+/**
+ * Fills the last offset of a batch, so that the consumer's position advances past the batch. It is
+ * a commit marker outside of any transaction: consumers skip it, and it ends no transaction.
+ */
+function controlRecord(context: Context, offset: string): DecodedRecord {
+  return {
+    magicByte: 2,
+    attributes: 0,
+    timestamp: context.maxTimestamp,
+    offset,
+    key: Buffer.from([0, 0, 0, 1]),
+    value: null,
+    headers: {},
+    isControlRecord: true,
+    batchContext: { ...context, inTransaction: false } as BatchContext,
+  }
+}
+
+function partial(what: string): Error {
+  const { KafkaJSPartialMessageError } = internal<{ KafkaJSPartialMessageError: new (text: string) => Error }>('errors')
+  return new KafkaJSPartialMessageError(what)
+}
+
+type DecodeMessages = (decoder: Decoder) => Promise<readonly object[]>
+
+const messagesFile = 'protocol/requests/fetch/v4/decodeMessages'
+const magicOffset = 16
+const currentMagic = 2
+/** The minimum bytes of a batch, as kafkajs defines it. */
+const batchOverhead = 49
+
+/**
+ * Defects (protocol/requests/fetch/v4/decodeMessages.js:28):
+ * - kafkajs passes all records of a batch as arguments of one call of `push`. With about 125,000
+ *   records that call throws a `RangeError`, which crashes the consumer again after each restart.
+ * - A response may contain hundreds of batches that each decompress to the maximum.
+ * Patch: adds the records one by one. When the decompressed batches of a response exceed
+ * `maxDecompressedBytes`, it ignores the remaining batches; the next fetch returns them.
+ * Remove when: kafkajs adds records one by one, and limits the decompressed size of a response.
+ */
+function patchHugeBatch(): void {
+  const original = internal<DecodeMessages>(messagesFile)
+  const DecoderOf = internal<DecoderClass>('protocol/decoder')
+  /** The decompressed bytes by response; one decoder decodes all partitions of a response. */
+  const decompressedBytes = new WeakMap<Decoder, number>()
+
+  replaceInternal<DecodeMessages>(messagesFile, async decoder => {
+    const size = decoder.readInt32()
+    if (size <= 0 || !decoder.canReadBytes(size)) return []
+    const bytes = decoder.readBytes(size)
+    if (bytes.readInt8(magicOffset) !== currentMagic) return original(new DecoderOf(withLength(bytes)))
+    const messages = new DecoderOf(bytes)
+    const records: object[] = []
+    while (messages.canReadBytes(batchOverhead) && (decompressedBytes.get(decoder) ?? 0) < maxDecompressedBytes) {
+      try {
+        const batch = await decodeBatch(messages)
+        for (const record of batch.records) records.push(record)
+        if (batch.decompressedBytes > 0)
+          decompressedBytes.set(decoder, (decompressedBytes.get(decoder) ?? 0) + batch.decompressedBytes)
+      } catch (error) {
+        // The last batch is incomplete, because the broker cuts a response off at the size limit.
+        if ((error as Error).name === 'KafkaJSPartialMessageError') break
+        throw error
+      }
+    }
+    return records
+  })
+}
+
+/** Adds the length field again, because the original function reads it. */
+function withLength(bytes: Buffer): Buffer {
+  const length = Buffer.alloc(4)
+  length.writeInt32BE(bytes.length)
+  return Buffer.concat([length, bytes])
+}
+
+/** The type in the key of a transaction marker, after the version: 0 is abort, 1 is commit. */
+const abortType = 0
+
+/**
+ * Defect: kafkajs expects the aborted transactions of a fetch response sorted by first offset, but
+ * brokers sort them by last offset (consumer/filterAbortedMessages.js:40). When the transactions of
+ * two producers overlap, kafkajs returns records of an aborted one.
+ * Patch: removes the records of aborted transactions before kafkajs filters.
+ * Remove when: kafkajs sorts aborted transactions by first offset.
+ */
+function patchAbortedTransactions(): void {
+  const { prototype } = internal<{ prototype: Broker }>('broker')
+  const fetch = prototype.fetch
+  prototype.fetch = async function (this: Broker, request) {
+    const answer = await fetch.call(this, request)
+    for (const { partitions } of answer.responses) for (const partition of partitions) removeAborted(partition)
+    return answer
+  }
+}
+
+function removeAborted(partition: FetchedPartition): void {
+  const { abortedTransactions = [] } = partition
+  if (abortedTransactions.length === 0) return
+  partition.messages = withoutAborted(partition.messages, abortedTransactions)
+  partition.abortedTransactions = []
+}
+
+/**
+ * Removes the records of aborted transactions. It keeps the transaction markers, because they
+ * advance the consumer's position.
+ */
+export function withoutAborted(
+  messages: readonly FetchedMessage[],
+  transactions: readonly { readonly producerId: string; readonly firstOffset: string }[],
+): FetchedMessage[] {
+  const waiting = transactions
+    .map(({ producerId, firstOffset }) => ({ producerId, firstOffset: Number(firstOffset) }))
+    .sort((a, b) => b.firstOffset - a.firstOffset)
+  const open = new Set<string>()
+  return messages.filter(({ offset, key, isControlRecord, batchContext }) => {
+    while (waiting.length > 0 && (waiting.at(-1)?.firstOffset as number) <= Number(offset))
+      open.add(waiting.pop()?.producerId as string)
+    if (batchContext === undefined) return true
+    if (isControlRecord === true) {
+      if (key?.readInt16BE(2) === abortType) open.delete(batchContext.producerId)
+      return true
+    }
+    return !(batchContext.inTransaction && open.has(batchContext.producerId))
+  })
+}

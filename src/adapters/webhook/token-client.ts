@@ -1,0 +1,113 @@
+import http, { type ClientRequest, type IncomingMessage } from 'node:http'
+import https from 'node:https'
+import { urlParts } from '../../core/network/url.ts'
+import type { Cancel, TokenAnswer, TokenClient, WebhookCall } from '../../core/ports.ts'
+import { formatDuration } from '../../core/time.ts'
+import { failureOf, ResponseTooLong, timeoutResult } from './call-failure.ts'
+import { maxBodyBytes, maxHeadBytes, maxInterimResponses } from './client-limits.ts'
+import { type ConnectionPhase, createConnectionsProgress } from './connection-progress.ts'
+import { type AgentPair, createAgents, type TunnelOption } from './got-agents.ts'
+import type { OpeningTunnel } from './proxy-tunnel.ts'
+import { createResolver, systemSources } from './resolver.ts'
+import type { TransportDeps } from './transport.ts'
+
+/**
+ * Sends token requests with Node's HTTP client under the rules for webhooks: checked addresses and
+ * ports, the egress proxy, the CAs of the network settings, no redirects, at most 16 KiB of headers
+ * and 64 KiB of body. Token requests are rare, so each has a connection of its own. `timeout` limits
+ * the whole exchange, with the body of the response.
+ */
+export function createTokenClient({ network, timeout, clock, resolver }: TransportDeps): TokenClient {
+  const connections = createConnectionsProgress(clock)
+  const names = resolver ?? createResolver({ clock, sources: systemSources() })
+  const agents = createAgents({ network, resolve: names.resolve, connections, clock })
+  /** The requests in progress, each with the function that cancels its timer. */
+  const inProgress = new Map<ClientRequest, Cancel>()
+
+  return {
+    post(call, onEnd) {
+      let tunnel: OpeningTunnel | undefined
+      const onTunnel = (opening: OpeningTunnel): void => {
+        tunnel = opening
+      }
+      const request = begin(call, agents.fresh(undefined), { onTunnel })
+      // A request has no socket while its tunnel through the proxy is opened.
+      const phase = (): ConnectionPhase => (request.socket ? undefined : tunnel?.phase) ?? connections.phaseOf(request)
+      let hasHead = false
+      const end = (answer: TokenAnswer): void => {
+        inProgress.get(request)?.()
+        if (!inProgress.delete(request)) return
+        request.destroy()
+        onEnd(answer)
+      }
+      const expire = (): void => {
+        const expired = timeoutResult(phase(), formatDuration(timeout))
+        end(
+          hasHead ? { ...expired, detail: `timed out after ${formatDuration(timeout)} in the response body` } : expired,
+        )
+      }
+      inProgress.set(request, clock.after(timeout, expire))
+      request.once('response', () => {
+        hasHead = true
+      })
+      receive(request, end, error => end(failureOf(error, phase())))
+      request.end(call.body)
+    },
+    close() {
+      for (const [request, cancel] of inProgress) {
+        cancel()
+        inProgress.delete(request)
+        request.destroy()
+      }
+      names.close()
+      agents.close()
+    },
+  }
+}
+
+function begin({ url, headers, body }: WebhookCall, agents: AgentPair, tunnel: TunnelOption): ClientRequest {
+  const parts = urlParts(url)
+  if (parts === undefined) throw new TypeError('the token URL must be an http or https URL')
+  const { isTls, host, hostname, port, path } = parts
+  const options: http.RequestOptions & TunnelOption = {
+    ...tunnel,
+    method: 'POST',
+    hostname,
+    port,
+    path,
+    headers: { ...headers, Host: host, 'Content-Length': body.length },
+    maxHeaderSize: maxHeadBytes,
+    agent: isTls ? agents.https : agents.http,
+  }
+  return (isTls ? https : http).request(options)
+}
+
+/** Calls one of the two functions with the result of a request, and perhaps again afterwards. */
+function receive(request: ClientRequest, end: (answer: TokenAnswer) => void, fail: (error: Error) => void): void {
+  let interim = 0
+  request.on('information', () => {
+    if (++interim > maxInterimResponses)
+      fail(new ResponseTooLong(`the token endpoint sent more than ${maxInterimResponses} interim (1xx) responses`))
+  })
+  request.on('error', fail)
+  // Node emits `upgrade` instead of `response` for a 101 that names a protocol.
+  request.on('upgrade', response => end(answerOf(response, '')))
+  request.on('response', response => {
+    const chunks: Buffer[] = []
+    let bytes = 0
+    response.on('data', (chunk: Buffer) => {
+      bytes += chunk.length
+      chunks.push(chunk)
+      if (bytes > maxBodyBytes) fail(new ResponseTooLong(`the response body has more than ${maxBodyBytes} bytes`))
+    })
+    response.on('error', fail)
+    response.on('end', () => end(answerOf(response, Buffer.concat(chunks).toString())))
+  })
+}
+
+const answerOf = ({ statusCode: status = 0, headers }: IncomingMessage, body: string): TokenAnswer => ({
+  kind: 'answered',
+  status,
+  retryAfter: headers['retry-after'],
+  body,
+})

@@ -1,0 +1,62 @@
+import type { Step } from '../../../core/config-objects/apply-plan.ts'
+import type { ObjectKind } from '../../../core/config-objects/config-objects.ts'
+import type { FieldChange } from '../../../core/config-objects/field-changes.ts'
+import { formatPath } from '../../../core/settings/problem.ts'
+import type { ApplyOutcome } from '../../../services/operator/apply-objects.ts'
+import { printable } from '../../terminal.ts'
+
+type Applied = Exclude<ApplyOutcome, { readonly kind: 'refused' }>
+
+const signs = { create: '+', replace: '~', delete: '-' } as const
+const actions = ['create', 'replace', 'delete', 'unchanged'] as const
+const done = { create: 'created', replace: 'changed', delete: 'deleted', unchanged: 'unchanged' } as const
+const planned = { create: 'to create', replace: 'to change', delete: 'to delete', unchanged: 'unchanged' } as const
+
+/** The steps that are carried out, or that would be with a dry run. */
+function shownSteps(outcome: Applied): readonly Step[] {
+  if (outcome.kind !== 'interrupted') return outcome.steps
+  return [...outcome.done, ...outcome.steps.filter(({ kind }) => kind === 'unchanged')]
+}
+
+/** The differences as text, with a line for each field, and a last line with the counts. */
+export function applyLines(kind: ObjectKind, outcome: Applied): readonly string[] {
+  const steps = shownSteps(outcome)
+  const isDryRun = outcome.kind === 'planned'
+  const counts = actions.flatMap(action => {
+    const count = steps.filter(step => step.kind === action).length
+    return count === 0 ? [] : [`${count} ${(isDryRun ? planned : done)[action]}`]
+  })
+  const sum = counts.join(', ') || 'no changes'
+  return [...steps.flatMap(step => linesOf(kind, step)), isDryRun ? `dry run: ${sum}; nothing was applied` : sum]
+}
+
+function linesOf(kind: ObjectKind, step: Step): readonly string[] {
+  if (step.kind === 'unchanged' || step.kind === 'defined_in_file') return []
+  const head = `${signs[step.kind]} ${kind} ${step.id}`
+  if (step.kind === 'delete') return [head]
+  return [head, ...step.changes.map(change => `    ${changeText(step.kind, change)}`)].map(printable)
+}
+
+function changeText(kind: 'create' | 'replace', { path, before, after }: FieldChange): string {
+  const name = formatPath(path)
+  return kind === 'create' ? `${name}: ${shown(after)}` : `${name}: ${shown(before)} → ${shown(after)}`
+}
+
+const shown = (value: unknown): string => {
+  if (value === undefined) return '(not set)'
+  return typeof value === 'string' && value !== '' ? value : JSON.stringify(value)
+}
+
+/** The differences as JSON. */
+export function applyDocument(outcome: Applied): object {
+  return {
+    result: outcome.kind,
+    objects: shownSteps(outcome).map(step => ({
+      id: step.id,
+      action: step.kind,
+      ...('changes' in step && {
+        changes: step.changes.map(({ path, before, after }) => ({ path: formatPath(path), before, after })),
+      }),
+    })),
+  }
+}

@@ -1,0 +1,89 @@
+import { text as readText } from 'node:stream/consumers'
+import { formatProblem, shownOf } from '../../../adapters/config-file/config-file.ts'
+import { type FiledObject, readObjectFiles } from '../../../adapters/config-file/read-object-files.ts'
+import type { OperatorClient } from '../../../adapters/operator-client/operator-client.ts'
+import { parsePath } from '../../../core/config-objects/parse-path.ts'
+import {
+  type ApplyOutcome,
+  applyObjects,
+  type ObjectClient,
+  type RefusedStep,
+} from '../../../services/operator/apply-objects.ts'
+import { CommandFailed, ConfigurationRefused, printData, UsageError } from '../../command.ts'
+import type { OperatorOptions } from '../../operator-options.ts'
+import { applyDocument, applyLines } from './apply-output.ts'
+import { accepted, type ObjectTask, refusalText } from './task.ts'
+
+export interface ApplyOptions extends OperatorOptions {
+  readonly file: string
+  readonly prune?: boolean
+  readonly dryRun?: boolean
+}
+
+/** `hookline destinations apply`, `hookline sources apply` */
+export async function applyFiles(task: ObjectTask, options: ApplyOptions): Promise<void> {
+  const { io, client, kind } = task
+  const { file: path, prune = false, dryRun = false } = options
+  const read = await readObjectFiles({ kind, path, env: io.env, stdin: () => readText(io.stdin) })
+  if (read.kind === 'refused') throw new ConfigurationRefused(read.problems.map(formatProblem))
+  const { objects, files } = read
+  if (objects.length === 0)
+    throw new UsageError(`--file: ${path} has no ${kind}; to remove one, use hookline ${kind}s delete`)
+  const outcome = await applyObjects(objectClientOf(client), { kind, wanted: objects, prune, dryRun })
+  if (outcome.kind === 'refused') throw refusalOf(task, outcome.refused, objects, files)
+  printData(io, options, applyDocument(outcome), applyLines(kind, outcome))
+  if (outcome.kind === 'interrupted') throw interruption(task, outcome)
+}
+
+const objectClientOf = (client: OperatorClient): ObjectClient => ({
+  ...client,
+  list: async kind => accepted(await client.list(kind), kind, ''),
+})
+
+/** The error when nothing was applied: a line for each problem, with its place in the file. */
+function refusalOf(
+  { kind }: ObjectTask,
+  refused: readonly RefusedStep[],
+  objects: readonly FiledObject[],
+  files: readonly string[],
+): Error {
+  const isRace = ({ refusal }: RefusedStep): boolean => refusal?.code === 'precondition_failed'
+  const race = refused.find(isRace)
+  if (race !== undefined && refused.every(isRace))
+    return new CommandFailed(
+      `${kind} ${race.step.id} was changed by another writer during the check; nothing was applied; run the command again`,
+    )
+  const byId = new Map(objects.map(object => [object.id, object]))
+  const located = refused.flatMap(({ step: { id }, refusal }) => {
+    const object = byId.get(id)
+    if (object === undefined) return []
+    return problemsOf(refusal).map(({ path, message, hint }) => object.locate({ path: parsePath(path), message, hint }))
+  })
+  // Only a deletion has no file.
+  const others = refused.flatMap(({ step: { id }, refusal }) =>
+    byId.has(id) || refusal === undefined ? [] : [`hookline: ${refusalText(refusal, kind, id)}`],
+  )
+  return new ConfigurationRefused([...shownOf(located, files).map(formatProblem), ...others])
+}
+
+function problemsOf(refusal: RefusedStep['refusal']): NonNullable<RefusedStep['refusal']>['problems'] {
+  if (refusal === undefined) {
+    const hint = 'remove it there before you apply this file'
+    return [{ path: 'id', message: 'is defined in the configuration file of the services', hint }]
+  }
+  const { code, message, problems } = refusal
+  return problems.length > 0 ? problems : [{ path: 'id', message, hint: code }]
+}
+
+type Interrupted = Extract<ApplyOutcome, { readonly kind: 'interrupted' }>
+
+function interruption({ kind }: ObjectTask, { done, failed, left, why }: Interrupted): CommandFailed {
+  const reason =
+    why.kind === 'refused' ? refusalText(why, kind, failed.id) : `${kind} ${failed.id}: ${textOf(why.error)}`
+  const counts = `${done.length} of ${done.length + 1 + left.length} changes were made`
+  return new CommandFailed(`${reason}; ${counts}; run the command again`, {
+    cause: why.kind === 'thrown' ? why.error : undefined,
+  })
+}
+
+const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

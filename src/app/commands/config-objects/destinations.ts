@@ -1,0 +1,74 @@
+import type { Command } from 'commander'
+import { destinationStates } from '../../../core/operator/object-view.ts'
+import { type CommandIo, createCommand, withExamples } from '../../command.ts'
+import { closedOption, withJsonOption } from '../../options.ts'
+import { applyFiles } from './apply.ts'
+import { deleteObject, rotateSecret, switchDestination } from './change.ts'
+import { listObjects, showObject } from './list-and-show.ts'
+import { objectAction, objectSubcommand } from './subcommand.ts'
+import { testDestination } from './test-destination.ts'
+
+const applyDescription = [
+  'Makes destinations equal to files. A file has one destination, a list of destinations, or several YAML documents separated by ---; each is written as in `destinations` of the configuration file. Environment variables and files with secrets (sharedSecretFile, file: NAME) are replaced here, before the destinations are sent. Apply only files that you trust: they can name any variable and file of your user.',
+  'Prints what changes, without secrets; a changed secret is shown with its fingerprint, the first 8 hex digits of its SHA-256. Applying the same files again changes nothing. If a file does not have `enabled`, `paused` or a shared secret, the destination keeps its value. The value *** keeps a secret.',
+  'The operator service checks all changes before the first one is made. If it refuses one, the command prints each problem with its place in the file, and changes nothing; then the exit code is 2. A change that another writer makes at the same time is never overwritten: then the command stops, and the exit code is 1.',
+].join('\n\n')
+
+/** `hookline destinations list|show|apply|delete|pause|resume|enable|disable|rotate-secret|test` */
+export function destinationsCommand(io: CommandIo): Command {
+  const doing = objectAction('destination', io)
+  const { subcommand, ofOne } = objectSubcommand('destination', io)
+
+  const commands = [
+    subcommand('list', 'list the destinations of the configuration file and of the operator API')
+      .addOption(closedOption('--state', 'only destinations in this state', destinationStates))
+      .option('--source <id>', 'only destinations of this source')
+      .option('--search <text>', 'only destinations whose id or URL contains this text')
+      .action(doing(listObjects)),
+    ofOne('show', 'show one destination as YAML, with its secrets masked').action(doing(showObject)),
+    subcommand('apply', 'create and change destinations as files describe them')
+      .description(applyDescription)
+      .requiredOption('-f, --file <path>', 'file or directory with destinations; - means stdin')
+      .option('--prune', 'also delete the destinations of the operator API that are not in the files')
+      .option('--dry-run', 'show what would change, and change nothing')
+      .action(doing(applyFiles)),
+    ofOne('delete', 'delete a destination; deliveries that still wait for it are dead-lettered').action(
+      doing(deleteObject),
+    ),
+    ofOne('pause', 'pause a destination; its events wait in retry topics').action(doing(switchDestination('pause'))),
+    ofOne('resume', 'resume a paused destination').action(doing(switchDestination('resume'))),
+    ofOne('enable', 'enable a destination').action(doing(switchDestination('enable'))),
+    ofOne('disable', 'disable a destination; its events are dropped').action(doing(switchDestination('disable'))),
+    ofOne('rotate-secret', 'give a destination a new shared secret, and print it once')
+      .option('--overlap <duration>', 'time until the new secret replaces the old one (default: 24h)')
+      .action(doing(rotateSecret)),
+    ofOne('test', 'send a signed test message to each webhook of a destination now')
+      .description(
+        'The operator service sends one signed test message to each webhook of the destination, without the queues and without retries, also while the destination is paused or disabled. Prints each request, with its secrets masked, and the outcome. Exit code 1 if no webhook accepted the message.',
+      )
+      .action(doing(testDestination)),
+  ]
+  const command = createCommand('destinations', 'list, change and test destinations through the operator API', io)
+  for (const each of commands)
+    command.addCommand(withExamples(withJsonOption(each), examples[each.name() as keyof typeof examples]))
+  return withExamples(command, [
+    'hookline destinations apply -f crm.yaml --operator-key-file operator.key',
+    'hookline destinations list --operator-url https://operator.example.com',
+  ])
+}
+
+const examples = {
+  list: ['hookline destinations list --state paused', "hookline destinations list --json | jq -r '.destinations[].id'"],
+  show: ['hookline destinations show crm', 'hookline destinations show crm > crm.yaml'],
+  apply: [
+    'hookline destinations apply -f crm.yaml',
+    'hookline destinations apply -f destinations.d/ --prune --dry-run',
+  ],
+  delete: ['hookline destinations delete crm'],
+  pause: ['hookline destinations pause crm'],
+  resume: ['hookline destinations resume crm'],
+  enable: ['hookline destinations enable crm'],
+  disable: ['hookline destinations disable crm'],
+  'rotate-secret': ['hookline destinations rotate-secret crm --overlap 48h > new-secret'],
+  test: ['hookline destinations test crm'],
+}

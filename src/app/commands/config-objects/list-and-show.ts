@@ -1,0 +1,71 @@
+import { yamlOf } from '../../../adapters/config-file/write-yaml.ts'
+import type { ShownObject } from '../../../adapters/operator-client/operator-client.ts'
+import type { ObjectKind } from '../../../core/config-objects/config-objects.ts'
+import { type CommandIo, print, printData } from '../../command.ts'
+import type { OperatorOptions } from '../../operator-options.ts'
+import { printable, tableOf } from '../../terminal.ts'
+import { accepted, type ObjectTask, problemText } from './task.ts'
+
+export interface ListOptions extends OperatorOptions {
+  readonly state?: string
+  readonly source?: string
+  readonly search?: string
+}
+
+/** `hookline destinations list`, `hookline sources list` */
+export async function listObjects({ io, client, kind }: ObjectTask, options: ListOptions): Promise<void> {
+  const { state, source, search: q } = options
+  const objects = accepted(await client.list(kind, { state, source, q }), kind, '')
+  const lines =
+    objects.length === 0
+      ? []
+      : tableOf(
+          titles(kind),
+          objects.map(object => rowOf(kind, object)),
+        )
+  if (options.json === true || lines.length > 0) printData(io, options, { [`${kind}s`]: objects }, lines)
+  if (options.json === true) return
+  if (objects.length === 0) io.stderr.write(`hookline: no ${kind}s found\n`)
+  for (const object of objects) printProblems(io, kind, object)
+}
+
+const titles = (kind: ObjectKind): readonly string[] => [
+  ...['ID', 'STATE', 'ORIGIN', 'VERSION'],
+  ...(kind === 'destination' ? ['SOURCES'] : []),
+  ...['CHANGED', 'BY'],
+]
+
+function rowOf(kind: ObjectKind, object: ShownObject): readonly string[] {
+  const { id, state, origin, version, changedAt = '-', changedBy = '-', document } = object
+  const sources = [document['sources'] ?? []].flat().map(String).join(', ')
+  return [
+    ...[id, state, origin, version === 0 ? '-' : String(version)],
+    ...(kind === 'destination' ? [sources] : []),
+    ...[changedAt, changedBy],
+  ]
+}
+
+/** Why an object is not in force. */
+function printProblems(io: CommandIo, kind: ObjectKind, { id, conflict, problems }: ShownObject): void {
+  const lines = [
+    ...problems.map(problemText),
+    ...(conflict ? ['the configuration file and the operator API both have it; the one in the file is in force'] : []),
+  ]
+  for (const line of lines) io.stderr.write(`hookline: ${kind} ${printable(id)}: ${printable(line)}\n`)
+}
+
+/** `hookline destinations show`, `hookline sources show` */
+export async function showObject(
+  { io, client, kind }: ObjectTask,
+  options: OperatorOptions,
+  id: string,
+): Promise<void> {
+  const object = accepted(await client.get(kind, id), kind, id)
+  if (options.json === true) return printData(io, options, object, [])
+  const { origin, version, state, changedAt, changedBy, document } = object
+  const change = changedAt === undefined ? '' : `, changed at ${changedAt} by ${changedBy ?? 'unknown'}`
+  const about = origin === 'file' ? 'defined in the configuration file' : `version ${version}${change}`
+  print(io, printable(`# ${kind} ${id}: ${state}, ${about}`))
+  io.stdout.write(yamlOf({ id, ...document }))
+  printProblems(io, kind, object)
+}

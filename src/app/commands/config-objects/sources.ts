@@ -1,0 +1,51 @@
+import type { Command } from 'commander'
+import { type CommandIo, createCommand, withExamples } from '../../command.ts'
+import { wholeNumber, withJsonOption } from '../../options.ts'
+import { applyFiles } from './apply.ts'
+import { deleteObject, rotateKey } from './change.ts'
+import { listObjects, showObject } from './list-and-show.ts'
+import { objectAction, objectSubcommand } from './subcommand.ts'
+
+const applyDescription = [
+  'Makes sources equal to files. A file has one source, a list of sources, or several YAML documents separated by ---; each is written as in `sources` of the configuration file. The rest is as in `hookline destinations apply`.',
+  'If a file does not have a write key, the source keeps its keys; a new source needs one. Prints what changes, without keys. If the operator service refuses a change, the command changes nothing, and the exit code is 2.',
+].join('\n\n')
+
+/** `hookline sources list|show|apply|delete|rotate-key` */
+export function sourcesCommand(io: CommandIo): Command {
+  const doing = objectAction('source', io)
+  const { subcommand, ofOne } = objectSubcommand('source', io)
+
+  const commands = [
+    subcommand('list', 'list the sources of the configuration file and of the operator API')
+      .option('--search <text>', 'only sources whose id contains this text')
+      .action(doing(listObjects)),
+    ofOne('show', 'show one source as YAML, with its write keys masked').action(doing(showObject)),
+    subcommand('apply', 'create and change sources as files describe them')
+      .description(applyDescription)
+      .requiredOption('-f, --file <path>', 'file or directory with sources; - means stdin')
+      .option('--prune', 'also delete the sources of the operator API that are not in the files')
+      .option('--dry-run', 'show what would change, and change nothing')
+      .action(doing(applyFiles)),
+    ofOne('delete', 'delete a source; refused while a destination receives its messages').action(doing(deleteObject)),
+    ofOne('rotate-key', 'give a source a new write key, and print it once')
+      .option(
+        '--keep <n>',
+        'number of earlier write keys that stay valid, newest first (default: all)',
+        wholeNumber('--keep', 0),
+      )
+      .action(doing(rotateKey)),
+  ]
+  const command = createCommand('sources', 'list and change sources through the operator API', io)
+  for (const each of commands)
+    command.addCommand(withExamples(withJsonOption(each), examples[each.name() as keyof typeof examples]))
+  return withExamples(command, ['hookline sources apply -f web.yaml', 'hookline sources rotate-key web'])
+}
+
+const examples = {
+  list: ['hookline sources list', "hookline sources list --json | jq -r '.sources[].id'"],
+  show: ['hookline sources show web'],
+  apply: ['hookline sources apply -f web.yaml', 'hookline sources apply -f sources.d/ --prune --dry-run'],
+  delete: ['hookline sources delete web'],
+  'rotate-key': ['hookline sources rotate-key web > new-write-key', 'hookline sources rotate-key web --keep 0'],
+}

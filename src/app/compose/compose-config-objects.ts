@@ -1,0 +1,61 @@
+import { randomBytes } from 'node:crypto'
+import { systemClock as clock } from '../../adapters/clock/clock.ts'
+import type { KafkaClient } from '../../adapters/kafka/kafkajs/client.ts'
+import { createFollower } from '../../adapters/kafka/log/follower.ts'
+import type { ConfigObjects } from '../../core/config-objects/config-objects.ts'
+import { nonceBytes } from '../../core/config-objects/seal.ts'
+import type { Logger, LogProducer } from '../../core/ports.ts'
+import type { Settings } from '../../core/settings/settings.ts'
+import type { TopicNames } from '../../core/topics.ts'
+import { createConfigObjects } from '../../services/config-objects/config-objects-service.ts'
+import { createObjectStore, type ObjectStore } from '../../services/config-objects/object-store.ts'
+import { ObjectWriter } from '../../services/config-objects/object-writer.ts'
+import { createSealRenewal } from '../../services/config-objects/seal-renewal.ts'
+import type { Lifecycle } from '../lifecycle.ts'
+import { type MergedSettings, readingContextOf } from './merged-settings.ts'
+
+interface Context {
+  readonly merged: MergedSettings
+  readonly lifecycle: Lifecycle
+  readonly logger: Logger
+}
+
+/**
+ * Follows the config topic, and resolves when its objects are in the settings of this process.
+ * `undefined` without `operator.encryptionKeyFile`: there is no such topic.
+ */
+export async function startObjectStore(
+  { settings, merged, lifecycle, logger }: Context & { readonly settings: Settings },
+  { kafka, topics }: { readonly kafka: KafkaClient; readonly topics: TopicNames },
+): Promise<ObjectStore | undefined> {
+  if (settings.configTopic !== true) return undefined
+  const topic = topics.config
+  const follower = createFollower({ kafka, topic, clock, logger })
+  const store = createObjectStore({ follower, topic, logger, clock, reading: readingContextOf(merged.file()) })
+  await lifecycle.start({ name: 'config topic', start: store.start, stop: store.stop })
+  merged.follow(store)
+  await lifecycle.start({ name: 'merged settings', stop: async () => merged.stop() })
+  return store
+}
+
+interface WriterDeps extends Context {
+  readonly objectStore: ObjectStore | undefined
+  readonly producer: LogProducer
+  readonly topics: TopicNames
+}
+
+/**
+ * The configuration objects for the operator API. Call it once in a process that serves this API: it
+ * also writes the copies that ignored records need, and seals secrets again after a rotation.
+ */
+export async function startConfigObjects(deps: WriterDeps): Promise<ConfigObjects> {
+  const { objectStore: store, merged, lifecycle, logger } = deps
+  const common = { file: merged.file, merged: merged.get, clock, newNonce: () => randomBytes(nonceBytes) }
+  if (store === undefined) return createConfigObjects({ topic: undefined, ...common })
+  const writer = new ObjectWriter({ ...deps, store, topic: deps.topics.config, clock })
+  await lifecycle.start({ name: 'configuration object writer', stop: async () => writer.stop() })
+  const objects = createConfigObjects({ topic: { store, writer }, ...common })
+  const renewal = createSealRenewal({ store, objects, clock, logger })
+  await lifecycle.start({ name: 'seal renewal', start: async () => renewal.start(), stop: async () => renewal.stop() })
+  return objects
+}

@@ -1,0 +1,99 @@
+import { systemClock } from '../adapters/clock/clock.ts'
+import { createKafka } from '../adapters/kafka/kafkajs/client.ts'
+import { createFollower } from '../adapters/kafka/log/follower.ts'
+import { type Merged, mergeObjects } from '../core/config-objects/merge.ts'
+import { objectKeyOf } from '../core/config-objects/object-record.ts'
+import type { ReadObject } from '../core/config-objects/read-object.ts'
+import type { Clock, TopicFollower } from '../core/ports.ts'
+import { formatPath, type SettingsProblem } from '../core/settings/problem.ts'
+import type { Settings } from '../core/settings/settings.ts'
+import { type DurationMs, durationMs, formatDuration } from '../core/time.ts'
+import { topicNames } from '../core/topics.ts'
+import { createObjectStore } from '../services/config-objects/object-store.ts'
+import { CommandFailed, type CommandIo, commandLogger, withRemedy } from './command.ts'
+import { readingContextOf } from './compose/merged-settings.ts'
+import { loadSettings, type ServicesNeeded } from './load-settings.ts'
+import { printable } from './terminal.ts'
+
+/** How the config topic is read. Tests replace it. */
+export interface ConfigTopicAccess {
+  open(settings: Settings, io: CommandIo): TopicFollower
+  readonly clock: Clock
+}
+
+/**
+ * Maximum time to read the config topic. 10,000 objects have about 30 MB, and the topic also has all
+ * changes of the last 7 days.
+ */
+const readLimit = durationMs(30_000)
+
+const readers: ServicesNeeded = new Set(['config_topic'])
+
+/**
+ * The settings for a command that uses destinations or sources: those of the file together with the
+ * objects of the config topic, by the rules of the services. Reads the topic once to its end. Without
+ * `operator.encryptionKeyFile` there is no such topic, and Kafka is not used.
+ * @throws the errors of `loadSettings` and `mergeConfigTopic`
+ */
+export async function loadMergedSettings(
+  options: { readonly config?: string },
+  io: CommandIo,
+  access: ConfigTopicAccess = configTopicAccess,
+): Promise<Settings> {
+  return mergeConfigTopic(await loadSettings(options, io, readers), io, readLimit, access)
+}
+
+/**
+ * Adds the objects of the config topic to the settings of the file. Writes a line to stderr for each
+ * object that is excluded.
+ * @throws CommandFailed when the topic is missing, or cannot be read within `limit`; KafkaError
+ */
+export async function mergeConfigTopic(
+  file: Settings,
+  io: CommandIo,
+  limit: DurationMs,
+  { open, clock }: ConfigTopicAccess = configTopicAccess,
+): Promise<Settings> {
+  if (file.configTopic !== true) return file
+  const topic = topicNames(file.topics.prefix).config
+  const follower = open(file, io)
+  const reading = readingContextOf(file)
+  const store = createObjectStore({ follower, topic, logger: commandLogger(io), clock, reading })
+  const timeIsOver = Promise.withResolvers<never>()
+  const late = `cannot read topic ${topic}, which has the destinations and sources of the operator API, within ${formatDuration(limit)}; check Kafka with: hookline doctor`
+  const cancel = clock.after(limit, () => timeIsOver.reject(new CommandFailed(late)))
+  try {
+    await Promise.race([store.start(), timeIsOver.promise])
+    const objects = [...store.objects()]
+    const merged = mergeObjects(file, objects)
+    for (const line of excludedIn(merged, objects)) io.stderr.write(`${line}\n`)
+    return merged.settings
+  } catch (error) {
+    throw withRemedy(error)
+  } finally {
+    cancel()
+    await store.stop()
+  }
+}
+
+const configTopicAccess: ConfigTopicAccess = {
+  clock: systemClock,
+  open(settings, io) {
+    const logger = commandLogger(io)
+    const topic = topicNames(settings.topics.prefix).config
+    return createFollower({ kafka: createKafka(settings.kafka, logger), topic, clock: systemClock, logger })
+  },
+}
+
+function excludedIn({ problems, conflicts }: Merged, objects: readonly ReadObject[]): readonly string[] {
+  return objects.flatMap(object => {
+    const key = objectKeyOf(object)
+    if (conflicts.has(key)) return []
+    return [...object.problems, ...(problems.get(key) ?? [])].map(problem => lineOf(key, problem))
+  })
+}
+
+function lineOf(key: string, { path, message, hint }: SettingsProblem): string {
+  const subject = [key, formatPath(path)].filter(Boolean).join(': ')
+  return `hookline: excluded from the configuration: ${printable(`${subject}: ${message} (${hint})`)}`
+}

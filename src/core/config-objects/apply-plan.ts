@@ -1,0 +1,91 @@
+import type { ConfigObject, ObjectDocument, ObjectKind } from './config-objects.ts'
+import { type FieldChange, fieldChanges, fieldsOf } from './field-changes.ts'
+
+/** An object as a file describes it, with its secrets in plain text. */
+export interface WantedObject {
+  readonly id: string
+  readonly document: ObjectDocument
+}
+
+/** An object as the operator API shows it. */
+export type ExistingObject = Pick<ConfigObject, 'id' | 'origin' | 'version' | 'document' | 'fingerprints'>
+
+interface CreateStep {
+  readonly kind: 'create'
+  readonly id: string
+  readonly document: ObjectDocument
+  readonly changes: readonly FieldChange[]
+}
+
+interface ReplaceStep {
+  readonly kind: 'replace'
+  readonly id: string
+  readonly document: ObjectDocument
+  /** The change is refused when the object no longer has this version. */
+  readonly version: number
+  readonly changes: readonly FieldChange[]
+}
+
+interface DeleteStep {
+  readonly kind: 'delete'
+  readonly id: string
+  readonly version: number
+}
+
+/** A step that changes an object. */
+export type ChangeStep = CreateStep | ReplaceStep | DeleteStep
+
+/** What applying the files does to one object. */
+export type Step =
+  | ChangeStep
+  | { readonly kind: 'unchanged'; readonly id: string }
+  /** The configuration file of the services defines the object. */
+  | { readonly kind: 'defined_in_file'; readonly id: string }
+
+interface Given {
+  readonly kind: ObjectKind
+  readonly wanted: readonly WantedObject[]
+  readonly existing: readonly ExistingObject[]
+  /** Whether objects of the origin `api` that no file describes are deleted. */
+  readonly prune: boolean
+}
+
+/**
+ * The steps that make the existing objects equal to the wanted ones: one for each wanted object, in
+ * their order, then the deletions. The ids of the wanted objects are distinct.
+ */
+export function applyPlanOf({ kind, wanted, existing, prune }: Given): readonly Step[] {
+  const byId = new Map(existing.map(each => [each.id, each]))
+  const wantedIds = new Set(wanted.map(({ id }) => id))
+  const surplus = prune ? existing.filter(({ id, origin }) => origin === 'api' && !wantedIds.has(id)) : []
+  return [
+    ...wanted.map(each => stepFor(kind, each, byId.get(each.id))),
+    ...surplus.map(({ id, version }): Step => ({ kind: 'delete', id, version })),
+  ]
+}
+
+function stepFor(kind: ObjectKind, { id, document }: WantedObject, found: ExistingObject | undefined): Step {
+  if (found === undefined) return { kind: 'create', id, document, changes: fieldsOf(kind, document) }
+  if (found.origin === 'file') return { kind: 'defined_in_file', id }
+  const complete = withKeptFields(kind, document, found.document)
+  const changes = fieldChanges(kind, found, complete)
+  if (changes.length === 0) return { kind: 'unchanged', id }
+  return { kind: 'replace', id, document: complete, version: found.version, changes }
+}
+
+/**
+ * Fields that keep their stored value when a file does not have them. Other commands change these:
+ * `pause`, `disable` and `rotate-secret`; applying a file must not undo that.
+ */
+const keptFields = {
+  destination: ['enabled', 'paused', 'sharedSecret'],
+  source: ['writeKey'],
+} as const satisfies Record<ObjectKind, readonly string[]>
+
+function withKeptFields(kind: ObjectKind, wanted: ObjectDocument, stored: ObjectDocument): ObjectDocument {
+  const absent = keptFields[kind].filter(key => wanted[key] === undefined)
+  // The time of a rotation belongs to the stored secrets.
+  const kept = absent.some(key => key === 'sharedSecret') ? [...absent, 'secretRotatesAt'] : absent
+  const values = kept.flatMap(key => (stored[key] === undefined ? [] : [[key, stored[key]] as const]))
+  return { ...wanted, ...Object.fromEntries(values) }
+}

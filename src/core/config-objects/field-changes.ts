@@ -1,0 +1,107 @@
+import { isObject } from '../message/json.ts'
+import { Secret } from '../secret.ts'
+import { formatPath, type Path, valueAt } from '../settings/problem.ts'
+import { destination, source } from '../settings/source-and-destination.ts'
+import type { ConfigObject, ObjectDocument, ObjectKind } from './config-objects.ts'
+import { isMasked, maskDocument } from './mask.ts'
+import { secretsIn, withSecrets } from './secret-paths.ts'
+
+/**
+ * A field that differs between two documents; an absent field is `undefined`. Secrets are masked,
+ * and have their fingerprint, for example `*** (5e884898)`.
+ */
+export interface FieldChange {
+  readonly path: Path
+  readonly before: unknown
+  readonly after: unknown
+}
+
+/** A document as the operator API shows it. */
+export type MaskedObject = Pick<ConfigObject, 'document' | 'fingerprints'>
+
+const schemas = { destination, source } as const
+
+/**
+ * The fields in which the document `wanted`, with its secrets in plain text, differs from the
+ * stored one. An absent field equals its default. A secret of less than 16 characters has no
+ * fingerprint, so it always counts as a change.
+ */
+export function fieldChanges(kind: ObjectKind, stored: MaskedObject, wanted: ObjectDocument): readonly FieldChange[] {
+  const own = maskDocument(kind, wanted)
+  const parsed = [stored.document, own.document].map(document => schemas[kind].safeParse(document))
+  // A stored document of a later version may have keys that this version does not know. Then both
+  // documents are compared as they are written, without defaults.
+  const isKnown = parsed.every(({ success }) => success)
+  const [before, after] = isKnown ? parsed.map(({ data }) => plain(data)) : [stored.document, own.document]
+  const kept = secretsIn(kind, wanted)
+  const storedText = ({ path, value }: { path: Path; value: unknown }): unknown =>
+    withFingerprint(value, fingerprintAt(stored, path))
+  const wantedText = ({ path, value }: { path: Path; value: unknown }): unknown => {
+    const given = kept.get(formatPath(path)) ?? kept.get(formatPath([...path, 0]))
+    if (given !== undefined && isMasked(given)) return withFingerprint(value, fingerprintAt(stored, path))
+    const fingerprint = fingerprintAt(own, path)
+    const isShort = fingerprint === undefined && given?.value !== value
+    return isShort ? `${String(value)} (no fingerprint)` : withFingerprint(value, fingerprint)
+  }
+  const changes = differences(
+    withSecrets(kind, single(kind, before as ObjectDocument), storedText),
+    withSecrets(kind, single(kind, after as ObjectDocument), wantedText),
+    [],
+  )
+  // A duration is shown as it is written, `3s`, not in milliseconds.
+  const written = (document: ObjectDocument, path: Path, value: unknown): unknown =>
+    typeof value === 'number' ? (valueAt(document, path) ?? value) : value
+  return [...changes].map(({ path, ...change }) => ({
+    path,
+    before: written(stored.document, path, change.before),
+    after: written(wanted, path, change.after),
+  }))
+}
+
+/** The fields of a new object, each without a value before. */
+export function fieldsOf(kind: ObjectKind, wanted: ObjectDocument): readonly FieldChange[] {
+  const { id: _id, ...document } = maskDocument(kind, wanted).document
+  return Object.entries(document).map(([key, after]) => ({ path: [key], before: undefined, after }))
+}
+
+const withFingerprint = (shown: unknown, fingerprint: string | undefined): unknown =>
+  fingerprint === undefined ? shown : `${String(shown)} (${fingerprint})`
+
+/** `sharedSecret` and `sharedSecret[0]` are the same place when there is one secret. */
+const fingerprintAt = ({ fingerprints }: MaskedObject, path: Path): string | undefined =>
+  fingerprints[formatPath(path)] ?? fingerprints[formatPath([...path, 0])]
+
+/** The document in which a list of one secret is this secret. */
+function single(kind: ObjectKind, document: ObjectDocument): ObjectDocument {
+  const secrets = secretsIn(kind, document)
+  return Object.fromEntries(
+    Object.entries(document).map(([key, value]) => [
+      key,
+      Array.isArray(value) && value.length === 1 && secrets.has(formatPath([key, 0])) ? value[0] : value,
+    ]),
+  )
+}
+
+/** The value of a schema as JSON: the schema makes a `Secret` of each text that may be one. */
+function plain(value: unknown): unknown {
+  if (value instanceof Secret) return value.reveal()
+  if (Array.isArray(value)) return value.map(plain)
+  if (!isObject(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, plain(inner)]))
+}
+
+function* differences(before: unknown, after: unknown, path: Path): Generator<FieldChange> {
+  if (isObject(before) && isObject(after)) {
+    for (const key of new Set([...Object.keys(before), ...Object.keys(after)]))
+      yield* differences(before[key], after[key], [...path, key])
+  } else if (Array.isArray(before) && Array.isArray(after) && [...before, ...after].some(isObject)) {
+    for (let index = 0; index < Math.max(before.length, after.length); index++)
+      yield* differences(before[index], after[index], [...path, index])
+  } else if (!isSame(before, after)) yield { path, before, after }
+}
+
+/** Whether two values without mappings are equal. */
+const isSame = (before: unknown, after: unknown): boolean =>
+  Array.isArray(before) && Array.isArray(after)
+    ? before.length === after.length && before.every((each, index) => isSame(each, after[index]))
+    : Object.is(before, after)

@@ -1,0 +1,139 @@
+import { isObject } from '../message/json.ts'
+import type { OutgoingRecord, RecordHeaders } from '../ports.ts'
+import { type EpochMs, epochMs } from '../time.ts'
+import { type ObjectChange, type ObjectDocument, type ObjectKind, objectKinds } from './config-objects.ts'
+
+/*
+ * The records of the config topic. The key is `destination/<id>` or `source/<id>`. The value is JSON
+ * with the version of its format and the document, whose secrets are sealed (encrypted); a deletion
+ * has no value. The headers have the version, and who wrote it when.
+ */
+
+/** The format of the values. A process excludes an object with a format that it does not know. */
+const format = 1
+
+/** All records are in this partition, so that all processes read the changes in one order. */
+export const configPartition = 0
+
+export interface ObjectName {
+  readonly kind: ObjectKind
+  readonly id: string
+}
+
+/** One record of the topic: a version of an object, or a copy of one. */
+export interface ObjectRecord extends ObjectName {
+  readonly version: number
+  readonly action: ObjectChange['action']
+  readonly by: string
+  readonly at: EpochMs
+  readonly fields: readonly string[]
+  /** Identifies the write, so that the writer recognises its own record. */
+  readonly writeId: string
+  /**
+   * 0 for a change. A copy of the version in force, which follows an ignored record, has the
+   * number of the version in force plus 1.
+   */
+  readonly copy: number
+  /** The JSON text of the value; `undefined` for a deletion. */
+  readonly value: string | undefined
+}
+
+/** `unknown`: the key is not that of an object. `damaged`: the headers are not those of a change. */
+export type DecodedRecord =
+  | { readonly kind: 'record'; readonly record: ObjectRecord }
+  | { readonly kind: 'damaged'; readonly name: ObjectName; readonly detail: string }
+  | { readonly kind: 'unknown' }
+
+export const objectKeyOf = ({ kind, id }: ObjectName): string => `${kind}/${id}`
+
+/** Encodes a record for the producer. */
+export function encodeRecord(record: ObjectRecord): OutgoingRecord & { readonly partition: number } {
+  const { version, action, by, at, fields, writeId, copy, value } = record
+  return {
+    key: Buffer.from(objectKeyOf(record)),
+    value: value === undefined ? null : Buffer.from(value),
+    partition: configPartition,
+    headers: {
+      version: String(version),
+      'changed-by': by,
+      'changed-at': new Date(at).toISOString(),
+      action,
+      fields: JSON.stringify(fields),
+      write: writeId,
+      ...(copy > 0 && { copy: String(copy) }),
+    },
+  }
+}
+
+/** Decodes a record without its value, which `decodeValue` decodes. */
+export function decodeRecord(key: Buffer | null, value: Buffer | null, headers: RecordHeaders): DecodedRecord {
+  const name = key === null ? undefined : nameOf(key.toString())
+  if (name === undefined) return { kind: 'unknown' }
+  const version = wholeNumber(headers['version'])
+  const copy = wholeNumber(headers['copy'] ?? '0')
+  const at = Date.parse(headers['changed-at'] ?? '')
+  const action = actions.find(each => each === headers['action'])
+  const fields = parseFields(headers['fields'])
+  const writeId = headers['write'] ?? ''
+  if (version === undefined || version < 1 || copy === undefined || Number.isNaN(at) || action === undefined)
+    return { kind: 'damaged', name, detail: 'the headers version, copy, changed-at or action are not valid' }
+  if (writeId === '') return { kind: 'damaged', name, detail: 'the header write is missing' }
+  if ((value === null) !== (action === 'deleted'))
+    return { kind: 'damaged', name, detail: `the action ${action} does not fit the value` }
+  const record: ObjectRecord = {
+    ...name,
+    version,
+    action,
+    by: headers['changed-by'] ?? '',
+    at: epochMs(at),
+    fields,
+    writeId,
+    copy,
+    value: value?.toString(),
+  }
+  return { kind: 'record', record }
+}
+
+const actions = ['created', 'updated', 'deleted'] as const
+
+function nameOf(key: string): ObjectName | undefined {
+  const slash = key.indexOf('/')
+  const kind = objectKinds.find(each => each === key.slice(0, slash))
+  const id = key.slice(slash + 1)
+  return slash < 0 || kind === undefined || id === '' ? undefined : { kind, id }
+}
+
+const wholeNumber = (text = ''): number | undefined => (/^\d{1,15}$/.test(text) ? Number(text) : undefined)
+
+function parseFields(text = '[]'): readonly string[] {
+  try {
+    const parsed: unknown = JSON.parse(text)
+    return Array.isArray(parsed) ? parsed.filter(each => typeof each === 'string') : []
+  } catch {
+    return []
+  }
+}
+
+/** The value of a record. */
+export const encodeValue = (document: ObjectDocument): string => JSON.stringify({ format, document })
+
+export type DecodedDocument =
+  | { readonly kind: 'document'; readonly document: ObjectDocument }
+  | { readonly kind: 'unreadable'; readonly detail: string }
+
+/** Decodes the value of a record. */
+export function decodeValue(value: string): DecodedDocument {
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(value)
+  } catch {
+    return { kind: 'unreadable', detail: 'is not JSON' }
+  }
+  if (!isObject(parsed)) return { kind: 'unreadable', detail: 'is not a mapping' }
+  const { format: found, document } = parsed
+  if (found !== format) {
+    const which = typeof found === 'number' ? `format ${found}` : 'no known format'
+    return { kind: 'unreadable', detail: `has ${which}, and this version of Hookline reads only format ${format}` }
+  }
+  return isObject(document) ? { kind: 'document', document } : { kind: 'unreadable', detail: 'has no document' }
+}

@@ -1,0 +1,123 @@
+import type { EncryptionKey } from '../encryption-key.ts'
+import type { EntryContext } from '../settings/given-entries.ts'
+import type { SettingsProblem } from '../settings/problem.ts'
+import type { EpochMs } from '../time.ts'
+import { changedFields } from './changed-fields.ts'
+import type { ChangeOutcome, ChangeRequest, Expected, ObjectDocument } from './config-objects.ts'
+import type { KnownVersion } from './fold.ts'
+import { unmask } from './mask.ts'
+import { isInFile } from './merge.ts'
+import { encodeValue, type ObjectRecord } from './object-record.ts'
+import type { ReadObject } from './read-object.ts'
+import { type AllObjects, brokenReferences, usesOf } from './references.ts'
+import type { NewNonce } from './seal.ts'
+import { sealDocument } from './sealed-document.ts'
+import { validateObject } from './validate-object.ts'
+
+/** The state on which a change is based. */
+export interface ChangeBase {
+  readonly all: AllObjects
+  /** The version in force, perhaps a deletion; `undefined` when the object has never existed. */
+  readonly known: KnownVersion | undefined
+  /** The object in force; `undefined` when there is none. */
+  readonly current: ReadObject | undefined
+  /** The key that seals. */
+  readonly key: EncryptionKey
+  readonly context: EntryContext
+  readonly now: EpochMs
+  readonly writeId: string
+  readonly newNonce: NewNonce
+}
+
+export type ChangePlan =
+  | { readonly kind: 'write'; readonly record: ObjectRecord }
+  | { readonly kind: 'unchanged' }
+  | { readonly kind: 'refused'; readonly problems: readonly SettingsProblem[]; readonly followsFromTopic?: true }
+  | Extract<ChangeOutcome, { kind: 'conflict' | 'not_found' | 'defined_in_file' }>
+
+/**
+ * Maximum length of a stored value in bytes. Five webhooks with the longest headers take about
+ * 60 KiB.
+ */
+const maxValueBytes = 128 * 1024
+
+/**
+ * Whether the plan may differ after this process has read more of the topic: another process may
+ * have acknowledged a change that this process has not read yet. A check may be outdated as soon as
+ * its response is sent, so it does not wait when nothing would change.
+ */
+export function mayBeOutdated(plan: ChangePlan, { dryRun = false }: Pick<ChangeRequest, 'dryRun'>): boolean {
+  if (plan.kind === 'unchanged') return !dryRun
+  if (plan.kind === 'refused') return plan.followsFromTopic === true
+  return plan.kind === 'conflict' || plan.kind === 'not_found'
+}
+
+/** Decides what a requested change writes to the config topic, or why it writes nothing. */
+export function planChange(request: ChangeRequest, base: ChangeBase): ChangePlan {
+  const { kind, id, expected } = request
+  const { all, current, known } = base
+  if (isInFile(all.file, { kind, id })) return { kind: 'defined_in_file' }
+  const version = current === undefined ? undefined : known?.version
+  if (!isExpected(expected, version)) return { kind: 'conflict', version }
+  const next = request.next(current?.document)
+  if (next === undefined) return current === undefined ? { kind: 'not_found' } : planDeletion(request, base)
+  return planDocument(request, next, base)
+}
+
+function isExpected(expected: Expected, version: number | undefined): boolean {
+  switch (expected.kind) {
+    case 'any':
+      return true
+    case 'absent':
+      return version === undefined
+    case 'version':
+      return version === expected.version
+  }
+}
+
+function planDeletion({ kind, id, by }: ChangeRequest, base: ChangeBase): ChangePlan {
+  const uses = usesOf({ kind, id }, base.all)
+  if (uses.length > 0) return { kind: 'refused', problems: uses, followsFromTopic: true }
+  return {
+    kind: 'write',
+    record: { ...recordOf({ kind, id, by }, base), action: 'deleted', fields: [], value: undefined },
+  }
+}
+
+function planDocument({ kind, id, by }: ChangeRequest, given: ObjectDocument, base: ChangeBase): ChangePlan {
+  const { all, current, key, context, newNonce } = base
+  const { document, problems: masked } = unmask(kind, { id, ...given }, current?.document)
+  const validated = validateObject(kind, id, document, context)
+  const own = [...masked, ...(validated.kind === 'invalid' ? validated.problems : [])]
+  if (validated.kind === 'invalid' || own.length > 0)
+    return { kind: 'refused', problems: own, ...(masked.length > 0 && { followsFromTopic: true }) }
+  const problems = brokenReferences(validated.object, document, all)
+  if (problems.length > 0) return { kind: 'refused', problems, followsFromTopic: true }
+  const fields = changedFields(current?.document, document)
+  // A document that is written again without a change gets sealed with the new key of a rotation.
+  if (current !== undefined && fields.length === 0 && !current.hasOldSeal) return { kind: 'unchanged' }
+  const value = encodeValue(sealDocument({ kind, id }, document, key, newNonce))
+  const bytes = Buffer.byteLength(value)
+  if (bytes > maxValueBytes) return { kind: 'refused', problems: [tooLarge(bytes)] }
+  const action = current === undefined ? 'created' : 'updated'
+  return { kind: 'write', record: { ...recordOf({ kind, id, by }, base), action, fields, value } }
+}
+
+const recordOf = (
+  { kind, id, by }: Pick<ChangeRequest, 'kind' | 'id' | 'by'>,
+  { known, now, writeId }: ChangeBase,
+) => ({
+  kind,
+  id,
+  by,
+  version: (known?.version ?? 0) + 1,
+  at: now,
+  writeId,
+  copy: 0,
+})
+
+const tooLarge = (bytes: number): SettingsProblem => ({
+  path: [],
+  message: `takes ${bytes} bytes on the config topic, the maximum is ${maxValueBytes}`,
+  hint: 'use shorter values or fewer entries',
+})

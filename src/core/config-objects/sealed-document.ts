@@ -1,0 +1,61 @@
+import type { EncryptionKey } from '../encryption-key.ts'
+import { formatPath, type SettingsProblem } from '../settings/problem.ts'
+import type { ObjectDocument } from './config-objects.ts'
+import { mask } from './mask.ts'
+import type { ObjectName } from './object-record.ts'
+import { type NewNonce, open, seal } from './seal.ts'
+import { withSecrets } from './secret-paths.ts'
+
+export interface OpenedDocument {
+  /** The document with its secrets in plain text. A secret that cannot be opened is masked. */
+  readonly document: ObjectDocument
+  /** One problem for each secret that cannot be opened. */
+  readonly problems: readonly SettingsProblem[]
+  /** The ids of the keys that the seals name. */
+  readonly keyIds: ReadonlySet<string>
+}
+
+/** Opens all secrets of a document that was read from the config topic. */
+export function openDocument(
+  { kind, id }: ObjectName,
+  sealed: ObjectDocument,
+  keys: readonly EncryptionKey[],
+): OpenedDocument {
+  const problems: SettingsProblem[] = []
+  const keyIds = new Set<string>()
+  const document = withSecrets(kind, sealed, ({ path, value }) => {
+    const opened = open(value, keys, { kind, id, path: formatPath(path) })
+    if (opened.kind !== 'damaged') keyIds.add(opened.keyId)
+    switch (opened.kind) {
+      case 'opened':
+        return opened.text
+      case 'key_missing':
+        problems.push({
+          path,
+          message: `is encrypted with the key ${opened.keyId}, which this process does not have`,
+          hint: missingHint,
+        })
+        return mask
+      case 'damaged':
+        problems.push({ path, message: 'is not sealed for this place, or the seal is damaged', hint: damagedHint })
+        return mask
+    }
+  })
+  return { document, problems, keyIds }
+}
+
+const missingHint = 'add the file of this key to operator.encryptionKeyFile, or write the secret again'
+const damagedHint = 'write the secret again through the operator API'
+
+/** Seals all secrets of a document with one key. Every secret must be text. */
+export function sealDocument(
+  { kind, id }: ObjectName,
+  document: ObjectDocument,
+  key: EncryptionKey,
+  newNonce: NewNonce,
+): ObjectDocument {
+  return withSecrets(kind, document, ({ path, value }) => {
+    if (typeof value !== 'string') throw new TypeError(`${formatPath(path)} is not text`)
+    return seal(value, key, { kind, id, path: formatPath(path) }, newNonce)
+  })
+}

@@ -1,0 +1,80 @@
+import { formatPath, type Path } from '../settings/problem.ts'
+import type { ObjectDocument, ObjectKind } from './config-objects.ts'
+
+/**
+ * A place in a document that has a secret. `*` stands for every index or key. If the value is a
+ * list, each entry is a secret.
+ */
+interface SecretPlace {
+  readonly path: readonly string[]
+  /** `url`: answers show the scheme and the host of the value. */
+  readonly holds: 'text' | 'url'
+}
+
+/**
+ * All secrets of the documents. Each is sealed on the config topic and masked in answers. A URL is
+ * in this list because its path or query may contain a credential.
+ */
+const secretPlaces: Readonly<Record<ObjectKind, readonly SecretPlace[]>> = {
+  source: [{ path: ['writeKey'], holds: 'text' }],
+  destination: [
+    { path: ['sharedSecret'], holds: 'text' },
+    { path: ['signingKey'], holds: 'text' },
+    { path: ['auth', 'oauth2', 'clientSecret'], holds: 'text' },
+    { path: ['tls', 'clientKey'], holds: 'text' },
+    { path: ['webhooks', '*', 'url'], holds: 'url' },
+    { path: ['webhooks', '*', 'headers', '*'], holds: 'text' },
+  ],
+}
+
+/** A value at a secret place of a document. The value is not checked. */
+export interface SecretValue {
+  readonly path: Path
+  readonly holds: SecretPlace['holds']
+  readonly value: unknown
+}
+
+/**
+ * A copy of a document in which `change` has replaced each value at a secret place. Absent values
+ * stay absent.
+ */
+export function withSecrets(
+  kind: ObjectKind,
+  document: ObjectDocument,
+  change: (secret: SecretValue) => unknown,
+): ObjectDocument {
+  let changed: unknown = document
+  for (const place of secretPlaces[kind]) changed = replaced(changed, place, [], change)
+  return changed as ObjectDocument
+}
+
+/** The values at all secret places of a document, by formatted path. */
+export function secretsIn(kind: ObjectKind, document: ObjectDocument): ReadonlyMap<string, SecretValue> {
+  const found = new Map<string, SecretValue>()
+  withSecrets(kind, document, secret => {
+    found.set(formatPath(secret.path), secret)
+    return secret.value
+  })
+  return found
+}
+
+function replaced(node: unknown, place: SecretPlace, path: Path, change: (secret: SecretValue) => unknown): unknown {
+  const part = place.path[path.length]
+  if (part === undefined) {
+    const { holds } = place
+    return Array.isArray(node)
+      ? node.map((value: unknown, index) => change({ path: [...path, index], holds, value }))
+      : change({ path, holds, value: node })
+  }
+  if (typeof node !== 'object' || node === null) return node
+  if (Array.isArray(node))
+    return part === '*' ? node.map((inner: unknown, index) => replaced(inner, place, [...path, index], change)) : node
+  if (part !== '*' && !Object.hasOwn(node, part)) return node
+  const inner = node as Readonly<Record<string, unknown>>
+  return Object.fromEntries(
+    Object.entries(inner).map(([key, value]) => [
+      key,
+      part === '*' || key === part ? replaced(value, place, [...path, key], change) : value,
+    ]),
+  )
+}

@@ -1,0 +1,111 @@
+import { revealed, Secret } from '../secret.ts'
+import { maskUnknownKeys } from '../settings/advice.ts'
+import type { EntryContext } from '../settings/given-entries.ts'
+import { maxProblems, type Path, type SettingsProblem } from '../settings/problem.ts'
+import type { Destination, Source } from '../settings/settings.ts'
+import { validDestination, validSource } from '../settings/valid-entry.ts'
+import { draftFrom, settingsFrom } from '../settings/validate.ts'
+import { id as idField } from '../settings/value-types.ts'
+import type { ObjectDocument, ObjectKind } from './config-objects.ts'
+
+/** An object that can be put into the settings. */
+export type ParsedObject =
+  | { readonly kind: 'source'; readonly source: Source }
+  | { readonly kind: 'destination'; readonly destination: Destination }
+
+export type Validated =
+  | { readonly kind: 'valid'; readonly object: ParsedObject }
+  /** Paths are relative to the document. Keys that Hookline does not know are masked. */
+  | { readonly kind: 'invalid'; readonly problems: readonly SettingsProblem[] }
+
+/**
+ * Checks one document, with its secrets in plain text, by the schema and the rules of the
+ * configuration file. Rules about other objects are not checked: unique ids and write keys, and the
+ * existence of the sources of a destination.
+ */
+export function validateObject(
+  kind: ObjectKind,
+  id: string,
+  document: ObjectDocument,
+  context: EntryContext,
+): Validated {
+  const given = { id, ...document }
+  if (given.id === id) {
+    const valid = kind === 'source' ? validSource(given, context) : validDestination(given, context)
+    if (valid !== undefined) return { kind: 'valid', object: parsedObject(valid) }
+  }
+  return validateInConfiguration(kind, id, given, context)
+}
+
+/** `Destination` has webhooks, and `Source` has none. */
+const parsedObject = (valid: Source | Destination): ParsedObject =>
+  'webhooks' in valid ? { kind: 'destination', destination: withSecretTexts(valid) } : { kind: 'source', source: valid }
+
+/** Checks the document as the only entry of a configuration, which gives all problems. */
+function validateInConfiguration(
+  kind: ObjectKind,
+  id: string,
+  given: ObjectDocument & { readonly id: unknown },
+  context: EntryContext,
+): Validated {
+  const list = `${kind}s` as const
+  const draft = draftFrom(configurationAround(kind, given, context))
+  const named = draft.files.filter(({ path }) => path[0] === list)
+  const unread = new Map(draft.files.map(({ name }) => [name, { kind: 'not_needed' }] as const))
+  const result = settingsFrom(draft, unread)
+  const problems = [
+    ...(given.id === id ? [] : [otherId]),
+    // Only these are shown. Masking the keys of all problems of a large document takes a minute.
+    ...named.slice(0, maxProblems).map(({ path }) => fileProblem(path.slice(2))),
+    ...(result.kind === 'refused' ? result.problems.slice(0, maxProblems).map(relative) : []),
+  ]
+  if (problems.length > 0 || result.kind === 'refused') return { kind: 'invalid', problems }
+  const { sources, destinations } = result.settings
+  return { kind: 'valid', object: parsedObject(kind === 'source' ? sources[0]! : destinations[0]!) }
+}
+
+const otherId: SettingsProblem = {
+  path: ['id'],
+  message: 'differs from the id of this object',
+  hint: 'remove the key; the id of an object cannot change',
+}
+
+const fileProblem = (path: Path): SettingsProblem => ({
+  path: maskUnknownKeys(path),
+  at: 'key',
+  message: 'names a file, which is possible only in the configuration file',
+  hint: 'write the value itself; Hookline encrypts it before it is stored',
+})
+
+/** The smallest configuration in which the document is an entry. */
+function configurationAround(kind: ObjectKind, document: object, context: EntryContext): object {
+  const around = { ...context, kafka: { brokers: ['kafka:9092'] }, registry: { url: 'http://registry' } }
+  if (kind === 'source') return { ...around, sources: [document] }
+  const { sources } = document as { readonly sources?: unknown }
+  const named = Array.isArray(sources)
+    ? sources.filter((source): source is string => idField.safeParse(source).success)
+    : []
+  const known = [...new Set([...named, 'any'])]
+  return { ...around, sources: known.map(source => ({ id: source, writeKey: source })), destinations: [document] }
+}
+
+/** The problem with paths from the document, and without advice about files. */
+function relative({ path, first, hint, ...rest }: SettingsProblem): SettingsProblem {
+  const at = { ...rest, path: maskUnknownKeys(path.slice(2)) }
+  const text = hint?.replace(/ or \w+File$/, '')
+  return first === undefined
+    ? { ...at, hint: text ?? '' }
+    : { ...at, first: maskUnknownKeys(first.slice(2)), ...(text !== undefined && { hint: text }) }
+}
+
+/** The URL and the headers may have credentials, so logs and JSON must not show them. */
+const withSecretTexts = (destination: Destination): Destination => ({
+  ...destination,
+  webhooks: destination.webhooks.map(webhook => ({
+    ...webhook,
+    url: new Secret(revealed(webhook.url)),
+    headers: Object.fromEntries(
+      Object.entries(webhook.headers).map(([name, value]) => [name, new Secret(revealed(value))] as const),
+    ),
+  })),
+})

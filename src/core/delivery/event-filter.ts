@@ -1,0 +1,112 @@
+import { hash } from 'node:crypto'
+import type { Event } from '../message/event.ts'
+import type { MessageType } from '../message/message.ts'
+import { isOwnSource } from '../message/own-event.ts'
+import type { Destination, DestinationFilter } from '../settings/settings.ts'
+import { type DeliveredFields, type FieldPath, parseFieldPath } from './delivered-fields.ts'
+import { matches, type NamePattern, parsePattern } from './name-pattern.ts'
+
+/*
+ * The filter of a destination: which events of its sources it gets. It decides when `route` routes
+ * an event, before the queue. A delivery that waits in a retry topic is not filtered again.
+ */
+
+/** The rule of a filter that stops an event: its path within `filter`. */
+export type FilterRule =
+  | readonly ['types']
+  | readonly ['events', 'include']
+  | readonly ['events', 'exclude', number]
+  | readonly ['sample', 'percent']
+  | readonly ['where', number]
+
+type Condition = NonNullable<DestinationFilter['where']>[number]
+
+/** A filter in the form in which it is applied. */
+interface CompiledFilter {
+  readonly types: ReadonlySet<MessageType> | undefined
+  readonly include: readonly NamePattern[] | undefined
+  readonly exclude: readonly NamePattern[]
+  readonly percent: number | undefined
+  readonly where: readonly { readonly path: FieldPath; readonly condition: Condition }[]
+}
+
+/**
+ * Whether no filter stops the event: delete messages, and the events of Hookline's own sources. A
+ * filtered delete would leave data of a deleted user at the receiver; a filtered audience change
+ * would leave the audience waiting for its result.
+ */
+export const isNeverFiltered = ({ sourceId, message }: Event): boolean =>
+  message.type === 'delete' || isOwnSource(sourceId)
+
+/**
+ * The first rule of the destination's filter that stops a message; `undefined` when it passes. The
+ * order of the rules is from cheap to expensive; only the conditions of `where` parse JSON.
+ */
+export function filteredBy(destination: Destination, fields: DeliveredFields): FilterRule | undefined {
+  const { filter } = destination
+  if (filter === undefined) return undefined
+  const { types, include, exclude, percent, where } = compiledOf(destination, filter)
+  if (types !== undefined && !types.has(fields.type)) return ['types']
+  const name = fields.eventName
+  if (name !== undefined) {
+    if (include !== undefined && !include.some(pattern => matches(pattern, name))) return ['events', 'include']
+    const index = exclude.findIndex(pattern => matches(pattern, name))
+    if (index >= 0) return ['events', 'exclude', index]
+  }
+  if (percent !== undefined && !isInSample(destination.id, fields.userKey, percent)) return ['sample', 'percent']
+  const index = where.findIndex(({ path, condition }) => !holds(condition, fields.valueAt(path)))
+  return index < 0 ? undefined : ['where', index]
+}
+
+/** The compiled filters. A reload creates new destinations, and the old entries are collected. */
+const compiled = new WeakMap<Destination, CompiledFilter>()
+
+function compiledOf(destination: Destination, filter: DestinationFilter): CompiledFilter {
+  const known = compiled.get(destination)
+  if (known !== undefined) return known
+  const made = compile(filter)
+  compiled.set(destination, made)
+  return made
+}
+
+const compile = ({ types, events, where = [], sample }: DestinationFilter): CompiledFilter => ({
+  types: types && new Set(types),
+  include: events?.include?.map(parsePattern),
+  exclude: (events?.exclude ?? []).map(parsePattern),
+  percent: sample?.percent,
+  where: where.map(condition => ({ path: parseFieldPath(condition.path), condition })),
+})
+
+/**
+ * Whether a user is in the sample of a destination. The first 48 bits of the SHA-256 of destination
+ * id, line feed and user key are a number from 0 to 1 that must be below the percentage. So every
+ * process and version decides alike, and a larger percentage only adds users. The Kafka partition
+ * comes from another hash, so a sample has users of all partitions.
+ */
+function isInSample(destinationId: string, userKey: string, percent: number): boolean {
+  const digest = hash('sha256', `${destinationId}\n${userKey}`, 'buffer')
+  return (digest.readUIntBE(0, 6) / 2 ** 48) * 100 < percent
+}
+
+function holds({ op, value }: Condition, found: unknown): boolean {
+  switch (op) {
+    case 'eq':
+      return found === value
+    case 'ne':
+      return found !== value
+    case 'in':
+      return Array.isArray(value) && value.includes(found)
+    case 'exists':
+      return (found !== undefined) === value
+    case 'gt':
+      return typeof found === 'number' && found > (value as number)
+    case 'gte':
+      return typeof found === 'number' && found >= (value as number)
+    case 'lt':
+      return typeof found === 'number' && found < (value as number)
+    case 'lte':
+      return typeof found === 'number' && found <= (value as number)
+    case 'prefix':
+      return typeof found === 'string' && found.startsWith(value as string)
+  }
+}

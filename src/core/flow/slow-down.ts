@@ -1,0 +1,230 @@
+import { flowLimits } from './limits.ts'
+import { PacedBucket } from './paced-bucket.ts'
+
+const {
+  meanOverMs,
+  meanOverAttempts,
+  minFactor,
+  maxFactor,
+  lowerEveryMs,
+  backOffMs,
+  holdMs,
+  growthPerSecond,
+  growthRampMs,
+  growthPerAttempt,
+  nearFactor,
+  minPerSecond,
+  minFirstPerSecond,
+  maxPauseMs,
+  forgetAfterMs,
+} = flowLimits.slowDown
+
+/*
+ * unlimited: Attempts start without a pace. The delivered attempts per second are measured. The
+ *            first 429 leads to `slowed`, with the measured rate as the pace.
+ * slowed:    Attempts start at the pace, evenly spread.
+ *            - A 429 lowers the pace, at most once a second: to the measured rate of delivered
+ *              attempts, but by at least 5 % and at most by half.
+ *            - A 429 to an attempt that started before the last 429 changes nothing, because it
+ *              does not show what the endpoint accepts now.
+ *            - For 20 s after a decrease the pace is constant. Then it grows, slowly at first. It
+ *              grows only while deliveries wait for it: a pace that is not used shows nothing.
+ *            - After five minutes without a 429: `unlimited`.
+ *
+ * In both states a 429 pauses all attempts for 100 ms, and longer when no delivery is between it
+ * and the previous one. A Retry-After pauses them until its time, for at most five minutes.
+ */
+
+/**
+ * Adapts the rate of one destination to an endpoint that responds with 429. It controls the rate
+ * and not the concurrency, because one request at a time to an endpoint that responds after 1 ms
+ * still makes 1,000 requests per second. Times are monotonic milliseconds.
+ */
+export class SlowDown {
+  readonly #mean = new DeliveredRate()
+  readonly #bucket = new PacedBucket()
+  #filledAt = 0
+  /** Attempts per second; `undefined` while the destination is unlimited. */
+  #pace: number | undefined
+  /** When the destination got a pace. */
+  #begunAt = 0
+  /** When the pace was last lowered. */
+  #loweredAt = 0
+  /** When a 429 last counted. */
+  #refusedAt = Number.NEGATIVE_INFINITY
+  /** The pause after the next 429. */
+  #backOffMs: number = backOffMs.first
+  /** The last pace that had no 429 for `holdMs`. */
+  #heldPace = 0
+  /** For how long deliveries have waited for the pace since it was lowered. */
+  #limitedMs = 0
+  /** Since when deliveries wait for the pace; `undefined` when none waited since the last growth. */
+  #limitedSince: number | undefined
+  #pausedUntil = Number.NEGATIVE_INFINITY
+  /** The last part that `setPart` got, except 0. The pace is for this part of the partitions. */
+  #part = 0
+  /** The total length of all pauses in milliseconds, including the rest of the current one. */
+  #pausedMs = 0
+
+  /** Whether the destination has a pace, or a pause whose end `msToWait` has not noticed yet. */
+  get isActive(): boolean {
+    return this.#pace !== undefined || this.#pausedUntil > Number.NEGATIVE_INFINITY
+  }
+
+  /** Attempts per second; `undefined` while the destination is unlimited. */
+  paceAt(now: number): number | undefined {
+    if (now - this.#refusedAt >= forgetAfterMs) this.#pace = undefined
+    return this.#pace
+  }
+
+  /** The moving mean of delivered attempts per second. */
+  deliveredPerSecond(now: number): number {
+    return this.#mean.at(this.#active(now))
+  }
+
+  /** Milliseconds until the pause after a 429 or of a Retry-After ends; 0 when there is none. */
+  msPaused(now: number): number {
+    return Math.max(0, this.#pausedUntil - now)
+  }
+
+  /** Milliseconds until the next attempt may start; 0 when it may start now. */
+  msToWait(now: number): number {
+    const paused = this.msPaused(now)
+    if (paused === 0) this.#pausedUntil = Number.NEGATIVE_INFINITY
+    const pace = this.paceAt(now)
+    if (pace === undefined) return paused
+    this.#fill(now, pace)
+    const wait = this.#bucket.msToWait(pace)
+    if (wait > 0) this.#limitedSince ??= now
+    return Math.max(paused, wait)
+  }
+
+  /** Notes that an attempt starts. Call it only when `msToWait` is 0. */
+  started(): void {
+    if (this.#pace !== undefined) this.#bucket.spend()
+  }
+
+  /** Notes that an attempt ended with a delivery. */
+  delivered(now: number): void {
+    this.#backOffMs = backOffMs.first
+    const mean = this.#mean.add(this.#active(now))
+    if (this.#pace === undefined) return
+    // Requests that were in progress at the first 429 belong to the rate that the endpoint accepts.
+    if (now - this.#begunAt >= lowerEveryMs) this.#grow(this.#pace, now)
+    else if (mean > this.#pace) this.#setPace(mean, now)
+  }
+
+  /** Notes that an attempt that started at `startedAt` ended with a 429. */
+  refused(startedAt: number, now: number): void {
+    if (startedAt < this.#refusedAt) return
+    this.#refusedAt = now
+    if (this.#pace === undefined) this.#begin(now)
+    else if (now - this.#loweredAt >= lowerEveryMs) this.#lower(this.#pace, now)
+    this.pause(this.#backOffMs, now)
+    this.#backOffMs = Math.min(this.#backOffMs * 2, backOffMs.max)
+  }
+
+  /** Pauses all attempts, for at most five minutes. A pause that ends later stays as it is. */
+  pause(forMs: number, now: number): void {
+    const until = now + Math.min(forMs, maxPauseMs)
+    this.#pausedMs += Math.max(0, until - Math.max(now, this.#pausedUntil))
+    this.#pausedUntil = Math.max(this.#pausedUntil, until)
+  }
+
+  /**
+   * Notes the part of the partitions that this process owns, 0 to 1. Other processes send the rest
+   * of the traffic, so a new part changes the pace in the same proportion. A part of 0 shows
+   * nothing: the process then only makes attempts from retry topics.
+   */
+  setPart(part: number, now: number): void {
+    if (part === this.#part || part === 0) return
+    const factor = this.#part === 0 ? 1 : part / this.#part
+    this.#part = part
+    if (this.#pace === undefined || factor === 1) return
+    this.#heldPace *= factor
+    this.#mean.scale(factor)
+    this.#setPace(Math.max(minPerSecond, this.#pace * factor), now)
+  }
+
+  #begin(now: number): void {
+    this.#filledAt = this.#begunAt = now
+    this.#heldPace = 0
+    this.#pace = Math.max(this.#mean.at(this.#active(now)), minFirstPerSecond)
+    this.#hold(now)
+  }
+
+  #lower(pace: number, now: number): void {
+    const mean = this.#mean.at(this.#active(now))
+    const lowered = Math.min(Math.max(mean, pace * minFactor), pace * maxFactor)
+    const held = this.#heldPace
+    const isNear = held < lowered && pace < held * nearFactor
+    this.#setPace(Math.max(minPerSecond, isNear ? (held + lowered) / 2 : lowered), now)
+    this.#mean.overAttempts(this.#pace as number)
+    this.#hold(now)
+  }
+
+  /** The pace stays constant from now on, for `holdMs`. */
+  #hold(now: number): void {
+    this.#loweredAt = now
+    this.#limitedMs = 0
+    this.#limitedSince = undefined
+  }
+
+  #grow(pace: number, now: number): void {
+    if (this.#limitedSince === undefined) return
+    const before = Math.max(0, this.#limitedMs - holdMs)
+    this.#limitedMs += now - this.#limitedSince
+    this.#limitedSince = undefined
+    const after = Math.max(0, this.#limitedMs - holdMs)
+    if (after === 0) return
+    if (before === 0) this.#heldPace = pace
+    const growth = (((slopeAfter(before) + slopeAfter(after)) / 2) * (after - before)) / 1_000
+    this.#setPace(pace * (1 + Math.min(growth, growthPerAttempt)), now)
+    this.#mean.overAttempts(this.#pace as number)
+  }
+
+  #setPace(pace: number, now: number): void {
+    this.#fill(now, this.#pace as number)
+    this.#pace = pace
+  }
+
+  #fill(now: number, pace: number): void {
+    this.#bucket.fill((pace * (now - this.#filledAt)) / 1_000, pace)
+    this.#filledAt = now
+  }
+
+  /** A time from which all pauses are subtracted, so that pauses do not lower the measured rate. */
+  #active(now: number): number {
+    return now - this.#pausedMs + this.msPaused(now)
+  }
+}
+
+/** The growth per second when the pace has grown for `ms`. */
+const slopeAfter = (ms: number): number => growthPerSecond * Math.min(1, ms / growthRampMs)
+
+/** The moving mean of delivered attempts per second. */
+class DeliveredRate {
+  #perSecond = 0
+  #at = 0
+  #overMs: number = meanOverMs
+
+  /** Sets the time constant for a pace, so that the mean has enough attempts. */
+  overAttempts(pace: number): void {
+    this.#overMs = Math.max(meanOverMs, (meanOverAttempts * 1_000) / pace)
+  }
+
+  /** Adds an attempt, and returns the mean. */
+  add(now: number): number {
+    this.#perSecond = this.at(now) + 1_000 / this.#overMs
+    this.#at = now
+    return this.#perSecond
+  }
+
+  scale(factor: number): void {
+    this.#perSecond *= factor
+  }
+
+  at(now: number): number {
+    return this.#perSecond * Math.exp((this.#at - now) / this.#overMs)
+  }
+}

@@ -1,0 +1,41 @@
+/**
+ * What a proxy's response to a CONNECT request means.
+ * - `open`: the tunnel to the endpoint is open.
+ * - `endpoint_unreachable`: the proxy works, but could not connect to the endpoint.
+ * - `proxy_failed`: the proxy refused the request or failed, so nothing is known of the endpoint.
+ */
+export type ConnectVerdict = 'open' | 'endpoint_unreachable' | 'proxy_failed'
+
+/**
+ * Statuses with which proxies report that the endpoint cannot be reached: nginx and Smokescreen
+ * send 502, Squid, HAProxy and Envoy 503, and several of them 504 for a timeout.
+ */
+const gatewayStatuses: ReadonlySet<number> = new Set([502, 503, 504])
+
+/** The error types of RFC 9209 2.3 that are about the endpoint. All others are about the proxy. */
+const endpointErrors: ReadonlySet<string> = new Set([
+  'connection_read_timeout',
+  'connection_refused',
+  'connection_terminated',
+  'connection_timeout',
+  'connection_write_timeout',
+  'destination_ip_unroutable',
+  'destination_not_found',
+  'destination_unavailable',
+  'dns_error',
+  'dns_timeout',
+])
+
+/**
+ * Judges a proxy's response to a CONNECT request (RFC 9110 9.3.6). `proxyStatus` is the
+ * `Proxy-Status` header (RFC 9209). When it names an error, that error decides. Without it, only the
+ * status shows who failed, and 502, 503 and 504 count as failures of the endpoint: otherwise the
+ * circuit breaker would never stop the requests to an endpoint that is down.
+ */
+export function judgeConnectResponse(status: number, proxyStatus: string | undefined): ConnectVerdict {
+  if (status >= 200 && status <= 299) return 'open'
+  const errors = [...(proxyStatus ?? '').matchAll(/;\s*error=([a-z_]+)/g)].map(([, name = '']) => name)
+  const isAboutEndpoint =
+    errors.length === 0 ? gatewayStatuses.has(status) : errors.some(name => endpointErrors.has(name))
+  return isAboutEndpoint ? 'endpoint_unreachable' : 'proxy_failed'
+}

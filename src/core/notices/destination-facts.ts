@@ -1,0 +1,79 @@
+import { type DeadLetterReason, deadLetterReasons, type Outcome, outcomes } from '../delivery/classify-outcome.ts'
+import type { JsonText } from '../message/json-text.ts'
+
+/** Whether the attempts at a destination fail, as a circuit breaker sees it. */
+export type DestinationHealth = 'failing' | 'recovered'
+
+export type DeadLetterCounts = Readonly<Partial<Record<DeadLetterReason, number>>>
+
+/**
+ * The facts that one process has seen about one destination since it last wrote them to the events
+ * topic. The process that owns the partition of the destination reads the facts of all processes,
+ * and makes notices from them.
+ */
+export interface DestinationFacts {
+  readonly destination: string
+  /** `failing`: the circuit breaker opened. `recovered`: it closed. `undefined`: no change. */
+  readonly health: DestinationHealth | undefined
+  /** The outcomes of the attempt that opened or closed the circuit breaker, each once. */
+  readonly outcomes: readonly Outcome[]
+  /** Labels of the webhooks whose endpoint responded with 410 Gone. */
+  readonly gone: readonly string[]
+  /** Deliveries that were dead-lettered. */
+  readonly deadLetters: DeadLetterCounts
+}
+
+/** The properties of an event that carries destination facts. */
+export const encodeFacts = (facts: DestinationFacts): JsonText => JSON.stringify(facts) as JsonText
+
+/** Maximum number of webhook labels: a destination has at most 5 webhooks. */
+const maxLabels = 5
+/** Maximum length of an id in the configuration. */
+const maxIdLength = 63
+
+/**
+ * Decodes the properties of an event. `undefined` when they are not destination facts: any program
+ * with access to the topic can write there. Unknown parts are left out.
+ */
+export function decodeFacts(text: string | undefined): DestinationFacts | undefined {
+  const given = parse(text)
+  const destination = given?.['destination']
+  if (given === undefined || !isId(destination)) return undefined
+  const health = given['health'] === 'failing' || given['health'] === 'recovered' ? given['health'] : undefined
+  return {
+    destination,
+    health,
+    outcomes: outcomes.filter(outcome => listIn(given['outcomes']).includes(outcome)),
+    gone: [...new Set(listIn(given['gone']).filter(isId))].slice(0, maxLabels),
+    deadLetters: countsIn(given['deadLetters']),
+  }
+}
+
+function parse(text = ''): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const isId = (value: unknown): value is string =>
+  typeof value === 'string' && value !== '' && value.length <= maxIdLength
+
+const listIn = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
+
+function countsIn(value: unknown): DeadLetterCounts {
+  if (typeof value !== 'object' || value === null) return {}
+  const given = value as Readonly<Record<string, unknown>>
+  const counted = deadLetterReasons.filter(reason => Object.hasOwn(given, reason) && isCount(given[reason]))
+  return Object.fromEntries(counted.map(reason => [reason, given[reason]]))
+}
+
+const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) > 0
+
+/** Adds the counts of `more` to `counts`. */
+export function addCounts(counts: Partial<Record<DeadLetterReason, number>>, more: DeadLetterCounts): void {
+  for (const [reason, count] of Object.entries(more) as [DeadLetterReason, number][])
+    counts[reason] = (counts[reason] ?? 0) + count
+}

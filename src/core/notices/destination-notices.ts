@@ -1,0 +1,136 @@
+import type { DeadLetterReason, Outcome } from '../delivery/classify-outcome.ts'
+import { type EpochMs, epochMs } from '../time.ts'
+import { addCounts, type DestinationFacts, type DestinationHealth } from './destination-facts.ts'
+import type { Notice } from './notice.ts'
+
+type Kind = 'failing' | 'recovered' | 'gone' | 'dead_lettered'
+
+/** Minimum time between two notices of one kind about one destination. */
+const minIntervalMs = 60_000
+/** Time after which a webhook that still responds with 410 Gone is reported again. */
+const goneAgainAfterMs = 3_600_000
+/**
+ * Time after which a destination that is reported as failing, but whose recovery was never reported,
+ * may be reported as failing again. The process whose circuit breaker was open may have ended.
+ */
+const failingAgainAfterMs = 3_600_000
+
+/*
+ * health:        unknown, failing or recovered, as the last facts say.
+ * reported:      the health in the last notice. A notice is due while both differ. The facts of several
+ *                processes about one outage therefore cause one notice, and a destination that fails
+ *                and recovers several times in a minute causes one notice of each kind.
+ * gone:          webhooks that are not yet reported, or not within the last hour.
+ * dead letters:  counts that are not yet reported.
+ */
+
+/**
+ * Decides which notices about one destination are due, from the facts that all processes see. At
+ * most one notice of each kind is due in a minute. Times are those of the brokers' clock.
+ */
+export class DestinationNotices {
+  readonly #destination: string
+  #health: DestinationHealth | undefined
+  #reportedHealth: DestinationHealth | undefined
+  #outcomes: readonly Outcome[] = []
+  #failingSince: EpochMs | undefined
+  /** When facts last said that the destination fails. */
+  #failingSeenAt = epochMs(Number.NEGATIVE_INFINITY)
+  readonly #gone = new Set<string>()
+  readonly #goneReportedAt = new Map<string, EpochMs>()
+  #deadLetters: Partial<Record<DeadLetterReason, number>> = {}
+  #deadLettersSince: EpochMs | undefined
+  readonly #sentAt = new Map<Kind, EpochMs>()
+
+  constructor(destination: string) {
+    this.#destination = destination
+  }
+
+  observe({ health, outcomes, gone, deadLetters }: DestinationFacts, now: EpochMs): void {
+    if (health === 'failing') this.#failing(outcomes, now)
+    else if (health === 'recovered') this.#recovered(outcomes)
+    for (const webhook of gone)
+      if (isOver(this.#goneReportedAt.get(webhook), goneAgainAfterMs, now)) this.#gone.add(webhook)
+    if (Object.keys(deadLetters).length > 0) this.#deadLettersSince ??= now
+    addCounts(this.#deadLetters, deadLetters)
+  }
+
+  #recovered(outcomes: readonly Outcome[]): void {
+    if (this.#health !== 'recovered') this.#outcomes = outcomes
+    this.#health = 'recovered'
+  }
+
+  #failing(outcomes: readonly Outcome[], now: EpochMs): void {
+    if (this.#health !== 'failing') {
+      this.#failingSince = now
+      this.#outcomes = outcomes
+    } else if (isOver(this.#failingSeenAt, failingAgainAfterMs, now)) this.#reportedHealth = undefined
+    this.#health = 'failing'
+    this.#failingSeenAt = now
+  }
+
+  /** Takes the notices that are due. The caller sends them. */
+  takeDue(now: EpochMs): readonly Notice[] {
+    return [this.#dueHealth(now), this.#dueGone(now), this.#dueDeadLetters(now)].filter(notice => notice !== undefined)
+  }
+
+  /** Whether a notice waits for the end of the minute. */
+  get isWaiting(): boolean {
+    return this.#health !== this.#reportedHealth || this.#gone.size > 0 || this.#deadLettersSince !== undefined
+  }
+
+  /** Takes the facts that no notice has reported yet, for the next owner of the partition. */
+  takeRest(): DestinationFacts | undefined {
+    if (!this.isWaiting) return undefined
+    const health = this.#health === this.#reportedHealth ? undefined : this.#health
+    const rest = { destination: this.#destination, health, outcomes: this.#outcomes, gone: [...this.#gone] }
+    const deadLetters = this.#deadLetters
+    this.#reportedHealth = this.#health
+    this.#gone.clear()
+    this.#deadLetters = {}
+    this.#deadLettersSince = undefined
+    return { ...rest, deadLetters }
+  }
+
+  #dueHealth(now: EpochMs): Notice | undefined {
+    const kind = this.#health
+    if (kind === undefined || kind === this.#reportedHealth || !this.#maySend(kind, now)) return undefined
+    this.#reportedHealth = kind
+    const destination = this.#destination
+    const outcomes = this.#outcomes
+    if (kind === 'failing') return { kind, destination, outcomes }
+    const failingSince = this.#failingSince
+    this.#failingSince = undefined
+    return { kind, destination, outcomes, failingSince }
+  }
+
+  #dueGone(now: EpochMs): Notice | undefined {
+    if (this.#gone.size === 0 || !this.#maySend('gone', now)) return undefined
+    const webhooks = [...this.#gone].sort()
+    this.#gone.clear()
+    for (const [webhook, at] of this.#goneReportedAt)
+      if (isOver(at, goneAgainAfterMs, now)) this.#goneReportedAt.delete(webhook)
+    for (const webhook of webhooks) this.#goneReportedAt.set(webhook, now)
+    return { kind: 'gone', destination: this.#destination, webhooks }
+  }
+
+  #dueDeadLetters(now: EpochMs): Notice | undefined {
+    const since = this.#deadLettersSince
+    if (since === undefined || !this.#maySend('dead_lettered', now)) return undefined
+    const reasons = this.#deadLetters
+    this.#deadLetters = {}
+    this.#deadLettersSince = undefined
+    return { kind: 'dead_lettered', destination: this.#destination, reasons, since }
+  }
+
+  /** Whether the minute since the last notice of this kind is over. If so, notes a new one. */
+  #maySend(kind: Kind, now: EpochMs): boolean {
+    if (!isOver(this.#sentAt.get(kind), minIntervalMs, now)) return false
+    this.#sentAt.set(kind, now)
+    return true
+  }
+}
+
+/** Whether a time span has passed. True for a clock that was set back by more than this span. */
+const isOver = (since: EpochMs | undefined, span: number, now: EpochMs): boolean =>
+  since === undefined || Math.abs(now - since) >= span

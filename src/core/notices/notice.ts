@@ -1,0 +1,124 @@
+import { hash } from 'node:crypto'
+import type { ObjectChange } from '../config-objects/config-objects.ts'
+import type { Outcome } from '../delivery/classify-outcome.ts'
+import type { Event } from '../message/event.ts'
+import type { JsonText } from '../message/json-text.ts'
+import { factsSource, operationsSource, ownEvent } from '../message/own-event.ts'
+import type { EpochMs } from '../time.ts'
+import { type DeadLetterCounts, type DestinationFacts, encodeFacts } from './destination-facts.ts'
+
+/** The fact that a notice reports. */
+export type Notice =
+  | { readonly kind: 'failing'; readonly destination: string; readonly outcomes: readonly Outcome[] }
+  | {
+      readonly kind: 'recovered'
+      readonly destination: string
+      readonly outcomes: readonly Outcome[]
+      readonly failingSince: EpochMs | undefined
+    }
+  | { readonly kind: 'gone'; readonly destination: string; readonly webhooks: readonly string[] }
+  | { readonly kind: 'disabled'; readonly destination: string }
+  | {
+      readonly kind: 'dead_lettered'
+      readonly destination: string
+      readonly reasons: DeadLetterCounts
+      /** When the first of these deliveries was reported. */
+      readonly since: EpochMs
+    }
+  | { readonly kind: 'configuration_changed'; readonly change: ObjectChange }
+
+export const noticeKinds = [
+  'failing',
+  'recovered',
+  'gone',
+  'disabled',
+  'dead_lettered',
+  'configuration_changed',
+] as const satisfies readonly Notice['kind'][]
+
+/** The event name of each kind of notice. */
+export const noticeEvents = {
+  failing: 'Destination Failing',
+  recovered: 'Destination Recovered',
+  gone: 'Destination Gone',
+  disabled: 'Destination Disabled',
+  dead_lettered: 'Deliveries Dead-Lettered',
+  configuration_changed: 'Configuration Changed',
+} as const satisfies Readonly<Record<Notice['kind'], string>>
+
+/** Maximum number of changed fields in a notice. A change of a whole document can have hundreds. */
+const maxFields = 100
+
+const minuteMs = 60_000
+
+/**
+ * The event of a notice for the notices destination `to`. The message id depends only on the fact
+ * and the minute, so a receiver drops a notice that a second process repeats.
+ */
+export function noticeEvent(notice: Notice, to: string, at: EpochMs): Event {
+  const subject = subjectOf(notice)
+  const window =
+    notice.kind === 'configuration_changed' ? `version ${notice.change.version}` : String(Math.floor(at / minuteMs))
+  return ownEvent({
+    type: 'track',
+    messageId: `notice-${hash('sha256', [notice.kind, subject, window].join('\n')).slice(0, 40)}`,
+    anonymousId: subject,
+    event: noticeEvents[notice.kind],
+    sourceId: operationsSource,
+    destinationId: to,
+    properties: JSON.stringify(propertiesOf(notice, at)) as JsonText,
+    at,
+  })
+}
+
+/** The event that carries destination facts. It goes to no destination. */
+export const factsEvent = (facts: DestinationFacts, id: string, at: EpochMs): Event =>
+  ownEvent({
+    type: 'track',
+    messageId: `facts-${id}`,
+    anonymousId: subjectOfDestination(facts.destination),
+    event: 'Destination Facts',
+    sourceId: factsSource,
+    properties: encodeFacts(facts),
+    at,
+  })
+
+/**
+ * The anonymous id, and thereby the record key: all notices about one object are in one partition,
+ * in order. It is not a user id, so that the deletion of a user stops no notice.
+ */
+const subjectOf = (notice: Notice): string =>
+  notice.kind === 'configuration_changed'
+    ? `${notice.change.kind}/${notice.change.id}`
+    : subjectOfDestination(notice.destination)
+
+const subjectOfDestination = (id: string): string => `destination/${id}`
+
+function propertiesOf(notice: Notice, at: EpochMs): object {
+  switch (notice.kind) {
+    case 'failing':
+      return { destination: notice.destination, outcomes: notice.outcomes }
+    case 'recovered':
+      return {
+        destination: notice.destination,
+        outcomes: notice.outcomes,
+        ...(notice.failingSince !== undefined && { failingSince: isoOf(notice.failingSince) }),
+      }
+    case 'gone':
+      return { destination: notice.destination, webhooks: notice.webhooks }
+    case 'disabled':
+      return { destination: notice.destination }
+    case 'dead_lettered': {
+      const { destination, reasons, since } = notice
+      const count = Object.values(reasons).reduce((sum, each) => sum + each, 0)
+      return { destination, count, reasons, since: isoOf(since), until: isoOf(at) }
+    }
+    case 'configuration_changed': {
+      const { kind, id, action, version, by, fields } = notice.change
+      const changedAt = isoOf(notice.change.at)
+      return { kind, id, action, version, changedBy: by, changedAt, fields: fields.slice(0, maxFields) }
+    }
+  }
+}
+
+const isoOf = (at: EpochMs): string => new Date(at).toISOString()

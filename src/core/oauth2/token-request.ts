@@ -1,0 +1,31 @@
+import type { WebhookCall } from '../ports.ts'
+import type { OAuth2Settings } from '../settings/settings.ts'
+
+/** Encodes a text as `application/x-www-form-urlencoded` (RFC 6749 appendix B). */
+const formEncoded = (value: string): string => new URLSearchParams({ '': value }).toString().slice(1)
+
+/**
+ * The request for an access token with the client credentials grant (RFC 6749 4.4). Its headers and
+ * body contain the client secret, so they must not be logged.
+ */
+export function tokenRequest(settings: OAuth2Settings, userAgent: string): WebhookCall {
+  const { tokenUrl, clientId, clientSecret, clientAuthentication, scopes } = settings
+  const secret = clientSecret.reveal()
+  const form = new URLSearchParams({ grant_type: 'client_credentials' })
+  if (scopes.length > 0) form.set('scope', scopes.join(' '))
+  const headers: Record<string, string> = {
+    'User-Agent': `${userAgent}/1.0`,
+    'Content-Type': 'application/x-www-form-urlencoded',
+    Accept: 'application/json',
+    'Accept-Encoding': 'identity',
+  }
+  if (clientAuthentication === 'basic') {
+    // RFC 6749 2.3.1 encodes both parts before Base64, so that a colon in the id is not ambiguous.
+    const credentials = `${formEncoded(clientId)}:${formEncoded(secret)}`
+    headers['Authorization'] = `Basic ${Buffer.from(credentials).toString('base64')}`
+  } else {
+    form.set('client_id', clientId)
+    form.set('client_secret', secret)
+  }
+  return { url: tokenUrl, headers, body: Buffer.from(form.toString()) }
+}

@@ -1,0 +1,99 @@
+import { classify, type Outcome } from '../delivery/classify-outcome.ts'
+import type { TokenAnswer } from '../ports.ts'
+import { Secret } from '../secret.ts'
+import { type DurationMs, durationMs } from '../time.ts'
+import { tokenLimits } from './token-limits.ts'
+
+const { defaultLifetimeMs, minLifetimeMs, maxLifetimeMs } = tokenLimits
+
+/** Why there is no token. `detail` is one line for the log, without any secret. */
+export interface TokenFailure {
+  /** As for a request to a webhook: `http_4xx`, `timeout`, `bad_response`, … */
+  readonly outcome: Exclude<Outcome, 'delivered'>
+  readonly detail: string
+  /** The value of the response's Retry-After header, unparsed. */
+  readonly retryAfter: string | undefined
+}
+
+/** The result of a token request. */
+export type TokenResult =
+  | { readonly kind: 'issued'; readonly value: Secret; readonly lifetime: DurationMs }
+  | { readonly kind: 'failed'; readonly failure: TokenFailure }
+
+const failed = (
+  outcome: TokenFailure['outcome'],
+  detail: string,
+  retryAfter: string | undefined = undefined,
+): TokenResult => ({ kind: 'failed', failure: { outcome, detail, retryAfter } })
+
+/**
+ * Reads the response to a token request (RFC 6749 5.1 and 5.2). Servers in use deviate from the
+ * standard: a missing `token_type` counts as Bearer, and `expires_in` may be a text with digits.
+ */
+export function readTokenAnswer(answer: TokenAnswer): TokenResult {
+  if (answer.kind === 'failed') {
+    const outcome = classify(answer)
+    return failed(outcome === 'delivered' ? 'internal' : outcome, answer.detail)
+  }
+  const { status, retryAfter, body } = answer
+  const outcome = classify({ kind: 'answered', status, retryAfter })
+  const fields = objectIn(body)
+  if (outcome !== 'delivered')
+    return failed(outcome, `the token endpoint responded with ${status}${errorCodeIn(fields)}`, retryAfter)
+  if (fields === undefined) return failed('bad_response', 'the response of the token endpoint is not a JSON object')
+  const { access_token: value, token_type: type = 'Bearer', expires_in: seconds } = fields
+  if (typeof value !== 'string') return failed('bad_response', 'the response of the token endpoint has no access_token')
+  if (!isSendable(value))
+    return failed(
+      'bad_response',
+      'the access_token of the token endpoint is empty, is too long, or has characters that are not allowed in a header',
+    )
+  if (typeof type !== 'string' || type.toLowerCase() !== 'bearer')
+    return failed('bad_response', 'the token_type of the token endpoint is not Bearer')
+  return { kind: 'issued', value: new Secret(value), lifetime: lifetimeOf(seconds) }
+}
+
+/** Maximum length of a token. Most servers accept no header above 8 KiB. */
+const maxTokenLength = 8_192
+
+/** Whether a token can be part of the Authorization header: visible ASCII without spaces. */
+const isSendable = (value: string): boolean => value.length <= maxTokenLength && /^[\x21-\x7e]+$/.test(value)
+
+/** For how long a token is valid, within limits. `seconds` is the value of `expires_in`. */
+function lifetimeOf(seconds: unknown): DurationMs {
+  const given = typeof seconds === 'string' && /^\d{1,12}$/.test(seconds) ? Number(seconds) : seconds
+  if (typeof given !== 'number' || !(given > 0)) return durationMs(defaultLifetimeMs)
+  return durationMs(Math.min(Math.max(given * 1_000, minLifetimeMs), maxLifetimeMs))
+}
+
+function objectIn(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * The error code of a response, for the log. Only codes in the form of the standard ones are shown:
+ * another text could repeat the client secret.
+ */
+function errorCodeIn(fields: Readonly<Record<string, unknown>> | undefined): string {
+  const code = fields?.['error']
+  return typeof code === 'string' && standardErrors.has(code) ? ` ${code}` : ''
+}
+
+/** The error codes of RFC 6749 5.2, and two that authorization servers use for a busy server. */
+const standardErrors: ReadonlySet<string> = new Set([
+  'invalid_request',
+  'invalid_client',
+  'invalid_grant',
+  'unauthorized_client',
+  'unsupported_grant_type',
+  'invalid_scope',
+  'server_error',
+  'temporarily_unavailable',
+])

@@ -1,0 +1,108 @@
+import type { ConfigObject } from '../config-objects/config-objects.ts'
+import { parseTimestamp } from '../message/timestamp.ts'
+import { type EpochMs, epochMs, parseDuration } from '../time.ts'
+import type { ShownProblem } from './object-refusal.ts'
+import { type DestinationState, destinationStates, stateOf } from './object-view.ts'
+
+/** Maximum and default number of objects in one page. */
+export const pageLimits = { max: 500, default: 100 } as const
+
+/** Which objects a client asks for. Absent fields do not filter. */
+export interface ObjectQuery {
+  /** Only objects after this id, in the order of the ids. */
+  readonly after?: string | undefined
+  readonly limit: number
+  readonly state?: DestinationState | undefined
+  /** Only destinations of this source. */
+  readonly source?: string | undefined
+  /** Only objects whose id, or the URL of a webhook as it is shown, contains this text. */
+  readonly q?: string | undefined
+}
+
+export type QueryRead<T> =
+  | { readonly kind: 'query'; readonly query: T }
+  | { readonly kind: 'invalid'; readonly problems: readonly ShownProblem[] }
+
+type Given = Readonly<Record<string, unknown>>
+
+/** Reads the query parameters of a list of destinations, or of sources (`after`, `limit`, `q`). */
+export function objectQueryOf(given: Given, kind: ConfigObject['kind']): QueryRead<ObjectQuery> {
+  const known = kind === 'destination' ? ['after', 'limit', 'state', 'source', 'q'] : ['after', 'limit', 'q']
+  const problems = [...unknownParameters(given, known)]
+  const { limit = String(pageLimits.default), state } = given
+  const size = typeof limit === 'string' && /^\d{1,4}$/.test(limit) ? Number(limit) : 0
+  if (size < 1 || size > pageLimits.max)
+    problems.push({ path: 'limit', message: `must be 1 to ${pageLimits.max}`, hint: 'use after for further pages' })
+  const wanted = destinationStates.find(each => each === state)
+  if (state !== undefined && wanted === undefined && known.includes('state'))
+    problems.push({ path: 'state', message: 'is not a state', hint: `use one of ${destinationStates.join(', ')}` })
+  if (problems.length > 0) return { kind: 'invalid', problems }
+  const { after, source, q } = given as Readonly<Record<string, string | undefined>>
+  return { kind: 'query', query: { after, limit: size, state: wanted, source, q } }
+}
+
+/**
+ * Reads the query parameter `dryRun` of a change: whether it is only checked. Only methods that
+ * replace, patch or delete an object have it.
+ */
+export function dryRunOf(given: Given, method: string): QueryRead<boolean> {
+  const problems = [...unknownParameters(given, method === 'POST' ? [] : ['dryRun'])]
+  const { dryRun = 'false' } = given
+  if (typeof dryRun === 'string' && dryRun !== 'true' && dryRun !== 'false')
+    problems.push({ path: 'dryRun', message: 'must be true or false', hint: 'leave it out to make the change' })
+  return problems.length > 0 ? { kind: 'invalid', problems } : { kind: 'query', query: dryRun === 'true' }
+}
+
+/** Reads the query parameter `since` of the list of changes; `undefined` without it. */
+export function sinceOf(given: Given, now: EpochMs): QueryRead<EpochMs | undefined> {
+  const problems = [...unknownParameters(given, ['since'])]
+  const { since } = given
+  const ago = typeof since === 'string' ? parseDuration(since) : undefined
+  const time = ago === undefined ? parseTimestamp(since) : epochMs(now - ago)
+  if (since !== undefined && time === undefined && problems.length === 0)
+    problems.push({
+      path: 'since',
+      message: 'is neither a time nor a duration',
+      hint: 'use ISO 8601 such as 2026-12-31T18:00:00Z, or a duration before now such as 24h',
+    })
+  return problems.length > 0 ? { kind: 'invalid', problems } : { kind: 'query', query: time }
+}
+
+/** A parameter that is unknown or given twice may be a mistake that returns the wrong objects. */
+function* unknownParameters(given: Given, known: readonly string[]): Generator<ShownProblem> {
+  const hint = known.length === 0 ? 'this path has no parameters' : `the parameters are ${known.join(', ')}`
+  for (const [path, value] of Object.entries(given)) {
+    if (!known.includes(path)) yield { path: path.slice(0, 60).toWellFormed(), message: 'is unknown', hint }
+    else if (typeof value !== 'string') yield { path, message: 'is given twice', hint: 'send it once' }
+  }
+}
+
+export interface ObjectPage {
+  readonly objects: readonly ConfigObject[]
+  /** The value of `after` for the next page; `undefined` when this is the last one. */
+  readonly next: string | undefined
+}
+
+/** The page of objects that a query asks for. `objects` must be sorted by id. */
+export function pageOf(objects: readonly ConfigObject[], query: ObjectQuery): ObjectPage {
+  const { after, limit } = query
+  const page: ConfigObject[] = []
+  for (const object of objects) {
+    if ((after !== undefined && object.id <= after) || !matches(object, query)) continue
+    if (page.length === limit) return { objects: page, next: page.at(-1)?.id }
+    page.push(object)
+  }
+  return { objects: page, next: undefined }
+}
+
+function matches(object: ConfigObject, { state, source, q }: ObjectQuery): boolean {
+  if (state !== undefined && stateOf(object) !== state) return false
+  const { sources, webhooks } = object.document
+  if (source !== undefined && !(Array.isArray(sources) && sources.includes(source))) return false
+  if (q === undefined) return true
+  const urls = Array.isArray(webhooks)
+    ? webhooks.map(webhook => String((webhook as { url?: unknown } | null)?.url))
+    : []
+  const text = q.toLowerCase()
+  return [object.id, ...urls].some(each => each.toLowerCase().includes(text))
+}

@@ -1,0 +1,62 @@
+import { formatPath, maxProblems, type SettingsProblem } from '../settings/problem.ts'
+
+/** Why a request about configuration objects is refused, with the HTTP status of the response. */
+export const objectRefusalStatus = {
+  invalid_json: 400,
+  invalid_body: 400,
+  invalid_query: 400,
+  invalid_precondition: 400,
+  not_found: 404,
+  defined_in_file: 409,
+  encryption_key_missing: 409,
+  rotation_in_progress: 409,
+  too_many_keys: 409,
+  not_in_use: 409,
+  in_use: 409,
+  precondition_failed: 412,
+  invalid_object: 422,
+  precondition_required: 428,
+  unavailable: 503,
+} as const
+
+export type ObjectRefusalCode = keyof typeof objectRefusalStatus
+
+/** One problem of a request or of an object, for people. It never contains a secret. */
+export interface ShownProblem {
+  /** The place in the document, for example `webhooks[0].url`; empty for the whole document. */
+  readonly path: string
+  readonly message: string
+  readonly hint: string
+}
+
+export interface ObjectRefusal {
+  readonly kind: 'refused'
+  readonly code: ObjectRefusalCode
+  /** What is wrong and what to do. */
+  readonly message: string
+  readonly problems: readonly ShownProblem[]
+  /** The version in force, when it is another one than the client expected. */
+  readonly version?: number | undefined
+  /** Seconds until the client may retry, for `unavailable`. */
+  readonly retryAfter?: number | undefined
+}
+
+export const objectRefusal = (
+  code: ObjectRefusalCode,
+  message: string,
+  more: Partial<Pick<ObjectRefusal, 'problems' | 'version' | 'retryAfter'>> = {},
+): ObjectRefusal => ({ kind: 'refused', code, message, problems: [], ...more })
+
+/** The problems of a configuration as answers show them: at most 100, each with a hint. */
+export const shownProblems = (problems: readonly SettingsProblem[]): readonly ShownProblem[] =>
+  problems.slice(0, maxProblems).map(({ path, message, hint, first }) => ({
+    path: formatPath(path),
+    message,
+    hint: [hint, first && `see ${formatPath(first)}`].filter(part => part !== undefined).join('; '),
+  }))
+
+/** The refusal of a document that is not valid, with all its problems. */
+export const invalidObject = (problems: readonly SettingsProblem[]): ObjectRefusal =>
+  objectRefusal('invalid_object', 'The document is not valid, and nothing was changed: correct what problems lists.', {
+    problems: shownProblems(problems),
+  })

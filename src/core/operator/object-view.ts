@@ -1,0 +1,49 @@
+import type { ConfigObject, ObjectChange, ObjectDocument } from '../config-objects/config-objects.ts'
+import { toIsoTimestamp } from '../message/timestamp.ts'
+import { type ShownProblem, shownProblems } from './object-refusal.ts'
+
+/** The states of a destination. `excluded`: not in force, because its document has problems. */
+export const destinationStates = ['enabled', 'paused', 'disabled', 'excluded'] as const
+export type DestinationState = (typeof destinationStates)[number]
+
+/** A configuration object as the operator API shows it. */
+export interface ObjectView {
+  readonly id: string
+  readonly kind: ConfigObject['kind']
+  readonly origin: ConfigObject['origin']
+  readonly version: number
+  /** A source is `enabled` or `excluded`. */
+  readonly state: DestinationState
+  /** Whether the config topic has an object of this id that the configuration file hides. */
+  readonly conflict: boolean
+  readonly changedBy?: string | undefined
+  /** ISO 8601, UTC. */
+  readonly changedAt?: string | undefined
+  readonly problems: readonly ShownProblem[]
+  /** The document with every secret masked. */
+  readonly document: ObjectDocument
+  readonly fingerprints: Readonly<Record<string, string>>
+}
+
+export function stateOf({ state, document }: Pick<ConfigObject, 'state' | 'document'>): DestinationState {
+  if (state === 'excluded') return 'excluded'
+  if (document['enabled'] === false) return 'disabled'
+  return document['paused'] === true ? 'paused' : 'enabled'
+}
+
+export const viewOf = (object: ConfigObject): ObjectView => ({
+  id: object.id,
+  kind: object.kind,
+  origin: object.origin,
+  version: object.version,
+  state: stateOf(object),
+  conflict: object.isConflict,
+  changedBy: object.changedBy,
+  changedAt: object.changedAt === undefined ? undefined : toIsoTimestamp(object.changedAt),
+  problems: shownProblems(object.problems),
+  document: object.document,
+  fingerprints: object.fingerprints,
+})
+
+/** A change as the operator API shows it, with its time in ISO 8601. */
+export const changeViewOf = ({ at, ...change }: ObjectChange) => ({ ...change, at: toIsoTimestamp(at) })

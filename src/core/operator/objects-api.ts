@@ -1,0 +1,63 @@
+import type { ConfigObject, ObjectChange, ObjectKind } from '../config-objects/config-objects.ts'
+import type { JsonObject } from '../message/json.ts'
+import type { DurationMs, EpochMs } from '../time.ts'
+import type { ObjectPage, ObjectQuery } from './object-query.ts'
+import type { ObjectRefusal } from './object-refusal.ts'
+import type { Precondition } from './precondition.ts'
+import type { DestinationStatus, InstallationStatus } from './status.ts'
+import type { TestResult } from './test-request.ts'
+
+/** Which object a change is about, who makes it, and under which condition it applies. */
+export interface ObjectTarget {
+  readonly kind: ObjectKind
+  readonly id: string
+  /** The name of the operator key. */
+  readonly by: string
+  readonly precondition: Precondition
+  /** Whether the change is only checked, and not written. */
+  readonly dryRun?: boolean
+}
+
+export interface ObjectChanged {
+  readonly kind: 'changed'
+  /** The object in force; `undefined` when it was deleted, or for a dry run. */
+  readonly object: ConfigObject | undefined
+  /** Set when nothing was written, because the request was a dry run. */
+  readonly isDryRun?: true
+  readonly created: boolean
+  /** Formatted paths of the changed fields; empty when the object was already as requested. */
+  readonly fields: readonly string[]
+}
+
+/** The new secret of a rotation. It is shown only once. */
+export interface Rotated extends ObjectChanged {
+  readonly secret: string
+  /** When the new secret replaces the old one; `undefined` when it has replaced it already. */
+  readonly until?: EpochMs | undefined
+  /** The number of write keys that are valid now; `undefined` for a shared secret. */
+  readonly keys?: number | undefined
+}
+
+/** The state of a destination that a request without a body sets. */
+export const switches = ['pause', 'resume', 'enable', 'disable'] as const
+export type Switch = (typeof switches)[number]
+
+/** The operations behind the routes for destinations, sources, changes and status. */
+export interface ObjectsApi {
+  list(kind: ObjectKind, query: ObjectQuery): ObjectPage
+  /** Returns the object, or a refusal when there is none with this id. */
+  get(kind: ObjectKind, id: string): ConfigObject | ObjectRefusal
+  replace(target: ObjectTarget, document: JsonObject): Promise<ObjectChanged | ObjectRefusal>
+  /** Applies a JSON Merge Patch (RFC 7396). */
+  patch(target: ObjectTarget, patch: JsonObject): Promise<ObjectChanged | ObjectRefusal>
+  delete(target: ObjectTarget): Promise<ObjectChanged | ObjectRefusal>
+  switch(target: ObjectTarget, to: Switch): Promise<ObjectChanged | ObjectRefusal>
+  rotateSecret(target: ObjectTarget, overlap: DurationMs): Promise<Rotated | ObjectRefusal>
+  /** `keep`: how many earlier keys stay valid; `undefined` keeps all. */
+  rotateKey(target: ObjectTarget, keep: number | undefined): Promise<Rotated | ObjectRefusal>
+  /** Sends a test message to each webhook of a destination, outside of the queues. */
+  test(id: string): Promise<TestResult | ObjectRefusal>
+  changes(since: EpochMs | undefined): readonly ObjectChange[]
+  status(): Promise<InstallationStatus>
+  destinationStatus(id: string): Promise<DestinationStatus | ObjectRefusal>
+}

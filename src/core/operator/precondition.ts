@@ -1,0 +1,48 @@
+/** The condition under which a change applies, from the headers of a request. */
+export type Precondition =
+  /** `If-Match: "<version>"`: the object has this version. */
+  | { readonly kind: 'version'; readonly version: number }
+  /** `If-Match: *`: the object exists, with any version. */
+  | { readonly kind: 'exists' }
+  /** `If-None-Match: *`: the object does not exist. */
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'none' }
+
+export type PreconditionRead =
+  | Precondition
+  | {
+      readonly kind: 'invalid'
+      readonly header: 'If-Match' | 'If-None-Match'
+      readonly message: string
+      readonly hint: string
+    }
+
+/** The entity tag of a version (RFC 9110 8.8.3). */
+export const etagOf = (version: number): string => `"${version}"`
+
+/** Reads the precondition of a request (RFC 9110 13.1). */
+export function preconditionOf(headers: {
+  readonly ifMatch: string | undefined
+  readonly ifNoneMatch: string | undefined
+}): PreconditionRead {
+  const [ifMatch, ifNoneMatch] = [headers.ifMatch?.trim(), headers.ifNoneMatch?.trim()]
+  if (ifNoneMatch !== undefined) {
+    const header = 'If-None-Match'
+    if (ifMatch !== undefined)
+      return { kind: 'invalid', header, message: 'cannot be combined with If-Match', hint: 'send one of them' }
+    return ifNoneMatch === '*'
+      ? { kind: 'absent' }
+      : { kind: 'invalid', header, message: 'must be *', hint: 'to change an object, send If-Match' }
+  }
+  if (ifMatch === undefined) return { kind: 'none' }
+  if (ifMatch === '*') return { kind: 'exists' }
+  const [, digits] = /^"(\d{1,15})"$/.exec(ifMatch) ?? []
+  return digits === undefined
+    ? {
+        kind: 'invalid',
+        header: 'If-Match',
+        message: 'must be * or one version in double quotes',
+        hint: 'send the ETag of the object, for example "3"',
+      }
+    : { kind: 'version', version: Number(digits) }
+}

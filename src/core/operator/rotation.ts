@@ -1,0 +1,57 @@
+import type { ObjectDocument } from '../config-objects/config-objects.ts'
+import { parseTimestamp, toIsoTimestamp } from '../message/timestamp.ts'
+import { type DurationMs, type EpochMs, epochMs } from '../time.ts'
+
+export type SecretRotation =
+  /** `until`: when the new secret replaces the old one; `undefined` when it has replaced it now. */
+  | { readonly kind: 'rotated'; readonly document: ObjectDocument; readonly until: EpochMs | undefined }
+  /** The destination already has two secrets in use. */
+  | { readonly kind: 'in_progress'; readonly until: EpochMs | undefined }
+
+/**
+ * Gives a destination a new shared secret. Until `overlap` has passed, the old secret signs
+ * X-Signature, and both sign the Standard Webhooks headers, so the receiver has this time to accept
+ * the new one. An overlap of 0, or a destination without a secret, replaces immediately.
+ */
+export function rotateSecret(
+  document: ObjectDocument,
+  { secret, now, overlap }: { readonly secret: string; readonly now: EpochMs; readonly overlap: DurationMs },
+): SecretRotation {
+  const { sharedSecret, secretRotatesAt, ...rest } = document
+  const secrets: readonly unknown[] = sharedSecret === undefined ? [] : [sharedSecret].flat()
+  const rotatesAt = parseTimestamp(secretRotatesAt)
+  const inUse = rotatesAt !== undefined && rotatesAt <= now ? secrets.slice(1) : secrets
+  const [current, ...others] = inUse
+  if (overlap === 0 || current === undefined)
+    return { kind: 'rotated', document: { ...rest, sharedSecret: secret }, until: undefined }
+  if (others.length > 0) return { kind: 'in_progress', until: rotatesAt }
+  const until = epochMs(now + overlap)
+  return {
+    kind: 'rotated',
+    document: { ...rest, sharedSecret: [current, secret], secretRotatesAt: toIsoTimestamp(until) },
+    until,
+  }
+}
+
+/** Maximum number of write keys of a source. */
+export const maxWriteKeys = 3
+
+export type KeyRotation =
+  | { readonly kind: 'rotated'; readonly document: ObjectDocument; readonly keys: number }
+  /** The source already has three keys. */
+  | { readonly kind: 'too_many' }
+
+/**
+ * Gives a source a new write key, before its other keys. `keep` is the number of earlier keys that
+ * stay valid, newest first; `undefined` keeps all of them.
+ */
+export function rotateKey(
+  document: ObjectDocument,
+  { key, keep }: { readonly key: string; readonly keep: number | undefined },
+): KeyRotation {
+  const { writeKey } = document
+  const keys: readonly unknown[] = writeKey === undefined ? [] : [writeKey].flat()
+  const kept = [key, ...keys.slice(0, keep)]
+  if (kept.length > maxWriteKeys) return { kind: 'too_many' }
+  return { kind: 'rotated', document: { ...document, writeKey: kept.length === 1 ? key : kept }, keys: kept.length }
+}

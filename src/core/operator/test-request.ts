@@ -1,0 +1,94 @@
+import { mask, maskedUrl } from '../config-objects/mask.ts'
+import { classify, type Outcome } from '../delivery/classify-outcome.ts'
+import { bodyOf } from '../delivery/payload.ts'
+import { requestsOf } from '../delivery/request.ts'
+import type { JsonText } from '../message/json-text.ts'
+import { ownEvent } from '../message/own-event.ts'
+import type { CallResult, WebhookCall } from '../ports.ts'
+import type { Destination, PayloadSettings } from '../settings/settings.ts'
+import type { EpochMs } from '../time.ts'
+
+/** The request of a test message to one webhook, to send and to show. */
+export interface TestRequest {
+  /** The label of the webhook. */
+  readonly webhook: string
+  readonly call: WebhookCall
+  /**
+   * The request without its secrets: configured header values, the access token, and the path of
+   * the URL.
+   */
+  readonly shown: Pick<WebhookCall, 'url' | 'headers'>
+}
+
+/** A test message with its requests. */
+export interface TestMessage {
+  readonly messageId: string
+  readonly body: JsonText
+  readonly requests: readonly TestRequest[]
+}
+
+/** What one webhook responded to a test message. */
+export interface TestResponse {
+  readonly webhook: string
+  readonly request: TestRequest['shown']
+  readonly outcome: Outcome
+  /** The HTTP status; `undefined` when there was no response. */
+  readonly status?: number | undefined
+  /** Why there was no response; `undefined` when there was one. */
+  readonly failure?: { readonly phase: string; readonly code: string; readonly detail: string } | undefined
+  readonly tookMs: number
+}
+
+export interface TestResult {
+  readonly kind: 'tested'
+  readonly messageId: string
+  readonly body: JsonText
+  /** Whether a webhook accepted the message. */
+  readonly delivered: boolean
+  readonly responses: readonly TestResponse[]
+}
+
+/** The name of the event in a test message. */
+const testEvent = 'Hookline Test'
+
+/** A test message: a track message, which the destination signs like every other message. */
+export function testMessageOf(
+  destination: Destination,
+  { id, at, payload }: { readonly id: string; readonly at: EpochMs; readonly payload: PayloadSettings },
+): TestMessage {
+  const { webhooks, policy, auth } = destination
+  const messageId = `test-${id}`
+  const { message } = ownEvent({
+    ...{ type: 'track', messageId, anonymousId: id, event: testEvent, at },
+    ...{ sourceId: destination.sources[0] ?? '', destinationId: destination.id },
+  })
+  const body = bodyOf(message, payload)
+  const calls = requestsOf({ destination, webhooks, body: Buffer.from(body), messageId, at, payload })
+  return {
+    messageId,
+    body,
+    requests: webhooks.map(({ label, headers }, index) => {
+      const call = { ...(calls[index] as WebhookCall), timeoutMs: policy?.timeout }
+      const shown = masked(call, new Set(Object.keys(headers)))
+      return { webhook: label, call, shown: auth?.oauth2 === undefined ? shown : withToken(shown) }
+    }),
+  }
+}
+
+function masked({ url, headers }: WebhookCall, configured: ReadonlySet<string>): TestRequest['shown'] {
+  const shown = Object.entries(headers).map(([name, value]) => [name, configured.has(name) ? mask : value])
+  return { url: maskedUrl(url), headers: Object.fromEntries(shown) }
+}
+
+/** The access token is added when the request is sent. */
+const withToken = ({ url, headers }: TestRequest['shown']): TestRequest['shown'] => ({
+  url,
+  headers: { ...headers, Authorization: mask },
+})
+
+export function testResponseOf({ webhook, shown }: TestRequest, result: CallResult, tookMs: number): TestResponse {
+  const common = { webhook, request: shown, outcome: classify(result), tookMs: Math.round(tookMs) }
+  if (result.kind === 'answered') return { ...common, status: result.status }
+  const { phase, code, detail } = result
+  return { ...common, failure: { phase, code, detail } }
+}

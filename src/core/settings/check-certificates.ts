@@ -1,0 +1,64 @@
+import { contentProblem, type FileContents, type FileKind, keyFits } from './named-files.ts'
+import { type Path, type SettingsProblem, valueAt } from './problem.ts'
+import type { Rule, WellFormed } from './rule.ts'
+
+const endpointTlsTexts = [
+  ['clientCert', 'certificates'],
+  ['clientKey', 'key'],
+  ['ca', 'certificates'],
+] as const satisfies readonly (readonly [key: string, holds: FileKind])[]
+
+const tlsPaths = ({ destinations = [] }: WellFormed): readonly Path[] =>
+  destinations.map((_, index) => ['destinations', index, 'tls'])
+
+/** Checks the certificates and private keys that are in the configuration itself. */
+export const usableCertificates: Rule = config =>
+  tlsPaths(config).flatMap(path =>
+    endpointTlsTexts.flatMap(([key, holds]): readonly SettingsProblem[] => {
+      const text = valueAt(config, [...path, key])
+      const refusal = typeof text === 'string' ? contentProblem({ kind: 'read', text }, holds) : undefined
+      return refusal === undefined ? [] : [{ path: [...path, key], ...refusal }]
+    }),
+  )
+
+/** Checks that a client's certificate and key are set together and belong together. */
+export const clientCertificate: Rule = (config, files) => [
+  ...pairProblems(['kafka', 'tls'], ['cert', 'key'], config, files),
+  ...tlsPaths(config).flatMap(path => pairProblems(path, ['clientCert', 'clientKey'], config, files)),
+]
+
+function pairProblems(
+  path: Path,
+  [certName, keyName]: readonly [certName: string, keyName: string],
+  config: WellFormed,
+  files: FileContents,
+): readonly SettingsProblem[] {
+  const cert = givenAt([...path, certName], 'certificates', config, files)
+  const key = givenAt([...path, keyName], 'key', config, files)
+  if (cert === undefined && key === undefined) return []
+  const certKey = `${certName}${(cert ?? key)?.suffix}`
+  const keyKey = `${keyName}${(key ?? cert)?.suffix}`
+  const hint = `set both: ${certKey} with a certificate and ${keyKey} with its private key`
+  if (cert === undefined) return [{ path: [...path, certKey], message: `is missing, but ${keyKey} is set`, hint }]
+  if (key === undefined) return [{ path: [...path, keyKey], message: `is missing, but ${certKey} is set`, hint }]
+  if (cert.text === undefined || key.text === undefined || keyFits(cert.text, key.text)) return []
+  const unmatched = 'use a certificate and a private key that belong together'
+  return [{ path: [...path, keyKey], message: `is not the key of the certificate in ${certKey}`, hint: unmatched }]
+}
+
+interface Given {
+  /** What follows the name of the key: `File` when a file has the text. */
+  readonly suffix: '' | 'File'
+  /** `undefined` when the text is not usable, or its file is not needed. */
+  readonly text: string | undefined
+}
+
+/** The text at a path or in the file that `…File` names; `undefined` when neither is set. */
+function givenAt(path: Path, holds: FileKind, config: WellFormed, files: FileContents): Given | undefined {
+  const own = valueAt(config, path)
+  const name = valueAt(config, [...path.slice(0, -1), `${path.at(-1)}File`])
+  if (typeof own !== 'string' && typeof name !== 'string') return undefined
+  const content = typeof own === 'string' ? ({ kind: 'read', text: own } as const) : files.get(name as string)
+  const isUsable = contentProblem(content, holds) === undefined && content?.kind === 'read'
+  return { suffix: typeof own === 'string' ? '' : 'File', text: isUsable ? content.text : undefined }
+}

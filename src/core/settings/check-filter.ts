@@ -1,0 +1,48 @@
+import type { Objection } from '../objection.ts'
+import type { conditionOps } from './filter.ts'
+import type { SettingsProblem } from './problem.ts'
+import type { Rule } from './rule.ts'
+
+type Op = (typeof conditionOps)[number]
+
+/** Checks that the value of each condition in `filter.where` is one that its operator compares. */
+export const comparableValues: Rule = config =>
+  (config.destinations ?? []).flatMap((destination, index) =>
+    (destination?.filter?.where ?? []).flatMap((condition, position): readonly SettingsProblem[] => {
+      const { op, value } = condition ?? {}
+      const objection = op === undefined || value === undefined ? undefined : refuseValue(op, value)
+      const path = ['destinations', index, 'filter', 'where', position, 'value']
+      return objection === undefined ? [] : [{ path, ...objection }]
+    }),
+  )
+
+function refuseValue(op: Op, value: unknown): Objection | undefined {
+  const isList = Array.isArray(value)
+  switch (op) {
+    case 'eq':
+    case 'ne':
+      return isList
+        ? { message: `must be a single value for ${op}, not a list`, hint: 'use the operator in for a list' }
+        : undefined
+    case 'in':
+      return isList ? undefined : { message: 'must be a list for in', hint: 'use the operator eq for a single value' }
+    case 'exists':
+      return typeof value === 'boolean'
+        ? undefined
+        : { message: 'must be true or false for exists', hint: 'true: the message has a value; false: it has none' }
+    case 'gt':
+    case 'gte':
+    case 'lt':
+    case 'lte':
+      return typeof value === 'number'
+        ? undefined
+        : {
+            message: `must be a number for ${op}`,
+            hint: 'only numbers are compared: write it without quotes, and not as a variable',
+          }
+    case 'prefix':
+      return typeof value === 'string' && value !== ''
+        ? undefined
+        : { message: 'must be text of at least one character for prefix', hint: 'put a number in quotes' }
+  }
+}

@@ -1,0 +1,82 @@
+import { fixedTiers } from '../fixed-tiers.ts'
+import { type DurationMs, durationMs, formatDuration } from '../time.ts'
+import { refuseSchedule } from './check-schedule-and-listeners.ts'
+import { type DeliveryRules, effectivePolicy } from './effective-policy.ts'
+import { policy } from './policy.ts'
+import type { Rule } from './rule.ts'
+import { delivery } from './schema.ts'
+import type { DestinationPolicy } from './settings.ts'
+
+/**
+ * Checks the policy of each destination: no value exceeds the global one, and all retries fit into
+ * the retry window, with the global values for keys that are not set. When `delivery` itself is
+ * wrong, `scheduleFitsWindow` reports that, and policies are not checked.
+ */
+export const policiesWithinLimits: Rule = config => {
+  const global = delivery.safeParse(config.delivery ?? {}).data
+  if (global === undefined || refuseSchedule(global) !== undefined) return []
+  return (config.destinations ?? []).flatMap((destination, index) => {
+    const own = policy.safeParse(destination?.policy ?? {}).data
+    if (own === undefined) return []
+    return objectionsTo(own, global).map(({ key, message, hint }) => ({
+      path: ['destinations', index, 'policy', key],
+      message,
+      hint,
+    }))
+  })
+}
+
+interface PolicyObjection {
+  readonly key: 'timeout' | 'schedule' | 'window'
+  readonly message: string
+  readonly hint: string
+}
+
+function objectionsTo(own: DestinationPolicy, global: DeliveryRules): readonly PolicyObjection[] {
+  const single = [timeoutObjection(own, global), windowObjection(own, global), waitObjection(own, global)]
+  const found = single.filter(objection => objection !== undefined)
+  if (found.length > 0) return found
+  const refusal = refuseSchedule(effectivePolicy(own, global))
+  if (refusal === undefined) return []
+  const message = refusal.replace(/^schedule /, '')
+  if (own.schedule !== undefined)
+    return [{ key: 'schedule', message, hint: 'the limits are policy.window and policy.timeout, or those of delivery' }]
+  return [
+    {
+      key: 'window',
+      message: `is too short for delivery.schedule, which ${message.replace(/; remove .*$/, '')}`,
+      hint: 'also set policy.schedule, to waits that fit',
+    },
+  ]
+}
+
+function timeoutObjection({ timeout }: DestinationPolicy, global: DeliveryRules): PolicyObjection | undefined {
+  if (timeout === undefined || (timeout > 0 && timeout <= global.timeout)) return undefined
+  const message = `must be more than 0 and at most ${formatDuration(global.timeout)}, not ${formatDuration(timeout)}`
+  return { key: 'timeout', message, hint: limitHint('timeout', global.timeout) }
+}
+
+function windowObjection({ window }: DestinationPolicy, global: DeliveryRules): PolicyObjection | undefined {
+  if (window === undefined || window <= global.window) return undefined
+  const message = `must be at most ${formatDuration(global.window)}, not ${formatDuration(window)}`
+  return { key: 'window', message, hint: limitHint('window', global.window) }
+}
+
+/**
+ * Refuses a wait that is shorter than the shortest retry topic, because it would take longer than
+ * configured. Any longer wait is exact: the delivery waits in several retry topics if necessary.
+ */
+function waitObjection({ schedule }: DestinationPolicy, global: DeliveryRules): PolicyObjection | undefined {
+  const shortest = durationMs(Math.min(...fixedTiers, ...global.schedule))
+  const early = schedule?.find(wait => wait < shortest)
+  if (early === undefined) return undefined
+  const message = `must not contain a wait shorter than ${formatDuration(shortest)}, but has ${formatDuration(early)}`
+  return {
+    key: 'schedule',
+    message,
+    hint: 'no retry topic has a shorter wait; a topic exists for 10s, 30s, 1m, 5m and each wait of delivery.schedule',
+  }
+}
+
+const limitHint = (key: 'timeout' | 'window', limit: DurationMs): string =>
+  `delivery.${key} is ${formatDuration(limit)}, and a policy can only lower it`

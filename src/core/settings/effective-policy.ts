@@ -1,0 +1,31 @@
+import type { DeliverySettings, DestinationPolicy } from '../settings/settings.ts'
+import { type DurationMs, durationMs } from '../time.ts'
+
+/** The settings of `delivery` that the policy of a destination can override. */
+export type DeliveryRules = Pick<DeliverySettings, 'timeout' | 'schedule' | 'window' | 'ordering'>
+
+/**
+ * The rules for the deliveries of one destination: those of its policy, and the global ones where
+ * the policy has none. A running process may have older global rules than the file that the policy
+ * comes from, because changes of `delivery` need a restart. So its own limits apply here too.
+ */
+export function effectivePolicy(own: DestinationPolicy | undefined, global: DeliveryRules): DeliveryRules {
+  const { timeout, schedule, window, ordering } = own ?? none
+  // Most destinations have none of these keys, and this runs for each delivery.
+  if ((timeout ?? schedule ?? window ?? ordering) === undefined) return global
+  return {
+    timeout: shorter(timeout, global.timeout),
+    schedule: schedule ?? global.schedule,
+    window: windowOf(own, global),
+    ordering: ordering ?? global.ordering,
+  }
+}
+
+/** The retry window of a destination. */
+export const windowOf = (own: DestinationPolicy | undefined, global: Pick<DeliveryRules, 'window'>): DurationMs =>
+  shorter(own?.window, global.window)
+
+const none: DestinationPolicy = {}
+
+const shorter = (own: DurationMs | undefined, limit: DurationMs): DurationMs =>
+  own === undefined ? limit : durationMs(Math.min(own, limit))

@@ -1,0 +1,36 @@
+import { z } from 'zod'
+import { fileName, httpUrl, oneOf, secretText, text } from './value-types.ts'
+
+/** The characters of a scope (RFC 6749 appendix A.4). */
+const scope = z
+  .string()
+  .regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, 'must be one scope: visible ASCII characters without space, " and \\')
+
+/** The key `auth` of a destination: how its requests authenticate at the endpoint. */
+export const auth = z
+  .strictObject({
+    oauth2: z
+      .strictObject({
+        tokenUrl: httpUrl.describe(
+          'URL of the token endpoint. The settings of `network` apply as for webhooks: addresses, ports, CAs and proxy.',
+        ),
+        clientId: text.describe('Client id at the authorization server.'),
+        clientSecret: secretText.optional().describe('Client secret. Alternatively, set `clientSecretFile`.'),
+        clientSecretFile: fileName.optional().describe('File with the client secret.'),
+        clientAuthentication: oneOf(['basic', 'post'])
+          .default('basic')
+          .describe(
+            'Where a token request has the client id and secret. `basic`: in the Authorization header. `post`: in the body, for authorization servers that do not support `basic`.',
+          ),
+        scopes: z
+          .array(scope)
+          .default([])
+          .describe('Requested scopes. Empty: the default of the authorization server.'),
+      })
+      .optional()
+      .describe(
+        'OAuth 2.0 client credentials: Hookline requests an access token and sends it with every request, as `Authorization: Bearer`.',
+      ),
+  })
+  .optional()
+  .describe('Authentication of requests at the endpoints of this destination. Absent: none, apart from static headers.')

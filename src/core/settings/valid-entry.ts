@@ -1,0 +1,47 @@
+import { distinctProperties, knownNames, uniqueNames } from './check-names.ts'
+import { distinctListeners, scheduleFitsWindow } from './check-schedule-and-listeners.ts'
+import { proxyCredentials, secretsGivenOnce, uniqueOperatorKeys } from './check-secrets.ts'
+import type { EntryContext } from './given-entries.ts'
+import { namedFiles } from './named-files.ts'
+import { resolveEntry } from './resolve.ts'
+import type { Rule, WellFormed } from './rule.ts'
+import type { Destination, Source } from './settings.ts'
+import { destination, source } from './source-and-destination.ts'
+import { configurationRules } from './validate.ts'
+
+/** The rules about other parts of the configuration, or about several entries. */
+const rulesOfOthers: readonly Rule[] = [
+  uniqueNames,
+  distinctProperties,
+  knownNames,
+  proxyCredentials,
+  uniqueOperatorKeys,
+  scheduleFitsWindow,
+  distinctListeners,
+]
+const entryRules = configurationRules.filter(rule => !rulesOfOthers.includes(rule))
+
+/**
+ * Checks one source that is not in the configuration file, in a fraction of the time that
+ * `settingsFrom` takes. `undefined` when it has a problem, or names a file.
+ */
+export function validSource(entry: object, context: EntryContext): Source | undefined {
+  const { data } = source.safeParse(entry)
+  return data !== undefined && isValid({ sources: [entry] }, context) ? resolveEntry.sources(data) : undefined
+}
+
+/** Checks one destination, like `validSource`. Its sources need not exist. */
+export function validDestination(entry: object, context: EntryContext): Destination | undefined {
+  const { data } = destination.safeParse(entry)
+  const isDistinct = new Set(data?.sources).size === data?.sources.length
+  return data !== undefined && isDistinct && isValid({ destinations: [entry] }, context)
+    ? resolveEntry.destinations(data)
+    : undefined
+}
+
+function isValid(entries: object, context: EntryContext): boolean {
+  if (namedFiles(entries as WellFormed).length > 0) return false
+  const config = { ...context, ...entries } as WellFormed
+  const unread = new Map(namedFiles(config).map(({ name }) => [name, { kind: 'not_needed' }] as const))
+  return [...entryRules, secretsGivenOnce(config)].every(rule => rule(config, unread).length === 0)
+}

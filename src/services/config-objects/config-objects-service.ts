@@ -1,0 +1,109 @@
+import type { ChangeOutcome, ChangeRequest, ConfigObjects } from '../../core/config-objects/config-objects.ts'
+import { describeTopicObject } from '../../core/config-objects/describe-object.ts'
+import type { Merged } from '../../core/config-objects/merge.ts'
+import { type ObjectName, type ObjectRecord, objectKeyOf } from '../../core/config-objects/object-record.ts'
+import { type ChangePlan, mayBeOutdated, planChange } from '../../core/config-objects/plan-change.ts'
+import { readObject } from '../../core/config-objects/read-object.ts'
+import type { NewNonce } from '../../core/config-objects/seal.ts'
+import type { EncryptionKey } from '../../core/encryption-key.ts'
+import type { Clock } from '../../core/ports.ts'
+import type { Settings } from '../../core/settings/settings.ts'
+import { ObjectList } from './object-list.ts'
+import type { ObjectStore } from './object-store.ts'
+import type { ObjectWriter } from './object-writer.ts'
+
+/** Maximum number of tries of a change with `expected: any` while other writers are faster. */
+const maxTries = 100
+
+export interface ConfigTopic {
+  readonly store: ObjectStore
+  readonly writer: Pick<ObjectWriter, 'write'>
+}
+
+interface Deps {
+  /** `undefined` without a config topic. The objects of the file are then listed, and none can change. */
+  readonly topic: ConfigTopic | undefined
+  /** The settings of the file. */
+  readonly file: () => Settings
+  readonly merged: () => Merged
+  readonly clock: Pick<Clock, 'now' | 'id'>
+  readonly newNonce: NewNonce
+}
+
+/** The configuration objects for the operator API. */
+export function createConfigObjects({ topic, file, merged, clock, newNonce }: Deps): ConfigObjects {
+  const list = new ObjectList({ store: topic?.store, file, merged })
+  /** The last change in progress of each object: the changes of one object wait for each other. */
+  const queues = new Map<string, Promise<unknown>>()
+
+  async function change(request: ChangeRequest, { store, writer }: ConfigTopic): Promise<ChangeOutcome> {
+    let isCaughtUp = false
+    for (let tries = 1; ; tries++) {
+      const [key] = store.reading.keys
+      if (key === undefined) return { kind: 'unavailable', detail: 'operator.encryptionKeyFile has not been read' }
+      const plan = plannedFrom(request, store, key)
+      if (!isCaughtUp && mayBeOutdated(plan, request)) {
+        if (!(await store.caughtUp())) return { kind: 'unavailable', detail: 'the config topic cannot be read' }
+        isCaughtUp = true
+        continue
+      }
+      if (plan.kind === 'unchanged') return { kind: 'unchanged', object: list.get(request)! }
+      if (plan.kind === 'refused') return { kind: 'refused', problems: plan.problems }
+      if (plan.kind !== 'write') return plan
+      if (request.dryRun === true) return possibleWith(plan.record)
+      const result = await writer.write(plan.record)
+      if (result.kind === 'applied') return outcomeOf(plan.record, store)
+      if (result.kind === 'failed') return { kind: 'unavailable', detail: result.detail }
+      // The own record was read after everything that was acknowledged before it.
+      isCaughtUp = true
+      if (request.expected.kind !== 'any') return { kind: 'conflict', version: versionOf(request, store) }
+      if (tries === maxTries) return { kind: 'unavailable', detail: 'other writers were faster in each of 100 tries' }
+    }
+  }
+
+  const plannedFrom = (request: ChangeRequest, store: ObjectStore, key: EncryptionKey): ChangePlan =>
+    planChange(request, {
+      all: { file: file(), object: store.object, objects: store.objects },
+      known: store.known(request),
+      current: store.object(request),
+      now: clock.now(),
+      writeId: clock.id(),
+      ...{ key, context: store.reading.context, newNonce },
+    })
+
+  return {
+    list: kind => list.list(kind),
+    get: (kind, id) => list.get({ kind, id }),
+    async change(request) {
+      if (topic === undefined)
+        return list.get(request)?.origin === 'file' ? { kind: 'defined_in_file' } : { kind: 'disabled' }
+      const key = objectKeyOf(request)
+      const earlier = queues.get(key) ?? Promise.resolve()
+      const own = earlier.then(() => change(request, topic))
+      const ended = own.catch(() => undefined)
+      queues.set(key, ended)
+      try {
+        return await own
+      } finally {
+        if (queues.get(key) === ended) queues.delete(key)
+      }
+    },
+    changes: since => topic?.store.changes(since) ?? [],
+  }
+}
+
+const versionOf = (name: ObjectName, store: ObjectStore): number | undefined =>
+  store.object(name) === undefined ? undefined : store.known(name)?.version
+
+const possibleWith = ({ action, fields }: ObjectRecord): ChangeOutcome => ({
+  kind: 'possible',
+  created: action === 'created',
+  changedFields: fields,
+})
+
+/** The outcome of a record that is in force. A later change of the object does not affect it. */
+function outcomeOf(record: ObjectRecord, store: ObjectStore): ChangeOutcome {
+  const { value, action, fields } = record
+  const object = value === undefined ? undefined : describeTopicObject(record, readObject(record, value, store.reading))
+  return { kind: 'changed', object, created: action === 'created', changedFields: fields }
+}

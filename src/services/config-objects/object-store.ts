@@ -1,0 +1,141 @@
+import type { ObjectChange } from '../../core/config-objects/config-objects.ts'
+import { type FoldResult, type KnownVersion, ObjectLog } from '../../core/config-objects/fold.ts'
+import {
+  configPartition,
+  decodeRecord,
+  type ObjectName,
+  type ObjectRecord,
+} from '../../core/config-objects/object-record.ts'
+import type { ReadingContext, ReadObject } from '../../core/config-objects/read-object.ts'
+import { RecentChanges } from '../../core/config-objects/recent-changes.ts'
+import type { Clock, Logger, LogRecord, TopicFollower } from '../../core/ports.ts'
+import { CatchUp } from './catch-up.ts'
+import { ObjectReadings } from './object-readings.ts'
+
+interface Deps {
+  /** Follows the config topic from its beginning. */
+  readonly follower: TopicFollower
+  readonly topic: string
+  readonly logger: Logger
+  readonly reading: ReadingContext
+  readonly clock: Pick<Clock, 'boottime' | 'after'>
+}
+
+export interface StoreListener {
+  /** The result of a record that was read. */
+  onRecord?(record: ObjectRecord, result: FoldResult): void
+  /** An object is changed. It is called for each record, so it must be cheap. */
+  onChange?(): void
+}
+
+/**
+ * The objects of the config topic, in every process. Values are decoded and checked only when they
+ * are asked for, once for each version.
+ */
+export interface ObjectStore {
+  /** Resolves when the topic has been read to its end. Rejects while it cannot be read. */
+  start(): Promise<void>
+  stop(): Promise<void>
+  listen(listener: StoreListener): void
+  /**
+   * Resolves when everything that was acknowledged before the call is read; with false when that
+   * takes longer than 10 s.
+   */
+  caughtUp(): Promise<boolean>
+  /** Reads all objects again, with other keys or another context. */
+  readAgain(reading: ReadingContext): void
+  readonly reading: ReadingContext
+  /** All objects that exist. */
+  objects(): Iterable<ReadObject>
+  /** The object in force; `undefined` when there is none. */
+  object(name: ObjectName): ReadObject | undefined
+  /** The version in force; a deletion counts as one. */
+  known(name: ObjectName): KnownVersion | undefined
+  /** The objects of which a copy must be written (`fold.ts`). */
+  allToCopy(): readonly ObjectName[]
+  changes(since?: number): readonly ObjectChange[]
+  /** Increases with every change of an object or of the context. */
+  readonly revision: number
+}
+
+const damaged =
+  'a record of the config topic is damaged, and is ignored; find the program that wrote it and stop it, because only hookline may write to this topic'
+
+/** The state that the records of the topic give. */
+class View {
+  readonly log = new ObjectLog()
+  readonly changes = new RecentChanges()
+}
+
+export function createObjectStore({ follower, topic, logger, reading, clock }: Deps): ObjectStore {
+  const listeners: StoreListener[] = []
+  const catchUp = new CatchUp(clock)
+  const readings = new ObjectReadings(reading, logger)
+  let view = new View()
+  /** Built from the beginning while the follower reads the topic again, after the log was truncated. */
+  let rebuilt: View | undefined
+  let lastOffset = -1
+  let revision = 0
+
+  function onRecord({ partition, offset, key, value, headers }: LogRecord): void {
+    if (partition !== configPartition) return
+    if (offset <= lastOffset) rebuilt = new View()
+    lastOffset = offset
+    const { log, changes } = rebuilt ?? view
+    const decoded = decodeRecord(key, value, headers)
+    if (decoded.kind !== 'record') {
+      const detail = decoded.kind === 'damaged' ? decoded.detail : 'the key is not that of a configuration object'
+      logger.error({ topic, partition, offset, detail }, damaged)
+      if (decoded.kind === 'damaged') log.ignore(decoded.name)
+      return
+    }
+    const { record } = decoded
+    const result = log.apply(record)
+    if (result === 'applied') changes.add(record)
+    if (rebuilt === undefined && (result === 'applied' || result === 'restored')) changed()
+    for (const listener of listeners) listener.onRecord?.(record, result)
+  }
+
+  function onCurrent(asOf: number): void {
+    catchUp.onCurrent(asOf)
+    if (rebuilt === undefined) return
+    view = rebuilt
+    rebuilt = undefined
+    changed()
+  }
+
+  function changed(): void {
+    revision++
+    for (const listener of listeners) listener.onChange?.()
+  }
+
+  return {
+    start: () => follower.start({ onRecord, onCurrent }),
+    stop: () => follower.stop(),
+    caughtUp: () => catchUp.reached(),
+    listen: listener => void listeners.push(listener),
+    readAgain(context) {
+      readings.readAgain(context)
+      changed()
+    },
+    get reading() {
+      return readings.context
+    },
+    *objects() {
+      for (const known of view.log.all()) {
+        const object = readings.of(known)
+        if (object !== undefined) yield object
+      }
+    },
+    object(name) {
+      const known = view.log.get(name)
+      return known && readings.of(known)
+    },
+    known: name => view.log.get(name),
+    allToCopy: () => view.log.allToCopy(),
+    changes: since => view.changes.since(since),
+    get revision() {
+      return revision
+    },
+  }
+}

@@ -1,0 +1,44 @@
+import type { ConfigObjects } from '../../core/config-objects/config-objects.ts'
+import type { Clock, Logger } from '../../core/ports.ts'
+import { type DurationMs, durationMs } from '../../core/time.ts'
+import { createPeriodicTask, type PeriodicTask } from '../periodic-task.ts'
+import type { ObjectStore } from './object-store.ts'
+
+/** Time between two runs. A rotation of the key need not be fast. */
+const every = durationMs(60_000)
+/** Time until the first run: the services start first. */
+const firstAfter = durationMs(10_000)
+/** Maximum objects of a run. Each takes one write to the config topic. */
+const maxObjects = 500
+/** Replaces the name of an operator key, which cannot begin with `hookline.`. */
+const by = 'hookline.key-rotation'
+
+interface Deps {
+  readonly store: Pick<ObjectStore, 'objects' | 'object'>
+  readonly objects: Pick<ConfigObjects, 'change'>
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/**
+ * Seals the secrets with the first key, after a rotation of `operator.encryptionKeyFile`. Several
+ * processes may do this: the object is unchanged for all but the first one.
+ */
+export function createSealRenewal({ store, objects, clock, logger }: Deps): PeriodicTask {
+  async function turn(): Promise<DurationMs> {
+    let renewed = 0
+    for (const { kind, id, hasOldSeal, problems } of [...store.objects()]) {
+      // Another process may have renewed it since the list was made.
+      if (!hasOldSeal || problems.length > 0 || store.object({ kind, id })?.hasOldSeal !== true) continue
+      const outcome = await objects.change({ kind, id, expected: { kind: 'any' }, next: current => current, by })
+      if (outcome.kind === 'unavailable') break
+      if (outcome.kind === 'changed') renewed++
+      if (renewed === maxObjects) break
+    }
+    if (renewed > 0)
+      logger.info({ count: renewed }, 'secrets of configuration objects are encrypted with the first key')
+    return every
+  }
+
+  return createPeriodicTask({ clock, firstAfter, turn })
+}

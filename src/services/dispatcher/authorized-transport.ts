@@ -1,0 +1,128 @@
+import type { Token } from '../../core/oauth2/token-cache.ts'
+import type { CallResult, Clock, WebhookCall, WebhookTransport } from '../../core/ports.ts'
+import { isSameValue } from '../../core/settings/differences.ts'
+import type { Destination, OAuth2Settings } from '../../core/settings/settings.ts'
+import { type DurationMs, durationMs } from '../../core/time.ts'
+import { type TokenOutcome, TokenSource, type TokenSourceDeps } from './token-source.ts'
+
+interface Deps {
+  readonly transport: Pick<WebhookTransport, 'post'>
+  readonly tokens: Pick<TokenSource, 'current' | 'wait' | 'accepted' | 'refused'>
+  readonly clock: Clock
+  /** The time limit of a request that has none of its own. */
+  readonly timeout: DurationMs
+}
+
+/** The transport of one destination with `auth.oauth2`. */
+export interface AuthorizedTransport extends Pick<WebhookTransport, 'post'> {
+  readonly settings: OAuth2Settings
+}
+
+/**
+ * Returns the transport of a destination; `undefined` when it has no `auth.oauth2`. `before` is the
+ * transport under the last configuration: it keeps its token unless these settings have changed.
+ */
+export type Authorize = (
+  destination: Pick<Destination, 'id' | 'auth'>,
+  before: AuthorizedTransport | undefined,
+) => AuthorizedTransport | undefined
+
+export function createAuthorize(deps: Omit<Deps, 'tokens'> & TokenSourceDeps): Authorize {
+  return ({ id, auth }, before) => {
+    const settings = auth?.oauth2
+    if (settings === undefined) return undefined
+    if (before !== undefined && isSameValue(before.settings, settings)) return before
+    return { settings, ...createAuthorizedTransport({ ...deps, tokens: new TokenSource(id, settings, deps) }) }
+  }
+}
+
+/**
+ * A transport that adds an access token to each request. The time limit of a request includes the
+ * wait for the token and the second request after a 401. While it waits, it holds its permits, as
+ * during a slow TLS handshake.
+ */
+const createAuthorizedTransport = (deps: Deps): Pick<WebhookTransport, 'post'> => ({
+  post: (call, onEnd) => new AuthorizedCall(deps, call, onEnd).start(),
+})
+
+/** One request with an access token. */
+class AuthorizedCall {
+  readonly #deps: Deps
+  readonly #call: WebhookCall
+  readonly #onEnd: (result: CallResult) => void
+  readonly #timeout: DurationMs
+  readonly #startedAt: number
+  /** Milliseconds for which the request has waited for tokens. */
+  #waitedMs = 0
+  #isRepeated = false
+
+  constructor(deps: Deps, call: WebhookCall, onEnd: (result: CallResult) => void) {
+    this.#deps = deps
+    this.#call = call
+    this.#onEnd = onEnd
+    this.#timeout = call.timeoutMs ?? deps.timeout
+    this.#startedAt = deps.clock.monotonic()
+  }
+
+  start(): void {
+    const token = this.#deps.tokens.current()
+    if (token === undefined) this.#wait()
+    else this.#send(token)
+  }
+
+  #wait(): void {
+    const { tokens, clock } = this.#deps
+    const since = clock.monotonic()
+    tokens.wait(this.#remaining(), outcome => {
+      this.#waitedMs += clock.monotonic() - since
+      this.#received(outcome)
+    })
+  }
+
+  #received(outcome: TokenOutcome): void {
+    if (outcome.kind === 'token') return this.#send(outcome.token)
+    const { outcome: code, detail } = outcome.failure
+    this.#onEnd(withoutToken(code, detail))
+  }
+
+  #send(token: Token): void {
+    const { url, headers, body } = this.#call
+    const call: WebhookCall = {
+      ...this.#call,
+      url,
+      headers: { ...headers, Authorization: `Bearer ${token.value.reveal()}` },
+      body,
+      ...(this.#waitedMs > 0 || this.#isRepeated ? { timeoutMs: this.#remaining() } : {}),
+    }
+    this.#deps.transport.post(call, result => this.#ended(token, result))
+  }
+
+  #ended(token: Token, result: CallResult): void {
+    const { tokens } = this.#deps
+    const { url } = this.#call
+    if (result.kind === 'answered' && result.status === 401) {
+      if (!this.#isRepeated && tokens.refused(token, url)) return this.#repeat()
+    } else if (result.kind === 'answered' && result.status < 500) {
+      tokens.accepted(token, url)
+    } else if (result.kind === 'failed' && result.phase === 'deadline' && this.#waitedMs > this.#timeout / 2) {
+      // Most of the time was not the endpoint's, so its circuit breaker must not count this.
+      return this.#onEnd(withoutToken('timeout', 'the token endpoint left too little time for the request'))
+    }
+    this.#onEnd(result)
+  }
+
+  #repeat(): void {
+    this.#isRepeated = true
+    this.start()
+  }
+
+  /** The rest of the time limit in steps of 100 ms, because the transport has a timer per limit. */
+  #remaining(): DurationMs {
+    const leftMs = this.#startedAt + this.#timeout - this.#deps.clock.monotonic()
+    return durationMs(Math.min(this.#timeout, Math.max(1, Math.ceil(leftMs / stepMs)) * stepMs))
+  }
+}
+
+const stepMs = 100
+
+const withoutToken = (code: string, detail: string): CallResult => ({ kind: 'failed', phase: 'auth', code, detail })

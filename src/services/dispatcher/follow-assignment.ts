@@ -1,0 +1,85 @@
+import { flowLimits } from '../../core/flow/limits.ts'
+import type { PartitionShare } from '../../core/flow/partition-share.ts'
+import type { Cancel, Clock, LogConsumerHandlers, Logger, TopicPartition } from '../../core/ports.ts'
+import { durationMs } from '../../core/time.ts'
+
+const { handoverMs, countRetryMs } = flowLimits.share
+
+interface Deps {
+  readonly share: PartitionShare
+  /** The handlers of the events topic's partitions. */
+  readonly handlers: LogConsumerHandlers
+  /** Resolves with the number of partitions of the events topic. */
+  readonly countPartitions: () => Promise<number>
+  /** Called when the part of this process in the limits may have changed. */
+  readonly onChange: () => void
+  readonly clock: Pick<Clock, 'monotonic' | 'after'>
+  readonly logger: Logger
+}
+
+interface AssignmentFollower {
+  /** Handlers that also note in `share` which partitions of the events topic this process owns. */
+  readonly handlers: LogConsumerHandlers
+  start(): void
+  stop(): void
+}
+
+/**
+ * Keeps `share` up to date. The number of partitions is read at the start and at each join, because
+ * a topic that gets more partitions causes a rebalance.
+ */
+export function followAssignment(deps: Deps): AssignmentFollower {
+  const { share, handlers, onChange, clock } = deps
+  const counts = createCountReader(deps)
+  const numbers = (partitions: readonly TopicPartition[]): readonly number[] =>
+    partitions.map(({ partition }) => partition)
+  return {
+    handlers: {
+      ...handlers,
+      onAssigned(positions) {
+        for (const partition of numbers(positions)) share.assigned(partition, clock.monotonic())
+        handlers.onAssigned(positions)
+        clock.after(durationMs(handoverMs), onChange)
+      },
+      onRevoked(partitions) {
+        for (const partition of numbers(partitions)) share.revoked(partition, clock.monotonic())
+        handlers.onRevoked(partitions)
+      },
+      onRevoking(partitions) {
+        share.joined(new Set(numbers(partitions)), clock.monotonic())
+        counts.read()
+        return handlers.onRevoking(partitions)
+      },
+    },
+    start: counts.read,
+    stop: counts.stop,
+  }
+}
+
+/** Reads the number of partitions. After a failure it tries again every second. */
+function createCountReader({ share, countPartitions, onChange, clock, logger }: Deps) {
+  let isStopped = false
+  let cancel: Cancel = () => undefined
+
+  async function read(): Promise<void> {
+    cancel()
+    try {
+      share.setCount(await countPartitions(), clock.monotonic())
+      onChange()
+    } catch (error) {
+      logger.warn(
+        { error: (error as Error).message },
+        'cannot read the number of partitions of the events topic; destinations with policy.ratePerSecond or policy.maxConcurrency use the previous number, and wait if there is none; retrying every second',
+      )
+      if (!isStopped) cancel = clock.after(durationMs(countRetryMs), () => void read())
+    }
+  }
+
+  return {
+    read: (): void => void read(),
+    stop(): void {
+      isStopped = true
+      cancel()
+    },
+  }
+}

@@ -1,0 +1,37 @@
+import type { CallResult, Clock, Logger } from '../../core/ports.ts'
+
+/** Minimum time between two lines. A proxy that fails affects every request. */
+const intervalMs = 10_000
+
+interface Deps {
+  readonly clock: Pick<Clock, 'monotonic'>
+  readonly logger: Logger
+}
+
+interface Labels {
+  readonly destination: string
+  readonly webhook: string
+}
+
+/**
+ * Logs a failure of the proxy, at most one line every 10 s. The field `count` is the number of
+ * failed requests since the last line, including this one.
+ */
+export type LogProxyFailure = (labels: Labels, failure: CallResult & { readonly kind: 'failed' }) => void
+
+export function createProxyFailureLog({ clock, logger }: Deps): LogProxyFailure {
+  let loggedAt = Number.NEGATIVE_INFINITY
+  let count = 0
+
+  return ({ destination, webhook }, { code, detail }) => {
+    count++
+    const now = clock.monotonic()
+    if (now - loggedAt < intervalMs) return
+    logger.error(
+      { destination, webhook, outcome: 'proxy', code, detail, count },
+      'request not sent: the proxy failed or refused it (see detail); check network.proxy and the proxy',
+    )
+    loggedAt = now
+    count = 0
+  }
+}

@@ -1,0 +1,30 @@
+import { type Attempt, retryAfterOf } from '../../core/delivery/decide.ts'
+import type { Logger } from '../../core/ports.ts'
+import type { EpochMs } from '../../core/time.ts'
+import type { StartedAttempt } from './make-attempt.ts'
+
+/**
+ * Reports the end of an attempt to the slow-down of its destination, and logs when the destination
+ * gets a pace. An attempt with a delivery never slows it down, even if another webhook responded
+ * with 429.
+ */
+export function updateSlowDown(
+  { logger }: { readonly logger: Logger },
+  { delivery, startedAt }: StartedAttempt,
+  attempt: Attempt,
+  { endedAt, now }: { readonly endedAt: number; readonly now: EpochMs },
+): void {
+  const { slowDown, destination } = delivery.target
+  const { calls } = attempt
+  if (calls.some(({ outcome }) => outcome === 'delivered')) return slowDown.delivered(endedAt)
+  const wasSlowed = slowDown.paceAt(endedAt) !== undefined
+  if (calls.some(({ outcome }) => outcome === 'http_429')) slowDown.refused(startedAt, endedAt)
+  const retryAfterMs = retryAfterOf(attempt, now)
+  if (retryAfterMs > 0) slowDown.pause(retryAfterMs, endedAt)
+  const perSecond = slowDown.paceAt(endedAt)
+  if (wasSlowed || perSecond === undefined) return
+  logger.info(
+    { destination, perSecond: Math.round(perSecond * 10) / 10 },
+    'endpoint responded with 429; attempts are slowed down until it accepts them',
+  )
+}

@@ -1,0 +1,21 @@
+import type { Clock } from '../../core/ports.ts'
+import type { SuppressionList } from '../deletion/suppression-list.ts'
+import { type Delivery, receivedAtOf } from './delivery.ts'
+
+export type DeletedUsers = Pick<SuppressionList, 'size' | 'stops' | 'isCurrent'>
+
+interface Deps {
+  readonly suppressions: DeletedUsers
+  readonly clock: Pick<Clock, 'now'>
+}
+
+/**
+ * Why a deletion stops the delivery; `undefined` when none does. It is checked before every
+ * attempt: the user may have been deleted while a retry waited.
+ */
+export function stopReason(delivery: Delivery, { suppressions, clock }: Deps): ReturnType<DeletedUsers['stops']> {
+  if (suppressions.size === 0) return undefined
+  const { message, sourceId } = delivery.event
+  const { userId, type } = message
+  return suppressions.stops({ userId, sourceId, receivedAt: receivedAtOf(delivery), type }, clock.now())
+}

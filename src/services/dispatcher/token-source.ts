@@ -1,0 +1,154 @@
+import type { Metrics } from '../../core/metrics/metrics.ts'
+import {
+  emptyTokenCache,
+  planAfterRefusal,
+  planToken,
+  type Token,
+  type TokenCache,
+  withAcceptance,
+  withResult,
+} from '../../core/oauth2/token-cache.ts'
+import { tokenRequest } from '../../core/oauth2/token-request.ts'
+import { readTokenAnswer, type TokenFailure, type TokenResult } from '../../core/oauth2/token-response.ts'
+import type { Cancel, Clock, Logger, TokenClient } from '../../core/ports.ts'
+import type { OAuth2Settings } from '../../core/settings/settings.ts'
+import type { DurationMs } from '../../core/time.ts'
+
+export interface TokenSourceDeps {
+  readonly client: Pick<TokenClient, 'post'>
+  readonly clock: Clock
+  readonly metrics: Pick<Metrics, 'tokenRequests'>
+  readonly logger: Logger
+  /** The product name for the User-Agent header. */
+  readonly userAgent: () => string
+}
+
+/** The result of a wait for a token. */
+export type TokenOutcome =
+  | { readonly kind: 'token'; readonly token: Token }
+  | { readonly kind: 'failed'; readonly failure: TokenFailure }
+
+interface Waiting {
+  readonly onEnd: (outcome: TokenOutcome) => void
+  readonly cancelTimer: Cancel
+}
+
+/**
+ * The access tokens of one destination. At most one token request is in progress; all deliveries
+ * that need a token wait for it. The decisions are in `token-cache.ts`.
+ */
+export class TokenSource {
+  readonly settings: OAuth2Settings
+  readonly #destination: string
+  readonly #deps: TokenSourceDeps
+  #cache: TokenCache = emptyTokenCache
+  #isRequesting = false
+  #waiting = new Set<Waiting>()
+
+  constructor(destination: string, settings: OAuth2Settings, deps: TokenSourceDeps) {
+    this.#destination = destination
+    this.settings = settings
+    this.#deps = deps
+  }
+
+  /** The token to send now; `undefined` when the request has to `wait`. */
+  current(): Token | undefined {
+    const plan = planToken(this.#cache, this.#deps.clock.monotonic())
+    if (plan.kind !== 'use') return undefined
+    if (plan.renews) this.#request()
+    return plan.token
+  }
+
+  /**
+   * Waits for a token for at most `timeout`. Calls `onEnd` exactly once, and not before `wait` has
+   * returned.
+   */
+  wait(timeout: DurationMs, onEnd: (outcome: TokenOutcome) => void): void {
+    const { clock } = this.#deps
+    const plan = planToken(this.#cache, clock.monotonic())
+    switch (plan.kind) {
+      case 'use':
+        clock.soon(() => onEnd({ kind: 'token', token: plan.token }))
+        return
+      case 'unavailable':
+        clock.soon(() => onEnd({ kind: 'failed', failure: plan.failure }))
+        return
+      case 'request': {
+        const waiting: Waiting = {
+          onEnd,
+          cancelTimer: clock.after(timeout, () => {
+            this.#waiting.delete(waiting)
+            onEnd({ kind: 'failed', failure: tooSlow })
+          }),
+        }
+        this.#waiting.add(waiting)
+        this.#request()
+      }
+    }
+  }
+
+  /** Notes that the endpoint of a webhook has accepted a token. */
+  accepted(token: Token, url: string): void {
+    this.#cache = withAcceptance(this.#cache, token, url)
+  }
+
+  /**
+   * Notes that the endpoint of a webhook has refused a token with 401. Returns whether the request
+   * should be sent once more, with the next token.
+   */
+  refused(token: Token, url: string): boolean {
+    const plan = planAfterRefusal(this.#cache, token, url, this.#deps.clock.monotonic())
+    if (plan.kind === 'final') return false
+    this.#cache = plan.cache
+    return true
+  }
+
+  #request(): void {
+    if (this.#isRequesting) return
+    const { client, clock, userAgent } = this.#deps
+    this.#isRequesting = true
+    const startedAt = clock.monotonic()
+    client.post(tokenRequest(this.settings, userAgent()), answer => {
+      this.#isRequesting = false
+      this.#received(readTokenAnswer(answer), startedAt)
+    })
+  }
+
+  #received(result: TokenResult, startedAt: number): void {
+    const { clock } = this.#deps
+    const [before, now] = [this.#cache, clock.monotonic()]
+    this.#cache = withResult(before, result, { startedAt, now, wallClock: clock.now() })
+    this.#report(result, before.failures > 0, this.#cache.requestFrom - now)
+    const { token } = this.#cache
+    const outcome: TokenOutcome | undefined = result.kind === 'failed' ? result : token && { kind: 'token', token }
+    if (outcome === undefined) throw new TypeError('a token request succeeded, but there is no token')
+    const waiting = this.#waiting
+    this.#waiting = new Set()
+    for (const { onEnd, cancelTimer } of waiting) {
+      cancelTimer()
+      onEnd(outcome)
+    }
+  }
+
+  #report(result: TokenResult, hadFailed: boolean, retryInMs: number): void {
+    const { metrics, logger } = this.#deps
+    const destination = this.#destination
+    if (result.kind === 'issued') {
+      metrics.tokenRequests.inc({ destination, outcome: 'issued' })
+      if (hadFailed) logger.info({ destination }, 'token request succeeded again')
+      return
+    }
+    const { outcome, detail } = result.failure
+    metrics.tokenRequests.inc({ destination, outcome })
+    logger.warn(
+      { destination, outcome, detail, retryInMs: Math.round(retryInMs) },
+      'token request failed; deliveries wait while the destination has no valid access token',
+    )
+  }
+}
+
+const tooSlow: TokenFailure = {
+  outcome: 'timeout',
+  detail: 'the token endpoint did not respond before the time limit of the request',
+  retryAfter: undefined,
+}

@@ -1,0 +1,83 @@
+import type { DeadLetterReason, Outcome } from '../../core/delivery/classify-outcome.ts'
+import { addCounts, type DestinationFacts, type DestinationHealth } from '../../core/notices/destination-facts.ts'
+
+/** Receives facts about destinations. The calls are cheap and never throw. */
+export interface DestinationObserver {
+  /** The circuit breaker of the destination opened or closed, after an attempt with these outcomes. */
+  breakerOpened(destination: string, outcomes: readonly Outcome[]): void
+  breakerClosed(destination: string, outcomes: readonly Outcome[]): void
+  /** The endpoint of a webhook responded with 410 Gone. */
+  gone(destination: string, webhook: string): void
+  deadLettered(destination: string, reason: DeadLetterReason): void
+}
+
+interface Facts {
+  health: DestinationHealth | undefined
+  outcomes: readonly Outcome[]
+  readonly gone: Set<string>
+  readonly deadLetters: Partial<Record<DeadLetterReason, number>>
+}
+
+/**
+ * Collects the facts that this process sees about destinations, one entry for each destination with
+ * a new fact. The number of entries is limited by the configuration.
+ */
+export class CollectedFacts implements DestinationObserver {
+  readonly #isObserved: (destination: string) => boolean
+  readonly #facts = new Map<string, Facts>()
+
+  /** `isObserved` returns false for a destination about which there are no notices. */
+  constructor(isObserved: (destination: string) => boolean) {
+    this.#isObserved = isObserved
+  }
+
+  breakerOpened(destination: string, outcomes: readonly Outcome[]): void {
+    this.#changeHealth(destination, 'failing', outcomes)
+  }
+
+  breakerClosed(destination: string, outcomes: readonly Outcome[]): void {
+    this.#changeHealth(destination, 'recovered', outcomes)
+  }
+
+  gone(destination: string, webhook: string): void {
+    this.#of(destination)?.gone.add(webhook)
+  }
+
+  deadLettered(destination: string, reason: DeadLetterReason): void {
+    const facts = this.#of(destination)
+    if (facts !== undefined) addCounts(facts.deadLetters, { [reason]: 1 })
+  }
+
+  /** Removes and returns the facts of at most `limit` destinations, oldest first. */
+  take(limit: number): readonly DestinationFacts[] {
+    const taken: DestinationFacts[] = []
+    for (const [destination, { health, outcomes, gone, deadLetters }] of this.#facts) {
+      if (taken.length >= limit) break
+      this.#facts.delete(destination)
+      const isEmpty = health === undefined && gone.size === 0 && Object.keys(deadLetters).length === 0
+      if (!isEmpty) taken.push({ destination, health, outcomes, gone: [...gone], deadLetters })
+    }
+    return taken
+  }
+
+  clear(): void {
+    this.#facts.clear()
+  }
+
+  /** A circuit breaker that opens and closes between two calls of `take` has not changed. */
+  #changeHealth(destination: string, health: DestinationHealth, outcomes: readonly Outcome[]): void {
+    const facts = this.#of(destination)
+    if (facts === undefined) return
+    facts.health = facts.health === undefined ? health : undefined
+    facts.outcomes = facts.health === undefined ? [] : outcomes
+  }
+
+  #of(destination: string): Facts | undefined {
+    if (!this.#isObserved(destination)) return undefined
+    const known = this.#facts.get(destination)
+    if (known !== undefined) return known
+    const facts: Facts = { health: undefined, outcomes: [], gone: new Set(), deadLetters: {} }
+    this.#facts.set(destination, facts)
+    return facts
+  }
+}

@@ -1,0 +1,39 @@
+import type { ObjectChange } from '../../core/config-objects/config-objects.ts'
+import type { Routing } from '../../core/delivery/route.ts'
+import type { Notice } from '../../core/notices/notice.ts'
+
+/** Maximum number of changes that wait. Further ones are not reported. */
+const maxChanges = 1_000
+
+/** Finds the notices that follow from changes of the configuration, in every process. */
+export class ConfigurationNotices {
+  #changes: ObjectChange[] = []
+  #routing: Routing | undefined
+  #enabled: ReadonlySet<string> = new Set()
+
+  /** Notes a change of an object of the config topic. Returns false when too many wait. */
+  changed(change: ObjectChange): boolean {
+    if (this.#changes.length >= maxChanges) return false
+    this.#changes.push(change)
+    return true
+  }
+
+  /** Takes the notices since the last call. The first call only notes which destinations are enabled. */
+  take(routing: Routing): readonly Notice[] {
+    const changes = this.#changes
+    this.#changes = []
+    return [
+      ...changes.map((change): Notice => ({ kind: 'configuration_changed', change })),
+      ...this.#disabled(routing).map((destination): Notice => ({ kind: 'disabled', destination })),
+    ]
+  }
+
+  #disabled(routing: Routing): readonly string[] {
+    if (routing === this.#routing) return []
+    const enabled = this.#enabled
+    const all = [...routing.destinations.values()]
+    this.#routing = routing
+    this.#enabled = new Set(all.filter(destination => destination.enabled).map(({ id }) => id))
+    return all.filter(destination => !destination.enabled && enabled.has(destination.id)).map(({ id }) => id)
+  }
+}

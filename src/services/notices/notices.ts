@@ -1,0 +1,150 @@
+import type { ObjectChange } from '../../core/config-objects/config-objects.ts'
+import type { Routing } from '../../core/delivery/route.ts'
+import type { Event } from '../../core/message/event.ts'
+import type { Metrics } from '../../core/metrics/metrics.ts'
+import { type DestinationFacts, decodeFacts } from '../../core/notices/destination-facts.ts'
+import { factsEvent, type Notice, noticeEvent } from '../../core/notices/notice.ts'
+import type { Clock, EventCodec, Logger, LogProducer } from '../../core/ports.ts'
+import type { NoticesSettings } from '../../core/settings/settings.ts'
+import { type DurationMs, durationMs } from '../../core/time.ts'
+import type { TopicNames } from '../../core/topics.ts'
+import type { PartitionProcessor } from '../partitions/partition-processor.ts'
+import { createPeriodicTask } from '../periodic-task.ts'
+import { CollectedFacts, type DestinationObserver } from './collected-facts.ts'
+import { ConfigurationNotices } from './configuration-notices.ts'
+import { DestinationStates } from './destination-states.ts'
+import { Outbox } from './outbox.ts'
+
+/** How often a process writes the facts that it saw, and the notices that are due. */
+const every = durationMs(5_000)
+/** How often a process checks whether the notices were switched on. */
+const checkEvery = durationMs(30_000)
+
+interface Deps {
+  /** Returns the current settings; `undefined` when there are no notices. */
+  readonly notices: () => NoticesSettings | undefined
+  readonly routing: () => Routing
+  /** The partitions of the events topic that this process owns. */
+  readonly processors: () => Iterable<PartitionProcessor>
+  /** Whether this process reports changes of the configuration. One process is enough. */
+  readonly isOurs: () => boolean
+  readonly codec: Pick<EventCodec, 'encode'>
+  readonly producer: LogProducer
+  readonly topics: Pick<TopicNames, 'events'>
+  readonly clock: Clock
+  readonly metrics: Metrics
+  readonly logger: Logger
+}
+
+/** The notices of one process about destinations and the configuration. */
+export interface Notices {
+  readonly observer: DestinationObserver
+  /** Takes destination facts from a partition of the events topic. It must not throw. */
+  factsRead(event: Event, processor: PartitionProcessor): void
+  configurationChanged(change: ObjectChange): void
+  /** Called when the partition is being revoked: writes its facts for the next owner. */
+  handOver(processor: PartitionProcessor): void
+  start(): void
+  /** Writes the facts that are left. */
+  stop(): void
+}
+
+/*
+ * The path of a notice. A process that sees a fact writes it to the events topic. The process that
+ * owns the partition of the destination reads it, decides with the facts of all processes, and writes
+ * a notice. Like any other event, the notice then goes to its destination.
+ *
+ *   observer --every 5 s--> Outbox --facts--> events topic --> factsRead
+ *   factsRead, every 5 s --DestinationNotices--> Outbox --notice--> events topic --> destination
+ */
+export function createNotices(deps: Deps): Notices {
+  const { routing, clock, metrics } = deps
+  /** The settings; `undefined` too while their destination, an object of the config topic, does not exist. */
+  const notices = (): NoticesSettings | undefined => {
+    const settings = deps.notices()
+    return settings !== undefined && isKnown(deps)(settings.destination) ? settings : undefined
+  }
+  const isObserved = (id: string): boolean => {
+    const settings = notices()
+    return settings !== undefined && settings.destination !== id
+  }
+  const collected = new CollectedFacts(isObserved)
+  const configuration = new ConfigurationNotices()
+  const states = new DestinationStates()
+  const outbox = new Outbox(deps)
+  const add = createAdd(outbox, clock)
+
+  function write(all: Iterable<DestinationFacts>): void {
+    for (const facts of all) outbox.add(factsEvent(facts, clock.id(), clock.now()))
+  }
+
+  function turn(): DurationMs {
+    const settings = notices()
+    const ofConfiguration = configuration.take(routing())
+    if (settings === undefined) {
+      collected.clear()
+      outbox.clear()
+      return checkEvery
+    }
+    write(collected.take(outbox.room))
+    add(
+      states.takeDue(deps.processors(), { isKnown: isKnown(deps), hasRoom: () => outbox.room > 0, now: clock.now() }),
+      settings,
+    )
+    if (deps.isOurs()) add(ofConfiguration, settings)
+    outbox.send()
+    return every
+  }
+
+  const task = createPeriodicTask({ clock, firstAfter: every, turn })
+  return {
+    observer: collected,
+    factsRead({ message }, processor) {
+      const settings = notices()
+      const facts = decodeFacts(message.properties)
+      if (settings === undefined || facts === undefined) return
+      if (!isObserved(facts.destination) || !isKnown(deps)(facts.destination)) return
+      const state = states.observe(facts, processor, clock.now())
+      if (outbox.room === 0) return
+      add(state.takeDue(clock.now()), settings)
+      outbox.send()
+    },
+    configurationChanged(change) {
+      if (notices() === undefined || configuration.changed(change)) return
+      metrics.notices.inc({ result: 'dropped' })
+    },
+    handOver(processor) {
+      if (notices() === undefined) return
+      write(states.takeRest(processor))
+      outbox.send()
+    },
+    start() {
+      configuration.take(routing())
+      task.start()
+    },
+    stop() {
+      task.stop()
+      if (notices() === undefined) return
+      write(collected.take(outbox.room))
+      outbox.send()
+    },
+  }
+}
+
+/** Returns a function that adds notices to the outbox, except those about their own destination. */
+const createAdd =
+  (outbox: Outbox, clock: Clock) =>
+  (due: Iterable<Notice>, { destination: to }: NoticesSettings): void => {
+    for (const notice of due) if (!isAbout(notice, to)) outbox.add(noticeEvent(notice, to, clock.now()))
+  }
+
+const isKnown =
+  ({ routing }: Pick<Deps, 'routing'>) =>
+  (id: string): boolean =>
+    routing().destinations.has(id)
+
+/** Whether a notice is about the notices destination. If it were sent, it could cause the next one. */
+const isAbout = (notice: Notice, id: string): boolean =>
+  notice.kind === 'configuration_changed'
+    ? notice.change.kind === 'destination' && notice.change.id === id
+    : notice.destination === id

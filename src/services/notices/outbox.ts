@@ -1,0 +1,83 @@
+import { type Event, keyOf } from '../../core/message/event.ts'
+import type { Metrics } from '../../core/metrics/metrics.ts'
+import type { EventCodec, Logger, LogProducer } from '../../core/ports.ts'
+import type { TopicNames } from '../../core/topics.ts'
+
+/** Maximum number of events that wait to be written, of about 1 KB each. */
+const maxWaiting = 1_000
+/** Maximum number of events whose write is not acknowledged. */
+const maxUnacknowledged = 200
+
+interface Deps {
+  readonly codec: Pick<EventCodec, 'encode'>
+  readonly producer: LogProducer
+  readonly topics: Pick<TopicNames, 'events'>
+  readonly metrics: Pick<Metrics, 'notices'>
+  readonly logger: Logger
+}
+
+/**
+ * Writes notices and destination facts to the events topic. Nothing waits for it: while Kafka accepts no
+ * writes, the events wait here, and when too many wait, new ones are dropped.
+ */
+export class Outbox {
+  readonly #deps: Deps
+  #waiting: Event[] = []
+  /** The events that could not be written, in order. The next `send` sends them first. */
+  #failed: Event[] = []
+  #unacknowledged = 0
+  /** Whether the last write failed. */
+  #isFailing = false
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+  }
+
+  /** How many further events can be sent now. */
+  get room(): number {
+    return Math.max(0, maxUnacknowledged - this.#unacknowledged - this.#failed.length - this.#waiting.length)
+  }
+
+  add(event: Event): void {
+    if (this.#waiting.length >= maxWaiting) return this.#deps.metrics.notices.inc({ result: 'dropped' })
+    this.#waiting.push(event)
+  }
+
+  /** Sends events that wait, as many as may be unacknowledged. Call it regularly. */
+  send(): void {
+    this.#waiting = [...this.#failed, ...this.#waiting]
+    this.#failed = []
+    while (this.#unacknowledged < maxUnacknowledged) {
+      const event = this.#waiting.shift()
+      if (event === undefined) return
+      this.#append(event)
+    }
+  }
+
+  clear(): void {
+    this.#waiting = []
+    this.#failed = []
+  }
+
+  #append(event: Event): void {
+    const { codec, producer, topics, metrics } = this.#deps
+    const key = keyOf(event.message)
+    const record = { key: key === undefined ? null : Buffer.from(key), value: codec.encode(event), headers: {} }
+    this.#unacknowledged++
+    producer.append(topics.events, record, error => {
+      this.#unacknowledged--
+      if (error !== undefined) return this.#keep(event, error)
+      this.#isFailing = false
+      metrics.notices.inc({ result: 'written' })
+    })
+  }
+
+  /** Keeps an event for the next `send`. The log has one line until a write succeeds. */
+  #keep(event: Event, error: Error): void {
+    const { topics, logger } = this.#deps
+    this.#failed.push(event)
+    if (this.#isFailing) return
+    this.#isFailing = true
+    logger.warn({ topic: topics.events, error: error.message }, 'notices were not written; hookline tries again')
+  }
+}

@@ -1,0 +1,155 @@
+import {
+  applyPlanOf,
+  type ChangeStep,
+  type ExistingObject,
+  type Step,
+  type WantedObject,
+} from '../../core/config-objects/apply-plan.ts'
+import type { ObjectDocument, ObjectKind } from '../../core/config-objects/config-objects.ts'
+
+/** Why the operator API does not make a change. */
+export interface ChangeRefusal {
+  readonly kind: 'refused'
+  readonly code: string
+  readonly message: string
+  readonly problems: readonly { readonly path: string; readonly message: string; readonly hint: string }[]
+}
+
+interface ChangeOptions {
+  readonly expected: number | 'absent'
+  readonly dryRun: boolean
+}
+
+type ChangeAnswer = { readonly kind: 'changed'; readonly changedFields: readonly string[] } | ChangeRefusal
+
+/** The operator API, as far as applying files needs it. Each method throws when it cannot be used. */
+export interface ObjectClient {
+  list(kind: ObjectKind): Promise<readonly ExistingObject[]>
+  replace(kind: ObjectKind, id: string, document: ObjectDocument, options: ChangeOptions): Promise<ChangeAnswer>
+  delete(kind: ObjectKind, id: string, options: ChangeOptions): Promise<ChangeAnswer>
+}
+
+export interface RefusedStep {
+  readonly step: Step
+  /** `undefined` when the configuration file of the services defines the object. */
+  readonly refusal: ChangeRefusal | undefined
+}
+
+export type ApplyOutcome =
+  /** All steps are possible. With a dry run nothing was changed, otherwise all changes are made. */
+  | { readonly kind: 'applied' | 'planned'; readonly steps: readonly Step[] }
+  /** At least one step is not possible. Nothing was changed. */
+  | { readonly kind: 'refused'; readonly refused: readonly RefusedStep[] }
+  /** A change failed after the checks. The changes in `done` are made, those in `left` are not. */
+  | {
+      readonly kind: 'interrupted'
+      readonly steps: readonly Step[]
+      readonly done: readonly ChangeStep[]
+      readonly failed: ChangeStep
+      readonly left: readonly ChangeStep[]
+      /** The refusal, or the error that was thrown: then the failed change may be made. */
+      readonly why: ChangeRefusal | { readonly kind: 'thrown'; readonly error: unknown }
+    }
+
+interface Given {
+  readonly kind: ObjectKind
+  readonly wanted: readonly WantedObject[]
+  readonly prune: boolean
+  readonly dryRun: boolean
+}
+
+/** Maximum number of requests in progress. */
+const maxRequests = 8
+
+/**
+ * Makes the objects of the operator API equal to the wanted ones. First the API checks every change
+ * without making it. If one is refused, nothing is changed. Each change names the version that the
+ * plan was made for, so a change of another writer is never overwritten.
+ * @throws the error of the client, if nothing was changed yet
+ */
+export async function applyObjects(
+  client: ObjectClient,
+  { kind, wanted, prune, dryRun }: Given,
+): Promise<ApplyOutcome> {
+  const plan = applyPlanOf({ kind, wanted, existing: await client.list(kind), prune })
+  const checked = await checkAll(client, kind, plan)
+  const refused = checked.flatMap(({ step, refusal }) =>
+    refusal === undefined && step.kind !== 'defined_in_file' ? [] : [{ step, refusal }],
+  )
+  if (refused.length > 0) return { kind: 'refused', refused }
+  const steps = checked.map(({ step }) => step)
+  if (dryRun) return { kind: 'planned', steps }
+  const changes = steps.filter(isChange)
+  const { done, failures } = await carryOutAll(client, kind, changes)
+  const [first] = failures
+  if (first === undefined) return { kind: 'applied', steps }
+  return {
+    ...{ kind: 'interrupted', steps, done: changes.filter(step => done.has(step)), failed: first.step, why: first.why },
+    left: changes.filter(step => step !== first.step && !done.has(step)),
+  }
+}
+
+const isChange = (step: Step): step is ChangeStep => ['create', 'replace', 'delete'].includes(step.kind)
+
+/**
+ * Checks every step. A replacement that changes nothing becomes `unchanged`: only the API can
+ * compare secrets without a fingerprint.
+ */
+async function checkAll(
+  client: ObjectClient,
+  kind: ObjectKind,
+  plan: readonly Step[],
+): Promise<readonly RefusedStep[]> {
+  const checked: RefusedStep[] = plan.map(step => ({ step, refusal: undefined }))
+  await forEach([...plan.entries()], async ([index, step]) => {
+    if (!isChange(step)) return
+    const answer = await send(client, kind, step, true)
+    if (answer.kind === 'refused') checked[index] = { step, refusal: answer }
+    else if (step.kind === 'replace' && answer.changedFields.length === 0)
+      checked[index] = { step: { kind: 'unchanged', id: step.id }, refusal: undefined }
+  })
+  return checked
+}
+
+/** Makes all changes. After a failure no further one begins. */
+async function carryOutAll(client: ObjectClient, kind: ObjectKind, changes: readonly ChangeStep[]) {
+  const done = new Set<ChangeStep>()
+  const failures: { readonly step: ChangeStep; readonly why: NonNullable<Awaited<ReturnType<typeof carryOut>>> }[] = []
+  await forEach(changes, async step => {
+    if (failures.length > 0) return
+    const why = await carryOut(client, kind, step)
+    if (why === undefined) done.add(step)
+    else failures.push({ step, why })
+  })
+  return { done, failures }
+}
+
+/** Calls `work` for each item, in order, with at most `maxRequests` calls in progress. */
+async function forEach<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const queue = items.values()
+  const worker = async (): Promise<void> => {
+    for (const item of queue) await work(item)
+  }
+  await Promise.all(Array.from({ length: maxRequests }, worker))
+}
+
+/** Makes a change. Returns why it failed. */
+async function carryOut(client: ObjectClient, kind: ObjectKind, step: ChangeStep) {
+  try {
+    const answer = await send(client, kind, step, false)
+    return answer.kind === 'refused' ? answer : undefined
+  } catch (error) {
+    return { kind: 'thrown', error } as const
+  }
+}
+
+function send(client: ObjectClient, kind: ObjectKind, step: ChangeStep, dryRun: boolean): Promise<ChangeAnswer> {
+  switch (step.kind) {
+    case 'create':
+      return client.replace(kind, step.id, step.document, { expected: 'absent', dryRun })
+    case 'replace':
+      return client.replace(kind, step.id, step.document, { expected: step.version, dryRun })
+    case 'delete':
+      return client.delete(kind, step.id, { expected: step.version, dryRun })
+  }
+}

@@ -1,0 +1,166 @@
+import type { ConfigObjects, ObjectDocument } from '../../core/config-objects/config-objects.ts'
+import { maskDocument } from '../../core/config-objects/mask.ts'
+import type { JsonObject } from '../../core/message/json.ts'
+import { toIsoTimestamp } from '../../core/message/timestamp.ts'
+import {
+  answerTo,
+  definedInFile,
+  expectedBy,
+  notFound,
+  preconditionRequired,
+} from '../../core/operator/change-answer.ts'
+import { mergePatch } from '../../core/operator/merge-patch.ts'
+import { pageOf } from '../../core/operator/object-query.ts'
+import { invalidObject, type ObjectRefusal, objectRefusal } from '../../core/operator/object-refusal.ts'
+import type { ObjectChanged, ObjectsApi, ObjectTarget, Rotated, Switch } from '../../core/operator/objects-api.ts'
+import {
+  type KeyRotation,
+  maxWriteKeys,
+  rotateKey,
+  rotateSecret,
+  type SecretRotation,
+} from '../../core/operator/rotation.ts'
+import type { Clock } from '../../core/ports.ts'
+import type { DurationMs } from '../../core/time.ts'
+
+export interface ManageObjectsDeps {
+  readonly objects: ConfigObjects
+  readonly clock: Clock
+  /** Returns this many random bytes. */
+  readonly randomBytes: (count: number) => Buffer
+}
+
+type Changes = Pick<
+  ObjectsApi,
+  'list' | 'get' | 'replace' | 'patch' | 'delete' | 'switch' | 'rotateSecret' | 'rotateKey' | 'changes'
+>
+/** `undefined` deletes the object, or leaves it absent. */
+type Next = (current: ObjectDocument | undefined) => ObjectDocument | undefined
+
+/** Number of random bytes of a new secret or write key. */
+const secretBytes = 32
+
+/** The operations on destinations and sources, on top of the objects of the installation. */
+export function createManageObjects({ objects, clock, randomBytes }: ManageObjectsDeps): Changes {
+  async function change({ kind, id, by, precondition, dryRun = false }: ObjectTarget, next: Next) {
+    const outcome = await objects.change({ kind, id, by, expected: expectedBy(precondition), next, dryRun })
+    return answerTo(outcome, precondition)
+  }
+
+  /** A change that may overwrite another one needs a precondition when the object exists. */
+  async function guarded(target: ObjectTarget, next: Next): Promise<ObjectChanged | ObjectRefusal> {
+    if (target.precondition.kind !== 'none') return change(target, next)
+    const found = objects.get(target.kind, target.id)
+    if (found?.origin === 'file') return definedInFile
+    if (found !== undefined) return preconditionRequired(found)
+    const answer = await change({ ...target, precondition: { kind: 'absent' } }, next)
+    // Another request has created the object after the look-up.
+    const created = answer.kind === 'refused' && answer.code === 'precondition_failed'
+    return created ? preconditionRequired({ version: answer.version ?? 0 }) : answer
+  }
+
+  async function replace(target: ObjectTarget, document: JsonObject) {
+    const { id, precondition } = target
+    const wrong = refuseId(document, id)
+    if (wrong !== undefined) return wrong
+    const mayCreate = precondition.kind !== 'exists'
+    const answer = await guarded(target, current =>
+      current === undefined && !mayCreate ? undefined : { ...document, id },
+    )
+    // RFC 9110 13.1.1: If-Match is false when there is no object.
+    return answer === notFound
+      ? objectRefusal('precondition_failed', 'There is no object with this id: send If-None-Match: * to create it.')
+      : answer
+  }
+
+  async function patch(target: ObjectTarget, changes: JsonObject) {
+    const wrong = refuseId(changes, target.id)
+    if (wrong !== undefined) return wrong
+    // The patch applies to the masked document, so that a secret is kept only where it may be.
+    const masked = (current: ObjectDocument) => maskDocument(target.kind, current).document
+    return absentIsNotFound(await guarded(target, current => current && mergePatch(masked(current), changes)))
+  }
+
+  async function rotateSharedSecret(target: ObjectTarget, overlap: DurationMs): Promise<Rotated | ObjectRefusal> {
+    // Libraries for Standard Webhooks expect this form; X-Signature uses the whole text as the key.
+    const secret = `whsec_${randomBytes(secretBytes).toString('base64')}`
+    const now = clock.now()
+    let rotation: SecretRotation | undefined
+    const answer = await change(target, current => {
+      rotation = current && rotateSecret(current, { secret, now, overlap })
+      return rotation?.kind === 'rotated' ? rotation.document : current
+    })
+    if (answer.kind === 'refused') return absentIsNotFound(answer) as ObjectRefusal
+    if (rotation?.kind !== 'rotated') return rotationInProgress(rotation)
+    return { ...answer, secret, until: rotation.until }
+  }
+
+  async function rotateWriteKey(target: ObjectTarget, keep: number | undefined): Promise<Rotated | ObjectRefusal> {
+    const key = randomBytes(secretBytes).toString('base64url')
+    let rotation: KeyRotation | undefined
+    const answer = await change(target, current => {
+      rotation = current && rotateKey(current, { key, keep })
+      return rotation?.kind === 'rotated' ? rotation.document : current
+    })
+    if (answer.kind === 'refused') return absentIsNotFound(answer) as ObjectRefusal
+    if (rotation?.kind !== 'rotated') return tooManyKeys
+    return { ...answer, secret: key, keys: rotation.keys }
+  }
+
+  return {
+    list: (kind, query) => pageOf(objects.list(kind), query),
+    get: (kind, id) => objects.get(kind, id) ?? notFound,
+    replace,
+    patch,
+    delete: async target => deleted(await guarded(target, () => undefined)),
+    switch: async (target, to) => absentIsNotFound(await change(target, current => current && switched(current, to))),
+    rotateSecret: rotateSharedSecret,
+    rotateKey: rotateWriteKey,
+    changes: since => objects.changes(since),
+  }
+}
+
+/** A deletion is refused only because of objects that use the deleted one. */
+const deleted = (answer: ObjectChanged | ObjectRefusal): ObjectChanged | ObjectRefusal =>
+  answer.kind === 'refused' && answer.code === 'invalid_object'
+    ? objectRefusal('in_use', 'The object is in use, and was not deleted: see problems.', { problems: answer.problems })
+    : absentIsNotFound(answer)
+
+/** The id in a document, if it is there, must be the id in the path. */
+function refuseId(document: JsonObject, id: string): ObjectRefusal | undefined {
+  if (!Object.hasOwn(document, 'id') || document['id'] === id) return undefined
+  return invalidObject([
+    { path: ['id'], message: 'is not the id in the path', hint: 'leave it out, or use the id in the path' },
+  ])
+}
+
+/** A change of an object that is not there is not a conflict for requests that never create one. */
+const absentIsNotFound = (answer: ObjectChanged | ObjectRefusal): ObjectChanged | ObjectRefusal =>
+  answer.kind === 'refused' && answer.code === 'precondition_failed' && answer.version === undefined ? notFound : answer
+
+const settings = {
+  pause: { key: 'paused', value: true, standard: false },
+  resume: { key: 'paused', value: false, standard: false },
+  enable: { key: 'enabled', value: true, standard: true },
+  disable: { key: 'enabled', value: false, standard: true },
+} as const satisfies Record<Switch, object>
+
+/** The same document when it has the value already, also as the default, so no version is written. */
+function switched(document: ObjectDocument, to: Switch): ObjectDocument {
+  const { key, value, standard } = settings[to]
+  return (document[key] ?? standard) === value ? document : { ...document, [key]: value }
+}
+
+const rotationInProgress = (rotation: Extract<SecretRotation, { kind: 'in_progress' }> | undefined): ObjectRefusal => {
+  const until = rotation?.until
+  const state = until === undefined ? 'has two shared secrets' : `rotates its secret until ${toIsoTimestamp(until)}`
+  return objectRefusal(
+    'rotation_in_progress',
+    `The destination ${state}: wait, remove one secret, or send the overlap 0s to replace both now.`,
+  )
+}
+
+const tooManyKeys = objectRefusal(
+  'too_many_keys',
+  `The source has ${maxWriteKeys} write keys: send keep with the number of earlier keys that stay valid, at most ${maxWriteKeys - 1}.`,
+)

@@ -1,0 +1,55 @@
+import type { Clock } from '../../core/ports.ts'
+import type { Destination } from '../../core/settings/settings.ts'
+import {
+  type PublicSigningKey,
+  type PublishedKeys,
+  parseSigningKey,
+  publicKeyOf,
+} from '../../core/signing/signing-key.ts'
+
+interface Deps {
+  /** Returns the current destinations. */
+  readonly destinations: () => ReadonlyMap<string, Pick<Destination, 'signingKeys'>>
+  readonly clock: Pick<Clock, 'soon'>
+}
+
+/**
+ * Creates the function that returns the public keys. Each key is computed once, at the first call
+ * that needs it. That takes about 50 µs, so each tick of the event loop computes only one.
+ */
+export function createPublishedKeys({ destinations, clock }: Deps): PublishedKeys {
+  let known = new Map<string, PublicSigningKey | undefined>()
+  let listed: ReturnType<Deps['destinations']> | undefined
+
+  /** Forgets the keys that the configuration no longer has. */
+  function follow(current: ReturnType<Deps['destinations']>): void {
+    if (current === listed) return
+    const texts = new Set([...current.values()].flatMap(textsOf))
+    known = new Map([...known].filter(([text]) => texts.has(text)))
+    listed = current
+  }
+
+  async function keyOf(text: string): Promise<PublicSigningKey | undefined> {
+    if (!known.has(text)) await new Promise<void>(resolve => void clock.soon(resolve))
+    if (!known.has(text)) {
+      const key = parseSigningKey(text)
+      known.set(text, key && publicKeyOf(key))
+    }
+    return known.get(text)
+  }
+
+  return async destination => {
+    const current = destinations()
+    follow(current)
+    const selected = destination === undefined ? [...current.values()] : [current.get(destination)]
+    const keys: PublicSigningKey[] = []
+    for (const text of new Set(selected.flatMap(textsOf))) {
+      const key = known.get(text) ?? (await keyOf(text))
+      if (key !== undefined) keys.push(key)
+    }
+    return { keys }
+  }
+}
+
+const textsOf = (destination: Pick<Destination, 'signingKeys'> | undefined): readonly string[] =>
+  (destination?.signingKeys ?? []).map(key => key.reveal())

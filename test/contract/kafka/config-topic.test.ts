@@ -1,0 +1,115 @@
+import { describe, expect, it } from '@jest/globals'
+import { systemClock } from '../../../src/adapters/clock/clock.ts'
+import { createFollower } from '../../../src/adapters/kafka/log/follower.ts'
+import { createReader } from '../../../src/adapters/kafka/log/reader.ts'
+import type { ChangeOutcome, ConfigObjects } from '../../../src/core/config-objects/config-objects.ts'
+import { mergeObjects } from '../../../src/core/config-objects/merge.ts'
+import type { LogRecord } from '../../../src/core/ports.ts'
+import { topicConfig, topicSpecs } from '../../../src/core/topics.ts'
+import { createConfigObjects } from '../../../src/services/config-objects/config-objects-service.ts'
+import { createObjectStore } from '../../../src/services/config-objects/object-store.ts'
+import { ObjectWriter } from '../../../src/services/config-objects/object-writer.ts'
+import { destinationDocument, fileSettings, firstKey, newNonce } from '../../support/config-objects/objects.ts'
+import { silent } from '../../support/telemetry/silent-logger.ts'
+import { afterwards, kafka, newTopic, producer } from './support.ts'
+
+const file = fileSettings()
+const reading = { keys: [firstKey], context: {} }
+
+function newConfigTopic(): Promise<string> {
+  const specs = topicSpecs({ prefix: 'p', partitions: 1, replicationFactor: 1 }, [], { configTopic: true })
+  return newTopic({ partitions: 3, config: { ...topicConfig(specs.at(-1)!) } })
+}
+
+/** An operator process: it follows the topic and writes to it. */
+async function operator(topic: string): Promise<ConfigObjects> {
+  const follower = createFollower({ kafka: kafka(), topic, clock: systemClock, logger: silent })
+  const store = createObjectStore({ follower, topic, logger: silent, reading, clock: systemClock })
+  await store.start()
+  afterwards(() => store.stop())
+  const writer = new ObjectWriter({ store, producer: producer(), topic, clock: systemClock, logger: silent })
+  afterwards(async () => writer.stop())
+  const merged = () => mergeObjects(file, store.objects())
+  return createConfigObjects({ topic: { store, writer }, file: () => file, merged, clock: systemClock, newNonce })
+}
+
+async function recordsOf(topic: string): Promise<readonly LogRecord[]> {
+  const records: LogRecord[] = []
+  const reader = createReader({ kafka: kafka(), clock: systemClock, logger: silent })
+  await reader.readToEnd(topic, ({ key, value, ...record }) => {
+    records.push({ ...record, key: key && Buffer.from(key), value: value && Buffer.from(value) })
+  })
+  return records
+}
+
+const countOf = ({ document }: { readonly document: object }): number => {
+  const [webhook] = (document as { webhooks: readonly { headers: object }[] }).webhooks
+  return Object.keys(webhook?.headers ?? {}).filter(name => name.startsWith('X-')).length
+}
+
+describe('two operator processes on one config topic', () => {
+  it('lose none of 200 concurrent changes of 20 destinations, and agree on the result', async () => {
+    const topic = await newConfigTopic()
+    const operators = [await operator(topic), await operator(topic)]
+    const ids = Array.from({ length: 20 }, (_, index) => `crm-${index}`)
+    const outcomes = await Promise.all(
+      ids.flatMap(id =>
+        Array.from({ length: 10 }, (_, index) =>
+          operators[index % 2]!.change({
+            ...{ kind: 'destination', id, expected: { kind: 'any' }, by: `operator-${index % 2}` },
+            next: (current = destinationDocument()) => {
+              const [webhook] = current['webhooks'] as [{ headers: object }]
+              return {
+                ...current,
+                webhooks: [{ ...webhook, headers: { ...webhook.headers, [`X-${index}`]: 'of-the-crm' } }],
+              }
+            },
+          }),
+        ),
+      ),
+    )
+    expect(new Set(outcomes.map(({ kind }) => kind))).toEqual(new Set(['changed']))
+    for (const each of [...operators, await operator(topic)]) {
+      const objects = each.list('destination').filter(({ origin }) => origin === 'api')
+      expect(objects.map(({ id, version }) => [id, version]).sort()).toEqual(ids.map(id => [id, 10]).sort())
+      expect(objects.map(countOf)).toEqual(ids.map(() => 10))
+    }
+    const records = await recordsOf(topic)
+    expect(records.every(({ partition }) => partition === 0)).toBe(true)
+    expect(Buffer.concat(records.map(({ value }) => value ?? Buffer.of())).toString('latin1')).not.toMatch(/of-the-crm/)
+  })
+
+  it('give all but one of the writers of a version a conflict', async () => {
+    const topic = await newConfigTopic()
+    const operators = [await operator(topic), await operator(topic)]
+    const write = (index: number, paused: boolean, expected: Parameters<ConfigObjects['change']>[0]['expected']) =>
+      operators[index]!.change({
+        ...{ kind: 'destination', id: 'crm', expected, by: `operator-${index}` },
+        next: () => destinationDocument({ paused }),
+      })
+    const created = await Promise.all([0, 1].map(index => write(index, false, { kind: 'absent' })))
+    const ended = (outcomes: readonly ChangeOutcome[]) => outcomes.map(({ kind }) => kind).sort()
+    expect(ended(created)).toEqual(['changed', 'conflict'])
+    const updated = await Promise.all(
+      [0, 1, 0, 1].map((index, at) => write(index, at % 2 === 0, { kind: 'version', version: 1 })),
+    )
+    expect(ended(updated).filter(kind => kind === 'changed').length).toBe(1)
+    const conflicts = updated.filter(outcome => outcome.kind === 'conflict')
+    expect(conflicts).toEqual(conflicts.map(() => ({ kind: 'conflict', version: 2 })))
+    const late = await operator(topic)
+    expect(late.get('destination', 'crm')?.version).toBe(2)
+  })
+})
+
+it('an operator process takes a change of a version that another one has just answered', async () => {
+  const topic = await newConfigTopic()
+  const operators = [await operator(topic), await operator(topic)]
+  for (let version = 0; version < 10; version++) {
+    const outcome = await operators[version % 2]!.change({
+      ...{ kind: 'destination', id: 'crm', by: 'ada' },
+      expected: version === 0 ? { kind: 'absent' } : { kind: 'version', version },
+      next: () => destinationDocument({ paused: version % 2 === 0 }),
+    })
+    expect(outcome).toMatchObject({ kind: 'changed', object: { version: version + 1 } })
+  }
+})

@@ -1,0 +1,192 @@
+import { beforeEach, describe, expect, it } from '@jest/globals'
+import { systemClock } from '../../../src/adapters/clock/clock.ts'
+import { closingAfterEach } from '../../support/cleanup.ts'
+import { ManualClock } from '../../support/manual-clock.ts'
+import { type MemoryObjects, memoryObjects } from '../../support/operator/memory-objects.ts'
+import { askObjects, type ObjectAnswer } from '../../support/operator/object-requests.ts'
+import { objectsApi } from '../../support/operator/objects-api.ts'
+import { ScriptedOperatorApi } from '../../support/operator/scripted-operator-api.ts'
+import { startOperator } from '../../support/operator/server.ts'
+
+/* Switches, lists, the audit log and access of destinations and sources. */
+
+const closing = closingAfterEach()
+const secret = 'a-shared-secret-of-crm'
+const crm = {
+  sources: ['web'],
+  sharedSecret: secret,
+  webhooks: [
+    { id: 'main', url: 'https://crm.example.com/hooks/T0KEN', headers: { Authorization: 'Bearer c0nfidential' } },
+  ],
+}
+type Server = Awaited<ReturnType<typeof startOperator>>
+let server: Server
+let memory: MemoryObjects
+const clock = new ManualClock()
+
+async function start(options: Parameters<typeof memoryObjects>[1] = {}): Promise<void> {
+  memory = await memoryObjects(clock, options)
+  const objects = await objectsApi({ memory, clock })
+  server = await startOperator(new ScriptedOperatorApi(), {
+    objects,
+    clock: { ...systemClock, now: () => clock.now() },
+  })
+  closing({ close: () => server.stop() })
+}
+beforeEach(() => start())
+const ask = (line: string, ...more: [unknown?, Parameters<typeof askObjects>[3]?]): Promise<ObjectAnswer> =>
+  askObjects(server, line, ...more)
+const create = (id = 'crm', document: object = crm) => ask(`PUT /v1/destinations/${id}`, document, { ifNoneMatch: '*' })
+const codes = ({ status, body }: ObjectAnswer): unknown[] => [status, body?.code]
+
+describe('pause, resume, enable, disable', () => {
+  it('are idempotent', async () => {
+    await create()
+    const seen: unknown[] = []
+    for (const to of ['resume', 'pause', 'pause', 'resume', 'enable', 'disable', 'disable', 'enable']) {
+      const { status, body } = await ask(`POST /v1/destinations/crm/${to}`)
+      seen.push([to, status, body.state, body.version])
+    }
+    expect(seen).toEqual([
+      ...[
+        ['resume', 200, 'enabled', 1],
+        ['pause', 200, 'paused', 2],
+        ['pause', 200, 'paused', 2],
+      ],
+      ...[
+        ['resume', 200, 'enabled', 3],
+        ['enable', 200, 'enabled', 3],
+        ['disable', 200, 'disabled', 4],
+      ],
+      ...[
+        ['disable', 200, 'disabled', 4],
+        ['enable', 200, 'enabled', 5],
+      ],
+    ])
+  })
+
+  it('of a destination that does not exist are 404', async () => {
+    expect(codes(await ask('POST /v1/destinations/crm/pause'))).toEqual([404, 'not_found'])
+  })
+
+  it('respect If-Match', async () => {
+    await create()
+    expect(codes(await ask('POST /v1/destinations/crm/pause', undefined, { ifMatch: 3 }))).toEqual([
+      412,
+      'precondition_failed',
+    ])
+  })
+})
+
+describe('lists', () => {
+  const idsOf = ({ body }: ObjectAnswer, kind = 'destinations') => body[kind].map(({ id }: { id: string }) => id)
+
+  it('are pages in the order of the ids', async () => {
+    for (const id of ['b', 'c', 'a']) await create(id)
+    const first = await ask('GET /v1/destinations?limit=2')
+    expect([idsOf(first), first.body.next]).toEqual([['a', 'b'], 'b'])
+    const second = await ask('GET /v1/destinations?limit=2&after=b')
+    expect([idsOf(second), second.body.next]).toEqual([['c', 'filed'], 'filed'])
+    const last = await ask('GET /v1/destinations?limit=2&after=filed')
+    expect([idsOf(last), 'next' in last.body]).toEqual([['waiting'], false])
+    expect(idsOf(await ask('GET /v1/sources'), 'sources')).toEqual(['server', 'web'])
+  })
+
+  it.each([
+    ['state=paused', ['waiting']],
+    ['state=disabled', ['off']],
+    ['state=enabled', ['crm', 'filed']],
+    ['state=excluded', []],
+    ['source=server', ['off', 'waiting']],
+    ['q=CRM', ['crm', 'off']],
+    ['q=T0KEN', []],
+    ['q=wait&state=paused', ['waiting']],
+  ])('with %s', async (query, expected) => {
+    await create()
+    await create('off', { ...crm, sources: ['server'], enabled: false })
+    expect(idsOf(await ask(`GET /v1/destinations?${query}`))).toEqual(expected)
+  })
+
+  it.each([
+    ['limit=0', 'limit'],
+    ['limit=501', 'limit'],
+    ['limit=x', 'limit'],
+    ['state=on', 'state'],
+    ['status=paused', 'status'],
+    ['q=a&q=b', 'q'],
+  ])('refuse %s', async (query, path) => {
+    const refused = await ask(`GET /v1/destinations?${query}`)
+    expect([...codes(refused), refused.body.problems[0].path]).toEqual([400, 'invalid_query', path])
+  })
+})
+
+describe('GET /v1/changes', () => {
+  it('lists who changed which fields, newest first', async () => {
+    await create()
+    await clock.advance(60_000)
+    await ask('POST /v1/destinations/crm/pause')
+    const all = await ask('GET /v1/changes', undefined, { as: 'read' })
+    const common = { kind: 'destination', id: 'crm', by: 'ada', at: expect.stringMatching(/Z$/) }
+    expect(all.body.changes).toEqual([
+      { ...common, version: 2, action: 'updated', fields: ['paused'] },
+      { ...common, version: 1, action: 'created', fields: ['id', 'sharedSecret', 'sources', 'webhooks'] },
+    ])
+    expect((await ask('GET /v1/changes?since=30s')).body.changes).toHaveLength(1)
+    expect((await ask(`GET /v1/changes?since=${all.body.changes[1].at}`)).body.changes).toHaveLength(2)
+    expect(codes(await ask('GET /v1/changes?since=yesterday'))).toEqual([400, 'invalid_query'])
+  })
+})
+
+it('the audit log has one line for each change, without values', async () => {
+  await create()
+  await ask('POST /v1/destinations/crm/pause')
+  await ask('POST /v1/destinations/crm/rotate-secret')
+  await ask('PUT /v1/sources/app', { writeKey: 'a-write-key-of-app' })
+  await ask('PATCH /v1/destinations/crm', { paused: null })
+  await ask('GET /v1/destinations')
+  const common = { key: 'ada', role: 'operate', requestId: expect.any(String) }
+  expect(server.audited).toEqual([
+    { ...common, action: 'put_destination', destination: 'crm', version: 1, fields: expect.any(Array), result: 'ok' },
+    { ...common, action: 'pause_destination', destination: 'crm', version: 2, fields: ['paused'], result: 'ok' },
+    { ...common, action: 'rotate_secret', destination: 'crm', version: 3, fields: expect.any(Array), result: 'ok' },
+    { ...common, action: 'put_source', source: 'app', version: 1, fields: ['id', 'writeKey'], result: 'ok' },
+    { ...common, action: 'patch_destination', destination: 'crm', result: 'precondition_required' },
+  ])
+  expect(JSON.stringify(server.audited)).not.toMatch(/a-shared|a-write|whsec/)
+})
+
+describe('access', () => {
+  it.each([
+    'PUT /v1/destinations/crm',
+    'PATCH /v1/destinations/crm',
+    'DELETE /v1/destinations/crm',
+    'POST /v1/destinations/crm/pause',
+    'POST /v1/destinations/crm/rotate-secret',
+    'POST /v1/destinations/crm/test',
+    'PUT /v1/sources/app',
+    'DELETE /v1/sources/app',
+    'POST /v1/sources/app/rotate-key',
+  ])('%s needs the role operate', async line => {
+    const [forbidden, unknown] = [
+      await ask(line, undefined, { as: 'read' }),
+      await ask(line, undefined, { as: 'nobody' }),
+    ]
+    expect([...codes(forbidden), forbidden.body.problems]).toEqual([403, 'forbidden', []])
+    expect([...codes(unknown), unknown.body.problems]).toEqual([401, 'invalid_operator_key', []])
+  })
+
+  it.each([
+    ['POST /v1/destinations', 'GET, HEAD, OPTIONS'],
+    ['POST /v1/destinations/crm', 'DELETE, GET, HEAD, OPTIONS, PATCH, PUT'],
+    ['GET /v1/destinations/crm/pause', 'OPTIONS, POST'],
+    ['PUT /v1/status', 'GET, HEAD, OPTIONS'],
+    ['GET /v1/sources/web/rotate-key', 'OPTIONS, POST'],
+  ])('%s is answered with the methods of the path', async (line, allow) => {
+    const refused = await ask(line)
+    expect([refused.status, refused.body.code, refused.headers.get('allow')]).toEqual([
+      405,
+      'method_not_allowed',
+      allow,
+    ])
+  })
+})

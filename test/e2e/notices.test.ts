@@ -1,0 +1,66 @@
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import { expect, it } from '@jest/globals'
+import { systemClock } from '../../src/adapters/clock/clock.ts'
+import type { ObjectChange } from '../../src/core/config-objects/config-objects.ts'
+import { encodeRecord, encodeValue } from '../../src/core/config-objects/object-record.ts'
+import { closingAfterEach } from '../support/cleanup.ts'
+import { configFolder } from '../support/config/folder.ts'
+import { startInstallation, trackEvents } from '../support/process/test-installation.ts'
+import { RecordingReceiver } from '../support/webhook/recording-receiver.ts'
+
+const closing = closingAfterEach()
+
+it('notices about an outage that two processes see are signed, and each arrives once', async () => {
+  const ops = closing(await RecordingReceiver.started())
+  const crm = closing(await RecordingReceiver.started({ answers: [410] }))
+  const at = (id: string, { url }: RecordingReceiver, sources: string[]) => ({
+    ...{ id, sources, webhooks: [{ url }] },
+    sharedSecret: `shared-secret-of-${id}`,
+  })
+  const destinations = [at('crm', crm, ['web']), at('ops', ops, ['none'])]
+  const sources = [
+    { id: 'web', writeKey: 'web-key' },
+    { id: 'none', writeKey: 'key-that-nobody-uses' },
+  ]
+  const folder = await configFolder({ key: randomBytes(32).toString('base64') })
+  const operator = { encryptionKeyFile: join(folder, 'key') }
+  const config = { operator, sources, destinations, notices: { destination: 'ops' } }
+  const installation = closing(await startInstallation(config))
+  const services = [await installation.run(), await installation.run()]
+  await installation.send(trackEvents(40))
+  const notices = () => ops.requests.map(({ body }) => JSON.parse(body) as { event: string; properties: object })
+  const named = (event: string) => notices().filter(notice => notice.event === event)
+  const counted = () =>
+    named('Deliveries Dead-Lettered').reduce((sum, { properties }) => sum + (properties as { count: number }).count, 0)
+  await ops.until(() => named('Destination Gone').length > 0 && counted() === 40)
+  expect(named('Destination Gone')).toHaveLength(1)
+  expect(named('Destination Gone')[0]).toMatchObject({
+    ...{ type: 'track', anonymousId: 'destination/crm' },
+    properties: { destination: 'crm', webhooks: ['0'] },
+  })
+  expect(ops.requests.every(({ headers }) => headers['x-signature'] !== undefined)).toBe(true)
+
+  await installation.configure({ ...config, destinations: [{ ...destinations[0], enabled: false }, destinations[1]] })
+  await ops.until(() => named('Destination Disabled').length > 0)
+  expect(named('Destination Disabled')).toEqual([expect.objectContaining({ properties: { destination: 'crm' } })])
+
+  const name = { kind: 'destination', id: 'lake' } as const
+  const value = encodeValue({ id: name.id, sources: ['none'], webhooks: [{ url: crm.url }] })
+  const change: Omit<ObjectChange, keyof typeof name> = {
+    ...{ version: 1, by: 'ada', at: systemClock.now(), fields: ['webhooks[0].url'] },
+    action: 'created',
+  }
+  await installation.write(installation.topics.config, [
+    encodeRecord({ ...name, ...change, value, writeId: 'w', copy: 0 }),
+  ])
+  await ops.until(() => named('Configuration Changed').length > 0)
+  expect(named('Configuration Changed').map(({ properties }) => properties)).toEqual([
+    expect.objectContaining({ ...name, action: 'created', changedBy: 'ada', fields: ['webhooks[0].url'] }),
+  ])
+  await Promise.all(services.map(service => service.stop()))
+  // Only notices arrive there: no destination facts, and no event of a source.
+  expect(new Set(notices().map(({ event }) => event))).toEqual(
+    new Set(['Destination Gone', 'Deliveries Dead-Lettered', 'Destination Disabled', 'Configuration Changed']),
+  )
+})

@@ -1,0 +1,113 @@
+import type {
+  ChangeOutcome,
+  ChangeRequest,
+  ConfigObjects,
+  ObjectDocument,
+} from '../../../src/core/config-objects/config-objects.ts'
+import { type Merged, mergeObjects } from '../../../src/core/config-objects/merge.ts'
+import type { EncryptionKey } from '../../../src/core/encryption-key.ts'
+import type { Logger } from '../../../src/core/ports.ts'
+import type { Settings } from '../../../src/core/settings/settings.ts'
+import { createConfigObjects } from '../../../src/services/config-objects/config-objects-service.ts'
+import { createObjectStore, type ObjectStore } from '../../../src/services/config-objects/object-store.ts'
+import { ObjectWriter } from '../../../src/services/config-objects/object-writer.ts'
+import type { MemoryFollower } from '../kafka/memory-follower.ts'
+import { MemoryLog } from '../kafka/memory-log.ts'
+import { ManualClock } from '../manual-clock.ts'
+import { silent } from '../telemetry/silent-logger.ts'
+import { fileSettings, firstKey, newNonce } from './objects.ts'
+
+export const configTopic = 'hookline.config'
+
+export interface OperatorProcess {
+  readonly objects: ConfigObjects
+  readonly store: ObjectStore
+  readonly follower: MemoryFollower
+  stop(): void
+}
+
+/** Operator processes that write to one config topic in memory, with a manual clock. */
+export class ConfigTopicHarness {
+  readonly clock = new ManualClock()
+  readonly log = new MemoryLog(this.clock)
+
+  /** Starts a process. It has read the topic to its end. */
+  async start({
+    keys = [firstKey],
+    file = fileSettings(),
+    logger = silent as Logger,
+  }: {
+    keys?: readonly EncryptionKey[]
+    file?: Settings
+    logger?: Logger
+  } = {}): Promise<OperatorProcess> {
+    const { clock, log } = this
+    const follower = log.follower(configTopic)
+    const reading = { keys, context: file.given?.context ?? {} }
+    const store = createObjectStore({ follower, topic: configTopic, logger, reading, clock })
+    await store.start()
+    const writer = new ObjectWriter({ store, producer: log.producer(), topic: configTopic, clock, logger })
+    let last: { readonly revision: number; readonly merged: Merged } | undefined
+    const merged = (): Merged => {
+      if (last?.revision !== store.revision)
+        last = { revision: store.revision, merged: mergeObjects(file, store.objects()) }
+      return last.merged
+    }
+    const objects = createConfigObjects({ topic: { store, writer }, file: () => file, merged, clock, newNonce })
+    return { objects, store, follower, stop: () => writer.stop() }
+  }
+
+  /** Acknowledges and delivers until `promise` has ended. */
+  async settled<T>(promise: Promise<T>): Promise<T> {
+    let isEnded = false
+    const end = (): void => {
+      isEnded = true
+    }
+    promise.then(end, end)
+    while (!isEnded) {
+      await new Promise(resolve => setImmediate(resolve))
+      this.log.poll()
+    }
+    return promise
+  }
+
+  /** Advances the clock, and acknowledges and delivers everything. */
+  async advance(ms: number): Promise<void> {
+    await this.clock.advance(ms, async () => {
+      // A process may write its next record some turns after it has read the last one back.
+      for (let idleTurns = 0; idleTurns < 5; ) {
+        idleTurns = this.log.poll() ? 0 : idleTurns + 1
+        await new Promise(resolve => setImmediate(resolve))
+      }
+    })
+  }
+
+  /** The records of the topic as `version action copy`. */
+  written(): readonly string[] {
+    return this.log
+      .records(configTopic)
+      .map(({ headers }) => [headers['version'], headers['action'], headers['copy']].filter(Boolean).join(' '))
+  }
+}
+
+/** One process, and changes of its destination `crm`. */
+export async function oneOperator(options: Parameters<ConfigTopicHarness['start']>[0] = {}) {
+  const harness = new ConfigTopicHarness()
+  const process = await harness.start(options)
+  return { harness, process, change: changing(harness, process) }
+}
+
+/** A change of the destination `crm` by default. */
+export const changing =
+  (harness: ConfigTopicHarness, { objects }: OperatorProcess) =>
+  (
+    next: ObjectDocument | undefined | ChangeRequest['next'],
+    given: Partial<ChangeRequest> = {},
+  ): Promise<ChangeOutcome> =>
+    harness.settled(
+      objects.change({
+        ...{ kind: 'destination', id: 'crm', expected: { kind: 'any' }, by: 'ada' },
+        next: typeof next === 'function' ? next : () => next,
+        ...given,
+      }),
+    )

@@ -1,0 +1,78 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { text } from 'node:stream/consumers'
+import { checkout } from './pages.ts'
+
+/** The code blocks of a page in one language, in order. */
+export const blocksIn = (page: string, language: string): readonly string[] =>
+  [...page.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)\\n\`\`\`$`, 'gms'))].map(([, block = '']) => block)
+
+/** A pattern for a shown output that accepts other ports, ids and times. */
+export function outputLike(shown: string): RegExp {
+  const varies = [
+    /127\.0\.0\.1:\d+/,
+    /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/,
+    /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/,
+    /\d\d:\d\d:\d\d\.\d{3}/,
+  ]
+  const any = new RegExp(varies.map(({ source }) => source).join('|'), 'g')
+  const fixed = shown.split(any).map(piece => piece.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'))
+  return new RegExp(`^${fixed.join(`(?:${any.source})`)}$`)
+}
+
+/** The terminals in which the reader of a tutorial types its commands. */
+export class Terminals {
+  /** Variables of all further commands. */
+  env: NodeJS.ProcessEnv = { ...process.env }
+  readonly #running = new Set<ChildProcess>()
+  readonly #adapted: (command: string) => string
+
+  /** `adapted` replaces the ports and paths of a command with those of this run. */
+  constructor(adapted: (command: string) => string) {
+    this.#adapted = adapted
+  }
+
+  /** Starts a command that keeps running. `nextLine` rejects when it has ended. */
+  start(command: string): { readonly child: ChildProcess; readonly nextLine: () => Promise<string> } {
+    const child = this.#spawn(command)
+    this.#running.add(child)
+    let complaints = ''
+    child.stderr!.on('data', chunk => {
+      complaints += chunk
+    })
+    const lines = createInterface({ input: child.stdout! })[Symbol.asyncIterator]()
+    return {
+      child,
+      async nextLine() {
+        const { value, done } = await lines.next()
+        if (done === true) throw new Error(`${command} has ended\n${complaints}`)
+        return value
+      },
+    }
+  }
+
+  /** Stops a command as Ctrl-C does. */
+  async stop(child: ChildProcess): Promise<void> {
+    this.#running.delete(child)
+    if (child.exitCode !== null || child.signalCode !== null) return
+    child.kill('SIGINT')
+    await once(child, 'exit')
+  }
+
+  /** Runs a command to its end. */
+  async run(command: string): Promise<{ code: number; out: string; err: string }> {
+    const child = this.#spawn(command)
+    const [out, err, [code]] = await Promise.all([text(child.stdout!), text(child.stderr!), once(child, 'close')])
+    return { code: code as number, out, err }
+  }
+
+  async stopAll(): Promise<void> {
+    for (const child of this.#running) await this.stop(child)
+  }
+
+  #spawn(command: string): ChildProcess {
+    const words = ['-c', this.#adapted(command)]
+    return spawn('sh', words, { cwd: checkout, env: this.env, stdio: ['ignore', 'pipe', 'pipe'] })
+  }
+}

@@ -1,0 +1,43 @@
+import { operatorKey, readKey } from './scripted-operator-api.ts'
+import type { startOperator } from './server.ts'
+
+interface Given {
+  readonly as?: 'operate' | 'read' | 'nobody'
+  readonly ifMatch?: string | number
+  readonly ifNoneMatch?: string
+}
+
+export interface ObjectAnswer {
+  readonly status: number
+  readonly etag: string | null
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of many forms.
+  readonly body: any
+  readonly headers: Headers
+}
+
+/** Sends one request of an operator. A body that is not text is sent as JSON. */
+export async function askObjects(
+  { url }: Pick<Awaited<ReturnType<typeof startOperator>>, 'url'>,
+  line: string,
+  body?: unknown,
+  { as = 'operate', ifMatch, ifNoneMatch }: Given = {},
+): Promise<ObjectAnswer> {
+  const [method = 'GET', path = '/'] = line.split(' ')
+  const key = { operate: operatorKey, read: readKey, nobody: undefined }[as]
+  const response = await fetch(url + path, {
+    method,
+    headers: {
+      ...(key !== undefined && { authorization: `Bearer ${key}` }),
+      ...(ifMatch !== undefined && { 'if-match': typeof ifMatch === 'number' ? `"${ifMatch}"` : ifMatch }),
+      ...(ifNoneMatch !== undefined && { 'if-none-match': ifNoneMatch }),
+    },
+    ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  })
+  const text = await response.text()
+  return {
+    status: response.status,
+    etag: response.headers.get('etag'),
+    body: text === '' ? undefined : JSON.parse(text),
+    headers: response.headers,
+  }
+}

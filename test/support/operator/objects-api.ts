@@ -1,0 +1,53 @@
+import { randomBytes } from 'node:crypto'
+import { systemClock } from '../../../src/adapters/clock/clock.ts'
+import { createRouting } from '../../../src/core/delivery/route.ts'
+import type { ObjectsApi } from '../../../src/core/operator/objects-api.ts'
+import type { Clock, LogPositions, TopicReader, WebhookTransport } from '../../../src/core/ports.ts'
+import { durationMs } from '../../../src/core/time.ts'
+import { topicNames } from '../../../src/core/topics.ts'
+import type { Authorize } from '../../../src/services/dispatcher/authorized-transport.ts'
+import { createManageObjects } from '../../../src/services/operator/manage-objects.ts'
+import { createReadStatus } from '../../../src/services/operator/read-status.ts'
+import { createSendTest } from '../../../src/services/operator/send-test.ts'
+import { defaultPayload } from '../builders.ts'
+import { silent } from '../telemetry/silent-logger.ts'
+import { type MemoryObjects, memoryObjects } from './memory-objects.ts'
+
+const noTransport: WebhookTransport = {
+  post: (_call, onEnd) => void setImmediate(() => onEnd({ kind: 'answered', status: 204, retryAfter: undefined })),
+  close: async () => {},
+}
+const noPositions: LogPositions = { ends: async () => [0], committed: async () => [0] }
+const noReader: TopicReader = { readToEnd: async () => 0 }
+
+interface Options {
+  readonly clock?: Clock
+  readonly memory?: MemoryObjects
+  readonly transport?: WebhookTransport
+  /** Absent: for tests without `auth.oauth2`. */
+  readonly authorize?: Authorize
+  readonly positions?: LogPositions
+  readonly reader?: TopicReader
+}
+
+/** The operations behind the routes for destinations and sources, with objects in memory. */
+export async function objectsApi(options: Options = {}): Promise<ObjectsApi> {
+  const { clock = systemClock, transport = noTransport, positions = noPositions, reader = noReader } = options
+  const { objects, merged } = options.memory ?? (await memoryObjects(clock))
+  const test = createSendTest({
+    transport,
+    authorize: options.authorize ?? (() => undefined),
+    destination: id => createRouting(merged().settings).destinations.get(id),
+    exists: id => objects.get('destination', id) !== undefined,
+    payload: () => defaultPayload,
+    clock,
+  })
+  return {
+    ...createManageObjects({ objects, clock, randomBytes }),
+    test,
+    ...createReadStatus({
+      ...{ objects, positions, reader, clock, logger: silent, version: '1.2.3' },
+      ...{ topics: topicNames('hookline'), tiers: [durationMs(10_000), durationMs(30_000)] },
+    }),
+  }
+}

@@ -1,0 +1,51 @@
+import { join } from 'node:path'
+import { systemClock } from '../../../src/adapters/clock/clock.ts'
+import type { ObjectDocument, ObjectKind } from '../../../src/core/config-objects/config-objects.ts'
+import type { WebhookTransport } from '../../../src/core/ports.ts'
+import { configFolder } from '../config/folder.ts'
+import { runCommand } from '../process/in-process-command.ts'
+import { memoryObjects } from './memory-objects.ts'
+import { objectsApi } from './objects-api.ts'
+import { operatorKey, ScriptedOperatorApi } from './scripted-operator-api.ts'
+import { startOperator } from './server.ts'
+
+/**
+ * Commands for destinations and sources in this process, against a real listener of the operator
+ * API with its objects in memory.
+ */
+export async function objectsCommand({ transport }: { readonly transport?: WebhookTransport } = {}) {
+  const memory = await memoryObjects(systemClock)
+  const api = await objectsApi({ memory, ...(transport !== undefined && { transport }) })
+  const server = await startOperator(new ScriptedOperatorApi(), { objects: api })
+  const folder = await configFolder({ 'operator.key': `${operatorKey}\n` })
+  const env = { HOOKLINE_OPERATOR_URL: server.url, HOOKLINE_OPERATOR_KEY_FILE: join(folder, 'operator.key') }
+  return {
+    url: server.url,
+    close: () => server.stop(),
+    /** The lines of the audit log. */
+    audited: server.audited,
+    objects: memory.objects,
+    /** All records of the config topic, as text. */
+    log: memory.log,
+    /** Runs `hookline …argv`. */
+    run: (argv: readonly string[], given: Parameters<typeof runCommand>[1] = {}) =>
+      runCommand(argv, { ...given, env: { ...env, ...given.env } }),
+    /** Writes an object as another operator would. */
+    async put(kind: ObjectKind, document: ObjectDocument): Promise<void> {
+      const id = String(document['id'])
+      const outcome = await memory.objects.change({
+        kind,
+        id,
+        by: 'bob',
+        expected: { kind: 'any' },
+        next: () => document,
+      })
+      if (outcome.kind !== 'changed') throw new Error(JSON.stringify(outcome))
+    },
+    /** The documents of the origin `api`, with their secrets masked, by id. */
+    documents: (kind: ObjectKind): Readonly<Record<string, ObjectDocument>> =>
+      Object.fromEntries(
+        memory.objects.list(kind).flatMap(({ id, origin, document }) => (origin === 'api' ? [[id, document]] : [])),
+      ),
+  }
+}

@@ -1,0 +1,97 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { HttpEndpoint, type ServerTls } from '../network/http-endpoint.ts'
+
+interface Client {
+  readonly id: string
+  readonly secret: string
+}
+
+/** Decodes `application/x-www-form-urlencoded` independently of the code under test. */
+const formDecoded = (value: string): string => decodeURIComponent(value.replaceAll('+', ' '))
+
+function clientIn({ headers }: IncomingMessage, form: URLSearchParams): Client {
+  const [scheme, base64 = ''] = (headers.authorization ?? '').split(' ')
+  if (scheme !== 'Basic') return { id: form.get('client_id') ?? '', secret: form.get('client_secret') ?? '' }
+  const [id = '', secret = ''] = Buffer.from(base64, 'base64').toString().split(':')
+  return { id: formDecoded(id), secret: formDecoded(secret) }
+}
+
+/**
+ * An authorization server with one client. It checks the client's credentials, and issues tokens
+ * that `accepts` recognises until they are revoked.
+ */
+export class TokenServer {
+  /** Seconds in `expires_in`. */
+  lifetime = 3_600
+  /** Whether each request gets a 503. */
+  isDown = false
+  /** The scope of each token request. */
+  readonly scopes: (string | null)[] = []
+  /** The tokens that were issued, in order. */
+  readonly issued: string[] = []
+  readonly #valid = new Set<string>()
+  readonly #endpoint: HttpEndpoint
+  #client: Client
+  /** Resolves when responses may be sent. */
+  #gate: Promise<void> = Promise.resolve()
+
+  constructor(client: Client, tls?: ServerTls) {
+    this.#client = client
+    this.#endpoint = new HttpEndpoint((request, response) => this.#respond(request, response), tls)
+  }
+
+  start(): Promise<void> {
+    return this.#endpoint.start()
+  }
+
+  close(): Promise<void> {
+    return this.#endpoint.close()
+  }
+
+  get url(): string {
+    return `${this.#endpoint.url}/token`
+  }
+
+  /** Whether a request has a valid token. */
+  accepts({ headers }: IncomingMessage): boolean {
+    const [scheme, token = ''] = (headers.authorization ?? '').split(' ')
+    return scheme === 'Bearer' && this.#valid.has(token)
+  }
+
+  /** Changes the client's secret. Its tokens stay valid. */
+  setSecret(secret: string): void {
+    this.#client = { ...this.#client, secret }
+  }
+
+  revokeAll(): void {
+    this.#valid.clear()
+  }
+
+  /** Holds all responses until the returned function is called. */
+  hold(): () => void {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#gate = promise
+    return resolve
+  }
+
+  async #respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const form = new URLSearchParams(await text(request))
+    this.scopes.push(form.get('scope'))
+    await this.#gate
+    const given = clientIn(request, form)
+    const isClient = given.id === this.#client.id && given.secret === this.#client.secret
+    if (this.isDown) return send(response, 503, {})
+    if (form.get('grant_type') !== 'client_credentials') return send(response, 400, { error: 'unsupported_grant_type' })
+    if (!isClient) return send(response, 401, { error: 'invalid_client', error_description: given.secret })
+    const token = `token-${this.issued.length + 1}`
+    this.issued.push(token)
+    this.#valid.add(token)
+    send(response, 200, { access_token: token, token_type: 'Bearer', expires_in: this.lifetime })
+  }
+}
+
+function send(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' })
+  response.end(JSON.stringify(body))
+}

@@ -1,0 +1,249 @@
+import { join } from 'node:path'
+import { beforeEach, describe, expect, it } from '@jest/globals'
+import { fingerprintOf } from '../../../../../src/core/config-objects/mask.ts'
+import { closingAfterEach } from '../../../../support/cleanup.ts'
+import { configFolder } from '../../../../support/config/folder.ts'
+import { objectsCommand } from '../../../../support/operator/objects-command.ts'
+
+const closing = closingAfterEach()
+let installation: Awaited<ReturnType<typeof objectsCommand>>
+beforeEach(async () => {
+  installation = closing(await objectsCommand())
+})
+
+const secret = 'a shared secret of the crm'
+const crm = `id: crm
+sources: [web]
+sharedSecret: ${secret}
+webhooks:
+  - { url: https://crm.example.com/hooks, headers: { Authorization: Bearer short } }
+`
+const other = (id: string): string =>
+  `{ id: ${id}, sources: [web], webhooks: [{ url: "https://${id}.example.com" }] }\n`
+
+/** Writes the files and applies the directory. */
+async function apply(files: Readonly<Record<string, string>>, ...options: string[]) {
+  const folder = await configFolder(files)
+  const result = await installation.run(['destinations', 'apply', '-f', folder, ...options])
+  return { ...result, err: result.err.replaceAll(`${folder}/`, '') }
+}
+
+describe('apply', () => {
+  it('creates destinations and shows them without secrets', async () => {
+    expect(await apply({ 'a.yaml': crm, 'b.yaml': other('billing') })).toEqual({
+      code: 0,
+      err: '',
+      out: `+ destination crm
+    sources: ["web"]
+    sharedSecret: ***
+    webhooks: [{"url":"https://crm.example.com/***","headers":{"Authorization":"***"}}]
++ destination billing
+    sources: ["web"]
+    webhooks: [{"url":"https://billing.example.com"}]
+2 created
+`,
+    })
+    expect(Object.keys(installation.documents('destination'))).toEqual(['billing', 'crm'])
+  })
+
+  it('changes nothing when the same files are applied again, also with a short secret', async () => {
+    await apply({ 'a.yaml': crm })
+    expect(await apply({ 'a.yaml': crm }, '--dry-run')).toEqual({
+      ...{ code: 0, err: '' },
+      out: 'dry run: 1 unchanged; nothing was applied\n',
+    })
+    expect(await apply({ 'a.yaml': crm })).toEqual({ code: 0, out: '1 unchanged\n', err: '' })
+    expect(installation.objects.get('destination', 'crm')?.version).toBe(1)
+  })
+
+  it('shows the changed fields, with fingerprints of secrets', async () => {
+    await apply({ 'a.yaml': crm })
+    const newer = 'another shared secret of the crm'
+    const { out } = await apply({ 'a.yaml': crm.replace(secret, newer).replace('[web]', '[web, server]') })
+    expect(out).toBe(`~ destination crm
+    sources: ["web"] → ["web","server"]
+    sharedSecret: *** (${fingerprintOf(secret)}) → *** (${fingerprintOf(newer)})
+    webhooks[0].headers.Authorization: *** → *** (no fingerprint)
+1 changed
+`)
+  })
+
+  it('prints JSON', async () => {
+    const { out } = await apply({ 'a.yaml': other('crm') }, '--json', '--dry-run')
+    expect(JSON.parse(out)).toEqual({
+      result: 'planned',
+      objects: [
+        {
+          id: 'crm',
+          action: 'create',
+          changes: [
+            { path: 'sources', after: ['web'] },
+            { path: 'webhooks', after: [{ url: 'https://crm.example.com' }] },
+          ],
+        },
+      ],
+    })
+  })
+
+  it('with --dry-run changes nothing', async () => {
+    const { out } = await apply({ 'a.yaml': other('crm') }, '--dry-run')
+    expect(out).toContain('dry run: 1 to create; nothing was applied\n')
+    expect(installation.documents('destination')).toEqual({})
+    expect(installation.audited).toEqual([
+      expect.objectContaining({ action: 'put_destination', destination: 'crm', dryRun: true }),
+    ])
+  })
+
+  it('keeps a pause and a secret that are not in the file', async () => {
+    await apply({ 'a.yaml': crm })
+    await installation.run(['destinations', 'pause', 'crm'])
+    await installation.run(['destinations', 'rotate-secret', 'crm'])
+    const file = crm.replace(/^sharedSecret.*\n/m, '').replace('/hooks', '/v2')
+    expect((await apply({ 'a.yaml': file })).out).toMatch(
+      /^~ destination crm\n {4}webhooks\[0\]\.url: .*\n.*\n1 changed\n$/,
+    )
+    expect(installation.documents('destination')['crm']).toMatchObject({ paused: true, sharedSecret: ['***', '***'] })
+  })
+
+  it('with --prune deletes the other destinations of the API, and none of the file', async () => {
+    await apply({ 'a.yaml': other('a'), 'b.yaml': other('b') })
+    const { out, code } = await apply({ 'a.yaml': other('a') }, '--prune')
+    expect({ out, code }).toEqual({ code: 0, out: '- destination b\n1 deleted, 1 unchanged\n' })
+    expect(installation.objects.list('destination').map(({ id }) => id)).toEqual(['a', 'filed', 'waiting'])
+  })
+
+  it('replaces variables and files with secrets', async () => {
+    const folder = await configFolder({
+      'crm.yaml': crm
+        .replace(/^sharedSecret.*$/m, 'sharedSecretFile: secret')
+        .replace('Bearer short', `"Bearer \${TOKEN}"`),
+      secret,
+    })
+    const argv = ['destinations', 'apply', '-f', join(folder, 'crm.yaml')]
+    expect(await installation.run(argv, { env: { TOKEN: 'a-token-of-the-crm' } })).toMatchObject({ code: 0, err: '' })
+    expect(installation.objects.get('destination', 'crm')?.fingerprints).toMatchObject({
+      sharedSecret: fingerprintOf(secret),
+      'webhooks[0].headers.Authorization': fingerprintOf('Bearer a-token-of-the-crm'),
+    })
+  })
+
+  it('reads stdin', async () => {
+    const { code, out } = await installation.run(['destinations', 'apply', '-f', '-'], { stdin: other('crm') })
+    expect({ code, out }).toMatchObject({ code: 0, out: expect.stringContaining('1 created') })
+  })
+
+  it('applies the output of show', async () => {
+    await apply({ 'a.yaml': crm })
+    const { out } = await installation.run(['destinations', 'show', 'crm'])
+    expect(await apply({ 'a.yaml': out })).toMatchObject({ code: 0, out: '1 unchanged\n' })
+    expect(await apply({ 'a.yaml': out.replace('- web', '- server') })).toMatchObject({
+      ...{ code: 0, out: '~ destination crm\n    sources: ["web"] → ["server"]\n1 changed\n' },
+    })
+    expect(installation.objects.get('destination', 'crm')?.fingerprints).toMatchObject({
+      sharedSecret: fingerprintOf(secret),
+    })
+  })
+
+  it('applies sources, whose write keys are secret', async () => {
+    const folder = await configFolder({ 's.yaml': '- { id: app, writeKey: a write key of the app }\n' })
+    const argv = ['sources', 'apply', '-f', join(folder, 's.yaml')]
+    expect(await installation.run(argv)).toEqual({
+      ...{ code: 0, err: '' },
+      out: '+ source app\n    writeKey: ***\n1 created\n',
+    })
+    expect((await installation.run(argv)).out).toBe('1 unchanged\n')
+  })
+})
+
+describe('apply changes nothing', () => {
+  it('when a file is not valid', async () => {
+    expect(await apply({ 'a.yaml': other('a'), 'b.yaml': 'id: b\nsource: [web]\n' })).toEqual({
+      code: 2,
+      out: '',
+      err: expect.stringMatching(
+        /^b\.yaml:1:1: sources: is missing .*\nb\.yaml:1:1: webhooks: is missing .*\nb\.yaml:2:1: source: unknown key \(did you mean sources\?\)\n$/,
+      ),
+    })
+    expect(installation.documents('destination')).toEqual({})
+  })
+
+  it('when the operator service refuses one change, and says where in the file', async () => {
+    const files = {
+      'a.yaml': other('a'),
+      'b.yaml': other('b').replace('[web]', '[web, nowhere]'),
+      'c.yaml': other('c').replace('https://c.example.com', 'https://10.0.0.1'),
+      'd.yaml': other('filed'),
+    }
+    const { code, out, err } = await apply(files)
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+    expect(err.trim().split('\n')).toEqual([
+      expect.stringMatching(/^b\.yaml:1:\d+: sources\[1\]: no source has this id \(/),
+      expect.stringMatching(/^c\.yaml:1:\d+: webhooks\[0\]\.url: .*10\.0\.0\.1/),
+      'd.yaml:1:7: id: is defined in the configuration file of the services (remove it there before you apply this file)',
+    ])
+    expect(installation.documents('destination')).toEqual({})
+  })
+
+  it('when a source to delete is in use', async () => {
+    await installation.put('source', { id: 'app', writeKey: 'a write key of the app' })
+    await installation.put('source', { id: 'old', writeKey: 'a write key of old' })
+    await apply({ 'a.yaml': other('crm').replace('[web]', '[old]') })
+    const { code, out, err } = await installation.run(['sources', 'apply', '-f', '-', '--prune'], {
+      stdin: '{ id: app }',
+    })
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+    expect(err).toMatch(/^hookline: source old: .*is used by the destination crm/)
+    expect(Object.keys(installation.documents('source'))).toEqual(['app', 'old'])
+  })
+
+  it.each([
+    ['an empty directory', {}, []],
+    ['an empty directory with --prune', {}, ['--prune']],
+  ])('for %s', async (_name, files, options) => {
+    await installation.put('destination', { id: 'crm', sources: ['web'], webhooks: [{ url: 'https://a.example' }] })
+    const { code, err } = await apply(files, ...options)
+    expect(code).toBe(2)
+    expect(err).toMatch(/^hookline: --file: .* has no destination; to remove one, use hookline destinations delete\n$/)
+    expect(Object.keys(installation.documents('destination'))).toEqual(['crm'])
+  })
+
+  it('without --file', async () => {
+    expect(await installation.run(['destinations', 'apply'])).toMatchObject({
+      ...{ code: 2, err: "hookline: required option '-f, --file <path>' not specified\n" },
+    })
+  })
+})
+
+describe('apply and another writer', () => {
+  it('never overwrites a change, and reports it', async () => {
+    await apply({ 'a.yaml': other('a'), 'b.yaml': other('b') })
+    const { change } = installation.objects
+    let isFirst = true
+    installation.objects.change = async request => {
+      // The other writer changes `b` after the checks.
+      if (isFirst && request.id === 'b' && request.dryRun !== true) {
+        isFirst = false
+        await change({
+          kind: 'destination',
+          id: 'b',
+          by: 'bob',
+          expected: { kind: 'any' },
+          next: b => ({ ...b, paused: true }),
+        })
+      }
+      return change(request)
+    }
+    const files = {
+      'a.yaml': other('a').replace('[web]', '[server]'),
+      'b.yaml': other('b').replace('[web]', '[server]'),
+    }
+    expect(await apply(files)).toEqual({
+      code: 1,
+      out: '~ destination a\n    sources: ["web"] → ["server"]\n1 changed\n',
+      err: 'hookline: destination b was changed by another writer; 1 of 2 changes were made; run the command again\n',
+    })
+    expect(installation.documents('destination')['b']).toMatchObject({ sources: ['web'], paused: true })
+    expect(await apply(files)).toMatchObject({ code: 0, out: expect.stringContaining('1 changed, 1 unchanged') })
+    expect(installation.documents('destination')['b']).toMatchObject({ sources: ['server'], paused: true })
+  })
+})

@@ -1,0 +1,134 @@
+import { describe, expect, it } from '@jest/globals'
+import { createMergedSettings, readingContextOf } from '../../../../src/app/compose/merged-settings.ts'
+import type { Merged } from '../../../../src/core/config-objects/merge.ts'
+import { encodeRecord, type ObjectRecord } from '../../../../src/core/config-objects/object-record.ts'
+import { Secret } from '../../../../src/core/secret.ts'
+import { createObjectStore } from '../../../../src/services/config-objects/object-store.ts'
+import { configTopic } from '../../../support/config-objects/harness.ts'
+import {
+  destinationDocument,
+  fileSettings,
+  keyFile,
+  named,
+  objectRecord,
+  sealedValue,
+  secondKey,
+} from '../../../support/config-objects/objects.ts'
+import { MemoryLog } from '../../../support/kafka/memory-log.ts'
+import { ManualClock } from '../../../support/manual-clock.ts'
+import { silent } from '../../../support/telemetry/silent-logger.ts'
+
+async function setUp() {
+  const clock = new ManualClock()
+  const log = new MemoryLog(clock)
+  const applied: Merged[] = []
+  const merged = createMergedSettings({ file: fileSettings(), apply: result => void applied.push(result), clock })
+  const follower = log.follower(configTopic)
+  const reading = readingContextOf(merged.file())
+  const store = createObjectStore({ follower, topic: configTopic, logger: silent, reading, clock })
+  await store.start()
+  const write = (id: string, given: Partial<ObjectRecord> = {}) => {
+    const sealed = sealedValue(named('destination', id), destinationDocument())
+    const { key, value, headers } = encodeRecord(objectRecord({ id, value: sealed, ...given }))
+    log.write(configTopic, value, String(key), headers)
+    log.poll()
+  }
+  const ids = () => applied.at(-1)?.settings.destinations.map(({ id }) => id)
+  return { clock, merged, store, applied, write, ids }
+}
+
+describe('the merged settings', () => {
+  it('have the objects that exist at the start', async () => {
+    const { merged, store, applied, write, ids } = await setUp()
+    write('crm')
+    merged.follow(store)
+    expect([applied.length, ids()]).toEqual([1, ['file-crm', 'crm']])
+    expect(merged.get()).toBe(applied[0])
+  })
+
+  it('are replaced once for all changes within 100 ms, and immediately after 100 ms without changes', async () => {
+    const { clock, merged, store, applied, write, ids } = await setUp()
+    merged.follow(store)
+    await clock.advance(100)
+    write('a')
+    await clock.advance(0)
+    expect([applied.length, ids()]).toEqual([2, ['file-crm', 'a']])
+    for (let index = 0; index < 50; index++) write(`b-${index}`)
+    await clock.advance(99)
+    expect(applied).toHaveLength(2)
+    await clock.advance(1)
+    expect([applied.length, ids()?.length]).toEqual([3, 52])
+    await clock.advance(10_000)
+    expect([applied.length, clock.timers]).toEqual([3, 0])
+  })
+
+  it.each([
+    [4, 100],
+    [15, 300],
+    [90, 500],
+  ])('are replaced less often when a merge takes long: %d ms, every %d ms', async (tookMs, interval) => {
+    let now = 0
+    const timers: (() => void)[] = []
+    const waits: number[] = []
+    const clock = {
+      monotonic: () => now,
+      after(wait: number, run: () => void) {
+        waits.push(wait)
+        timers.push(run)
+        return () => undefined
+      },
+    }
+    const { store, write } = await setUp()
+    const apply = (): void => {
+      now += tookMs
+    }
+    const merged = createMergedSettings({ file: fileSettings(), apply, clock })
+    merged.follow(store)
+    write('a')
+    expect(waits).toEqual([interval - tookMs])
+    now += interval
+    timers[0]!()
+    write('b')
+    write('c')
+    expect(waits).toEqual([interval - tookMs, interval - tookMs])
+  })
+
+  it('take a change of the file together with waiting changes of objects', async () => {
+    const { clock, merged, store, applied, write, ids } = await setUp()
+    merged.follow(store)
+    write('crm')
+    merged.applyFile({ ...fileSettings(), destinations: [] })
+    expect([applied.length, ids()]).toEqual([2, ['crm']])
+    await clock.advance(1_000)
+    expect(applied).toHaveLength(2)
+  })
+
+  it('read the objects again when the file gives another key', async () => {
+    const { merged, store, applied, write } = await setUp()
+    write('crm', { value: sealedValue(named('destination', 'crm'), destinationDocument(), secondKey) })
+    merged.follow(store)
+    expect(applied.at(-1)?.counts).toEqual({ used: 0, excluded: 1, conflict: 0 })
+    const file = fileSettings()
+    const encryptionKeys = ['first', 'second'].map(name => new Secret(keyFile(name)))
+    merged.applyFile({ ...file, operator: { ...file.operator, encryptionKeys } })
+    expect(applied.at(-1)?.counts).toEqual({ used: 1, excluded: 0, conflict: 0 })
+  })
+
+  it('keep the key that the file no longer has, because this needs a restart', async () => {
+    const { merged, store, applied, write } = await setUp()
+    write('crm')
+    merged.follow(store)
+    const { operator, ...file } = fileSettings()
+    merged.applyFile({ ...file, operator: { keys: operator.keys } })
+    expect(applied.at(-1)?.counts).toEqual({ used: 1, excluded: 0, conflict: 0 })
+  })
+
+  it('read the objects only once while the file gives the same keys and context', async () => {
+    const { merged, store, write } = await setUp()
+    write('crm')
+    merged.follow(store)
+    const before = store.object(named('destination', 'crm'))
+    merged.applyFile(fileSettings({ log: { level: 'debug' } }))
+    expect(store.object(named('destination', 'crm'))).toBe(before)
+  })
+})

@@ -1,0 +1,119 @@
+import { describe, expect, it } from '@jest/globals'
+import type { ObjectDocument, ObjectKind } from '../../../../src/core/config-objects/config-objects.ts'
+import { validateObject } from '../../../../src/core/config-objects/validate-object.ts'
+import { formatPath } from '../../../../src/core/settings/problem.ts'
+import { destinationDocument, sourceDocument } from '../../../support/config-objects/objects.ts'
+import { createAuthority } from '../../../support/network/certificates.ts'
+
+function problemsOf(kind: ObjectKind, document: ObjectDocument, context = {}): readonly string[] {
+  const result = validateObject(kind, 'crm', document, context)
+  if (result.kind === 'valid') return []
+  return result.problems.map(({ path, message, hint }) => `${formatPath(path)}: ${message} (${hint ?? ''})`)
+}
+
+const authority = createAuthority()
+const client = authority.issue()
+
+const rows: readonly [name: string, kind: ObjectKind, document: ObjectDocument, problems: readonly string[]][] = [
+  ['a valid destination', 'destination', destinationDocument(), []],
+  ['a valid source', 'source', sourceDocument({ writeKey: ['one', 'two', 'three'] }), []],
+  ['the same id in the document', 'destination', destinationDocument({ id: 'crm' }), []],
+  [
+    'another id in the document',
+    'destination',
+    destinationDocument({ id: 'erp' }),
+    ['id: differs from the id of this object (remove the key; the id of an object cannot change)'],
+  ],
+  [
+    'all problems together',
+    'destination',
+    { enabled: 'yes', sources: [], webhooks: [{ url: 'ftp://x', traceHeaders: true, headers: { Host: 'a' } }] },
+    [
+      'enabled: must be true or false, not text (`false`: events for this destination are dropped)',
+      'sources: must have at least one entry (ids of the sources whose messages the destination receives)',
+      'webhooks[0].url: must begin with http:// or https:// (URL that begins with http:// or https:// and contains no credentials. Alternatively, set `urlFile`)',
+      'webhooks[0].headers.***: header "Host" is reserved for Hookline and its HTTP client (leave this header out)',
+    ],
+  ],
+  ['a missing write key', 'source', {}, ['writeKey: is missing (set writeKey)']],
+  [
+    'files',
+    'destination',
+    { sources: ['web'], sharedSecretFile: 'a', webhooks: [{ urlFile: 'b', headers: { A: { file: 'c' } } }] },
+    ['sharedSecretFile', 'webhooks[0].urlFile', 'webhooks[0].headers.***.file'].map(
+      path =>
+        `${path}: names a file, which is possible only in the configuration file (write the value itself; Hookline encrypts it before it is stored)`,
+    ),
+  ],
+  [
+    'a source twice',
+    'destination',
+    destinationDocument({ sources: ['web', 'web'] }),
+    ['sources[1]: is listed twice ()'],
+  ],
+  [
+    'a client certificate without its key',
+    'destination',
+    destinationDocument({ tls: { clientCert: client.cert } }),
+    [
+      'tls.clientKey: is missing, but clientCert is set (set both: clientCert with a certificate and clientKey with its private key)',
+    ],
+  ],
+  [
+    'a key of another certificate',
+    'destination',
+    destinationDocument({ tls: { clientCert: client.cert, clientKey: createAuthority().issue().key } }),
+    [
+      'tls.clientKey: is not the key of the certificate in clientCert (use a certificate and a private key that belong together)',
+    ],
+  ],
+  [
+    'an address that the configuration does not allow',
+    'destination',
+    destinationDocument({ webhooks: [{ url: 'http://10.1.2.3/' }] }),
+    [expect.stringContaining('webhooks[0].url: ') as unknown as string],
+  ],
+]
+
+describe('validateObject', () => {
+  it('accepts all keys of a destination with secrets, which become parts of its settings', () => {
+    const tls = { clientCert: client.cert, clientKey: client.key, ca: authority.cert }
+    const document = destinationDocument({
+      signingKey: `whsk_${Buffer.alloc(32, 1).toString('base64')}`,
+      policy: { signing: 'ed25519', standardWebhooks: true, timeout: '2s' },
+      lifecycle: { pauseKeepsWindow: true },
+      filter: { types: ['track'] },
+      auth: { oauth2: { tokenUrl: 'https://login.example.com/token', clientId: 'crm', clientSecret: 'client-secret' } },
+      webhooks: [{ url: 'https://hooks.example.com/' }],
+      tls,
+    })
+    expect(problemsOf('destination', document)).toEqual([])
+    const result = validateObject('destination', 'crm', document, {})
+    const object = result.kind === 'valid' ? result.object : undefined
+    const destination = object?.kind === 'destination' ? object.destination : undefined
+    expect(destination).toMatchObject({
+      tlsIdentity: { cert: tls.clientCert, ca: tls.ca },
+      auth: { oauth2: { clientId: 'crm' } },
+      policy: { signing: 'ed25519', timeout: 2_000 },
+    })
+    expect(destination?.tlsIdentity?.key?.reveal()).toBe(client.key)
+  })
+
+  it.each(rows)('%s', (_, kind, document, problems) => {
+    expect(problemsOf(kind, document)).toEqual(problems)
+  })
+
+  it('gives at most 100 problems, because a search for names similar to each of many keys takes long', () => {
+    const headers = Object.fromEntries(Array.from({ length: 101 }, (_, index) => [`h${index}`, { file: 'name' }]))
+    expect(
+      problemsOf('destination', destinationDocument({ webhooks: [{ url: 'https://a.b', headers }] })),
+    ).toHaveLength(100)
+    const unknown = Object.fromEntries(Array.from({ length: 101 }, (_, index) => [`key${index}`, index]))
+    expect(problemsOf('destination', destinationDocument(unknown))).toHaveLength(100)
+  })
+
+  it('checks against the network settings of the file', () => {
+    const document = destinationDocument({ webhooks: [{ url: 'http://10.1.2.3/' }] })
+    expect(problemsOf('destination', document, { network: { allow: ['10.0.0.0/8'], caFile: 'ca.pem' } })).toEqual([])
+  })
+})

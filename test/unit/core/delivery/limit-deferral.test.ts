@@ -1,0 +1,69 @@
+import { expect, it } from '@jest/globals'
+import { defer } from '../../../../src/core/delivery/decide.ts'
+import type { DeliveryState } from '../../../../src/core/delivery/delivery-state.ts'
+import {
+  deferByLimit,
+  deferUntilTurn,
+  type LimitReason,
+  msToTurn,
+} from '../../../../src/core/delivery/limit-deferral.ts'
+import { carriedOf, defaultPolicy, duration, later } from '../../../support/builders.ts'
+import { carriedAfter, summary } from '../../../support/dispatcher/decision-notation.ts'
+
+const now = later('1h')
+const pause = (seconds: number): LimitReason => ({ kind: 'defer_pause', forMs: seconds * 1_000 })
+const toOthers: LimitReason = { kind: 'defer_to_others' }
+
+it.each<[string, LimitReason, Partial<DeliveryState>, string]>([
+  ['a pause of one minute', pause(60), {}, 'deferred not_before 1m'],
+  ['a pause of five minutes, for a retry', pause(300), { attempt: 2 }, 'deferred not_before 5m'],
+  [
+    'a pause that ends before the delivery is due',
+    pause(60),
+    { notBefore: later('70m', now) },
+    'deferred not_before 1h',
+  ],
+  ['a pause that ends after the window', pause(300), { deadline: later('30s', now) }, 'deferred not_before 30s'],
+  ['after the window, never attempted', pause(300), { deadline: later('59m') }, 'deferred not_before 10s'],
+  ['after the window, attempted', pause(60), { attempt: 1, deadline: later('59m') }, 'dead_lettered retry_window_over'],
+  ['limits of other processes', toOthers, {}, 'deferred lane_full 10s'],
+  ['limits of other processes, for the fifth time', toOthers, { deferrals: 4 }, 'deferred lane_full 10s'],
+])('%s', (_, reason, given, expected) => {
+  expect(summary(deferByLimit(reason, carriedOf(given), defaultPolicy, now))).toBe(expected)
+})
+
+it.each([pause(60), toOthers])('uses up no attempt: %j', reason => {
+  const carried = carriedOf({ attempt: 2, outcomes: 'http_429' })
+  const decision = deferByLimit(reason, carried, defaultPolicy, now)
+  expect(decision).not.toEqual(defer(carried, 'breaker_open', defaultPolicy, now))
+  expect(carriedAfter(decision)).toMatchObject({ attempt: 2, outcomes: 'http_429', deferrals: carried.deferrals })
+})
+
+it.each<[string, Partial<DeliveryState>, string, number]>([
+  ['at its turn', {}, 'deferred lane_full 1m', 90_000],
+  ['after the window, before the first attempt', { deadline: later('59m') }, 'deferred lane_full 1m', 90_000],
+  [
+    'at the end of the window, for a retry',
+    { attempt: 1, deadline: later('40s', now) },
+    'deferred lane_full 30s',
+    40_000,
+  ],
+])('deferUntilTurn: is due %s', (_, given, expected, waitMs) => {
+  const decision = deferUntilTurn(duration('90s'), carriedOf(given), defaultPolicy, now)
+  expect(summary(decision)).toBe(expected)
+  expect(carriedAfter(decision).notBefore - now).toBe(waitMs)
+})
+
+it('deferUntilTurn: dead-letters a retry after its window', () => {
+  const carried = carriedOf({ attempt: 1, deadline: later('59m') })
+  expect(summary(deferUntilTurn(duration('90s'), carried, defaultPolicy, now))).toBe('dead_lettered retry_window_over')
+})
+
+it.each<[string, Partial<DeliveryState>, number | undefined]>([
+  ['a turn in 20 s', { reason: 'lane_full', notBefore: later('20s', now) }, 20_000],
+  ['a turn that passed half a minute ago', { reason: 'not_before', notBefore: later('3570s') }, 0],
+  ['a turn that passed a minute ago', { reason: 'lane_full', notBefore: later('59m') }, undefined],
+  ['a delivery from the events topic', { notBefore: now }, undefined],
+])('msToTurn: %s', (_, given, expected) => {
+  expect(msToTurn(carriedOf(given), now)).toBe(expected)
+})

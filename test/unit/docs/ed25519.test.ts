@@ -1,0 +1,100 @@
+import { generateKeyPairSync } from 'node:crypto'
+import { describe, expect, it } from '@jest/globals'
+import { requestsOf } from '../../../src/core/delivery/request.ts'
+import { Secret } from '../../../src/core/secret.ts'
+import { parseSigningKey, publicKeyOf } from '../../../src/core/signing/signing-key.ts'
+import { epochMs } from '../../../src/core/time.ts'
+import { defaultPayload, destinationOf, webhookOf } from '../../support/builders.ts'
+import { goldenPayloads } from '../../support/dispatcher/golden-payloads.ts'
+import { blocksOf, pageAt } from '../../support/docs/pages.ts'
+import { type Case as AnyCase, installExamples } from '../../support/docs/signature-examples.ts'
+
+/*
+ * docs/how-to/verify-standard-webhooks.md, receivers with a public key: each runs, in its own
+ * language, against requests that the service's own code has made.
+ */
+
+const page = pageAt('docs/how-to/verify-standard-webhooks.md')
+const [section = ''] = /^## With a public key[\s\S]*?(?=^## )/m.exec(page.text) ?? []
+const examples = blocksOf({ ...page, text: section }).filter(({ language }) => language !== '' && language !== 'yaml')
+const [Node, Go, Java, ...others] = examples.map(each => each.text) as [string, string, string, ...string[]]
+const { languages, check } = await installExamples(page.path, 'standard', { Node, Go, Java })
+
+const now = 1_773_000_000
+const privateKey = (): string =>
+  String(generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }))
+const publicOf = (key: string): string => publicKeyOf(parseSigningKey(key)!).standardWebhooks
+const [own, next, strange] = [privateKey(), privateKey(), privateKey()]
+
+interface Request {
+  readonly body: Buffer
+  readonly id: string
+  readonly timestamp: string
+  readonly signature: string
+}
+
+/** The request that the dispatcher makes for a destination with `signing: ed25519`. */
+function requestOf(text: string, keys: readonly string[], secrets: readonly string[] = []): Request {
+  const body = Buffer.from(text)
+  const given = {
+    signingKeys: keys.map(key => new Secret(key)),
+    secrets: secrets.map(secret => new Secret(secret)),
+    policy: { standardWebhooks: true, signing: 'ed25519' as const },
+  }
+  const made = { webhooks: [webhookOf(0)], body, messageId: 'm-1', at: epochMs(now * 1_000), payload: defaultPayload }
+  const [call] = requestsOf({ destination: destinationOf(given), ...made })
+  const headers = call?.headers ?? {}
+  return {
+    body,
+    id: headers['webhook-id'] ?? '',
+    timestamp: headers['webhook-timestamp'] ?? '',
+    signature: headers['webhook-signature'] ?? '',
+  }
+}
+
+interface Case extends Request, AnyCase {
+  readonly now: number
+  readonly keys: readonly string[]
+}
+
+function cases(): readonly Case[] {
+  const bodies = goldenPayloads.filter(({ name }) => name.startsWith('default/')).map(({ body }) => body)
+  const first = requestOf(bodies[0] ?? '', [own])
+  const of = (what: string, change: Partial<Case>): Case => ({
+    ...{ ...first, what, now, keys: [publicOf(own)], genuine: false },
+    ...change,
+  })
+  return [
+    ...bodies.map((body, index) => of(`request ${index}`, { ...requestOf(body, [own]), genuine: true })),
+    of('signed by two, the receiver has the first', { ...requestOf('{}', [own, next]), genuine: true }),
+    of('signed by two, the receiver has the second', { ...requestOf('{}', [next, own]), genuine: true }),
+    of('signed by one, the receiver has two', { keys: [publicOf(next), publicOf(own)], genuine: true }),
+    of('signed with a shared secret too', { ...requestOf('{}', [own], ['secret']), genuine: true }),
+    of('signed only with a shared secret', { ...requestOf('{}', [], ['secret']) }),
+    of('signed by another key', { ...requestOf(bodies[0] ?? '', [strange]) }),
+    of('another id', { id: 'm-1-again' }),
+    of('no id', { id: '' }),
+    of('another time', { timestamp: String(now + 1) }),
+    of('no time', { timestamp: '' }),
+    of('five minutes later, as it was', { now: now + 300, genuine: true }),
+    of('sent again after five minutes', { now: now + 301 }),
+    of('from the future', { now: now - 301 }),
+    of('another body', { body: Buffer.concat([first.body, Buffer.from(' ')]) }),
+    of('no signature', { signature: '' }),
+    of('a part of the signature', { signature: first.signature.slice(0, 40) }),
+    of('not Base64', { signature: 'v1a,?' }),
+    of('the signature of another version', { signature: first.signature.replace('v1a,', 'v1,') }),
+    of('the signature of another message', { signature: requestOf('{}', [own]).signature }),
+  ]
+}
+
+it('the section has the examples that are run here, and no others', () => expect(others).toEqual([]))
+
+describe.each(languages)('$name', ({ command }) => {
+  it(
+    'accepts genuine requests, and refuses changed ones and other keys',
+    () =>
+      check(command, cases(), ({ id, timestamp, signature, now: at, keys }) => [id, timestamp, signature, at, ...keys]),
+    60_000,
+  )
+})

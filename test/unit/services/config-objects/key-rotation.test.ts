@@ -1,0 +1,52 @@
+import { describe, expect, it } from '@jest/globals'
+import { createSealRenewal } from '../../../../src/services/config-objects/seal-renewal.ts'
+import { changing, oneOperator } from '../../../support/config-objects/harness.ts'
+import { destinationDocument, firstKey, secondKey } from '../../../support/config-objects/objects.ts'
+import { silent } from '../../../support/telemetry/silent-logger.ts'
+
+describe('the keys', () => {
+  it('are exchanged by writing the same documents again', async () => {
+    const { harness, change } = await oneOperator()
+    await change(destinationDocument())
+    const rotated = changing(harness, await harness.start({ keys: [secondKey, firstKey] }))
+    expect(await rotated(current => current)).toMatchObject({
+      kind: 'changed',
+      changedFields: [],
+      object: { version: 2 },
+    })
+    expect(await rotated(current => current)).toMatchObject({ kind: 'unchanged' })
+    const { objects } = await harness.start({ keys: [secondKey] })
+    expect(objects.get('destination', 'crm')).toMatchObject({ state: 'used', version: 2 })
+  })
+
+  it('are exchanged by an operator process within a minute, one version for each object', async () => {
+    const { harness, change } = await oneOperator()
+    for (const id of ['a', 'b']) await change(destinationDocument(), { id })
+    const { objects, store } = await harness.start({ keys: [secondKey, firstKey] })
+    const renewal = createSealRenewal({ store, objects, clock: harness.clock, logger: silent })
+    renewal.start()
+    await harness.advance(61_000)
+    expect(objects.list('destination').map(({ id, version }) => [id, version])).toEqual([
+      ['a', 2],
+      ['b', 2],
+      ['file-crm', 0],
+    ])
+    await harness.advance(120_000)
+    expect(harness.written()).toHaveLength(4)
+    const after = await harness.start({ keys: [secondKey] })
+    expect([...after.store.objects()].flatMap(({ problems }) => problems)).toEqual([])
+    renewal.stop()
+  })
+
+  it('may be lost: objects are excluded until their secrets are written again', async () => {
+    const { harness, change } = await oneOperator()
+    await change(destinationDocument())
+    const process = await harness.start({ keys: [secondKey] })
+    const later = changing(harness, process)
+    const lost = process.objects.get('destination', 'crm')!
+    expect(lost).toMatchObject({ state: 'excluded', document: { sources: ['web'], sharedSecret: '***' } })
+    expect(lost.problems[0]?.message).toBe(`is encrypted with the key ${firstKey.id}, which this process does not have`)
+    expect(await later(current => ({ ...current, paused: true }))).toMatchObject({ kind: 'refused' })
+    expect(await later(destinationDocument())).toMatchObject({ kind: 'changed', object: { version: 2, state: 'used' } })
+  })
+})

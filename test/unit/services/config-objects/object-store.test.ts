@@ -1,0 +1,112 @@
+import { describe, expect, it } from '@jest/globals'
+import { encodeRecord, type ObjectRecord } from '../../../../src/core/config-objects/object-record.ts'
+import type { TopicFollower, TopicFollowerHandlers } from '../../../../src/core/ports.ts'
+import { createObjectStore } from '../../../../src/services/config-objects/object-store.ts'
+import { recordOf } from '../../../support/builders.ts'
+import { ConfigTopicHarness, configTopic } from '../../../support/config-objects/harness.ts'
+import {
+  destinationDocument,
+  firstKey,
+  named,
+  objectRecord,
+  sealedValue,
+  secondKey,
+} from '../../../support/config-objects/objects.ts'
+import { ManualClock } from '../../../support/manual-clock.ts'
+import { RecordingLogger } from '../../../support/telemetry/recording-logger.ts'
+import { silent } from '../../../support/telemetry/silent-logger.ts'
+
+const crm = named('destination', 'crm')
+
+async function setUp() {
+  const harness = new ConfigTopicHarness()
+  const logger = new RecordingLogger()
+  const { store } = await harness.start({ logger })
+  let changes = 0
+  store.listen({ onChange: () => void changes++ })
+  const write = (given: Parameters<typeof objectRecord>[0] = {}) => {
+    const { key, value, headers } = encodeRecord(
+      objectRecord({ value: sealedValue(crm, destinationDocument()), ...given }),
+    )
+    harness.log.write(configTopic, value, String(key), headers)
+    harness.log.poll()
+  }
+  return { harness, logger, store, write, changes: () => changes }
+}
+
+describe('the object store', () => {
+  it('reports changes, and reads a version once', async () => {
+    const { store, write, changes } = await setUp()
+    write()
+    const first = store.object(crm)
+    expect(store.object(crm)).toBe(first)
+    expect([...store.objects()]).toEqual([first])
+    write({ version: 2, action: 'updated' })
+    write({ version: 2, action: 'updated', writeId: 'late' })
+    expect(changes()).toBe(2)
+    write({ version: 3, action: 'deleted', value: undefined })
+    expect([store.object(crm), [...store.objects()], changes()]).toEqual([undefined, [], 3])
+  })
+
+  it('logs an excluded object once, without values, and reads it again with other keys', async () => {
+    const { store, logger, write } = await setUp()
+    write({ value: sealedValue(crm, destinationDocument(), secondKey) })
+    store.object(crm)
+    store.object(crm)
+    expect(logger.lines).toMatchObject([{ level: 'error', fields: { kind: 'destination', id: 'crm', version: 1 } }])
+    expect(JSON.stringify(logger.lines)).not.toMatch(/of-the-crm/)
+    store.readAgain({ keys: [firstKey, secondKey], context: {} })
+    expect(store.object(crm)?.problems).toEqual([])
+  })
+
+  it('ignores damaged records, and asks for a copy of the object', async () => {
+    const { harness, logger, store, write } = await setUp()
+    write()
+    harness.log.write(configTopic, Buffer.from('x'), 'destination/crm', { version: '2' })
+    harness.log.write(configTopic, Buffer.from('x'), 'something')
+    harness.log.poll()
+    expect(store.object(crm)?.problems).toEqual([])
+    expect(store.allToCopy()).toEqual([crm])
+    expect(logger.lines.map(({ fields }) => fields['detail'])).toEqual([
+      'the headers version, copy, changed-at or action are not valid',
+      'the key is not that of a configuration object',
+    ])
+  })
+
+  it('builds the objects again when the follower begins again after a truncation of the log', async () => {
+    const follower = new ScriptedFollower()
+    const reading = { keys: [firstKey], context: {} }
+    const store = createObjectStore({ follower, topic: configTopic, logger: silent, reading, clock: new ManualClock() })
+    await store.start()
+    const value = sealedValue(crm, destinationDocument())
+    const first = objectRecord({ value })
+    const lost = objectRecord({ value, version: 2, action: 'updated', writeId: 'lost' })
+    const other = objectRecord({ value, version: 2, action: 'updated', writeId: 'other', by: 'bob' })
+    follower.deliver(0, first, lost)
+    follower.deliver(0, first, other)
+    expect(store.known(crm)?.writeId).toBe('lost')
+    follower.becomeCurrent()
+    expect(store.known(crm)).toMatchObject({ version: 2, by: 'bob' })
+    expect(store.changes()).toHaveLength(2)
+  })
+})
+
+/** Delivers the records of a test. */
+class ScriptedFollower implements TopicFollower {
+  #handlers: TopicFollowerHandlers | undefined
+
+  async start(handlers: TopicFollowerHandlers): Promise<void> {
+    this.#handlers = handlers
+  }
+
+  async stop(): Promise<void> {}
+
+  deliver(offset: number, ...records: readonly ObjectRecord[]): void {
+    for (const [index, record] of records.entries())
+      this.#handlers?.onRecord(recordOf({ ...encodeRecord(record), topic: configTopic, offset: offset + index }))
+  }
+
+  becomeCurrent(): void {
+    this.#handlers?.onCurrent(0)
+  }
+}

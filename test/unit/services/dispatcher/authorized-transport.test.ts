@@ -1,0 +1,164 @@
+import { describe, expect, it } from '@jest/globals'
+import type { CallResult, TokenAnswer, WebhookCall } from '../../../../src/core/ports.ts'
+import { durationMs } from '../../../../src/core/time.ts'
+import { createAuthorize } from '../../../../src/services/dispatcher/authorized-transport.ts'
+import { destinationOf, oauth2Of } from '../../../support/builders.ts'
+import { answered, ok } from '../../../support/dispatcher/harness.ts'
+import { ManualClock } from '../../../support/manual-clock.ts'
+import { countingMetrics } from '../../../support/telemetry/counting-metrics.ts'
+import { silent } from '../../../support/telemetry/silent-logger.ts'
+
+interface Sent {
+  readonly call: WebhookCall
+  readonly end: (result: CallResult) => void
+}
+
+const call: WebhookCall = { url: 'https://crm.example.com/', headers: { 'X-A': '1' }, body: Buffer.from('{}') }
+const timedOut: CallResult = { kind: 'failed', phase: 'deadline', code: 'ETIMEDOUT', detail: 'timed out after 5s' }
+
+/** The transport of a destination; the test plays its endpoint and its authorization server. */
+function setUp() {
+  const clock = new ManualClock()
+  const sent: Sent[] = []
+  const asked: ((answer: TokenAnswer) => void)[] = []
+  const authorize = createAuthorize({
+    transport: { post: (given, end) => void sent.push({ call: given, end }) },
+    client: { post: (_call, onEnd) => void asked.push(onEnd) },
+    clock,
+    timeout: durationMs(5_000),
+    metrics: countingMetrics(new Map()),
+    logger: silent,
+    userAgent: () => 'Hookline',
+  })
+  const destination = destinationOf({ auth: { oauth2: oauth2Of() } })
+  const transport = authorize(destination, undefined)!
+  const results: CallResult[] = []
+  const post = (given: Partial<WebhookCall> = {}): void =>
+    transport.post({ ...call, ...given }, result => results.push(result))
+  const issue = (value: string): void =>
+    asked.shift()!({ kind: 'answered', status: 200, retryAfter: undefined, body: `{"access_token":"${value}"}` })
+  /** Advances the clock, and lets everything run that is due. */
+  const advance = (ms: number): Promise<void> => clock.advance(ms, () => new Promise(resolve => setImmediate(resolve)))
+  return { clock, sent, asked, post, issue, advance, results, transport, authorize, destination }
+}
+
+describe('the time limit of a request', () => {
+  it('is that of the transport when the token is there', async () => {
+    const { sent, post, issue } = setUp()
+    post()
+    issue('t1')
+    post()
+    post({ timeoutMs: durationMs(3_000) })
+    expect(sent.slice(1).map(each => each.call.timeoutMs)).toEqual([undefined, 3_000])
+  })
+
+  it('includes the wait for the token, in steps of 100 ms', async () => {
+    const { sent, post, issue, advance } = setUp()
+    post()
+    post({ timeoutMs: durationMs(2_000) })
+    await advance(1_234)
+    issue('t1')
+    expect(sent.map(each => each.call.timeoutMs)).toEqual([3_800, 800])
+  })
+
+  it('includes the first request when a refused token is replaced', async () => {
+    const { sent, post, issue, advance } = setUp()
+    post()
+    issue('t1')
+    await advance(2_000)
+    sent[0]!.end(answered(401))
+    await advance(500)
+    issue('t2')
+    expect(sent[1]!.call).toMatchObject({ timeoutMs: 2_500, headers: { 'X-A': '1', Authorization: 'Bearer t2' } })
+  })
+
+  it('ends the wait for a token, and a later delivery uses the late token', async () => {
+    const { sent, post, issue, advance, results, asked } = setUp()
+    post()
+    await advance(5_000)
+    expect(results).toMatchObject([{ kind: 'failed', phase: 'auth', code: 'timeout' }])
+    issue('t1')
+    post()
+    expect(sent.map(each => each.call.headers['Authorization'])).toEqual(['Bearer t1'])
+    expect(asked).toEqual([])
+  })
+
+  it('blames the authorization server when it has left the endpoint less than half of it', async () => {
+    const { sent, post, issue, advance, results } = setUp()
+    post()
+    await advance(2_600)
+    issue('t1')
+    sent[0]!.end(timedOut)
+    expect(results).toMatchObject([{ kind: 'failed', phase: 'auth', code: 'timeout' }])
+  })
+
+  it('blames the endpoint when the authorization server was quick', async () => {
+    const { sent, post, issue, advance, results } = setUp()
+    post()
+    await advance(2_400)
+    issue('t1')
+    sent[0]!.end(timedOut)
+    expect(results).toEqual([timedOut])
+  })
+})
+
+describe('a request', () => {
+  it('never ends before post has returned, although no token is available', async () => {
+    const { post, asked, results, advance } = setUp()
+    post()
+    asked.shift()!({ kind: 'failed', phase: 'dns', code: 'ENOTFOUND', detail: 'no such host' })
+    post()
+    expect(results).toHaveLength(1)
+    await advance(0)
+    expect(results).toEqual(Array(2).fill({ kind: 'failed', phase: 'auth', code: 'dns', detail: 'no such host' }))
+    expect(asked).toEqual([])
+  })
+
+  it('is repeated only once', () => {
+    const { sent, post, issue, results } = setUp()
+    post()
+    issue('t1')
+    sent[0]!.end(answered(401))
+    issue('t2')
+    sent[1]!.end(answered(401))
+    expect(results).toEqual([answered(401)])
+    expect(sent).toHaveLength(2)
+  })
+
+  it('fails with auth when the token cannot be replaced after a 401', () => {
+    const { sent, post, issue, asked, results } = setUp()
+    post()
+    issue('t1')
+    sent[0]!.end(answered(401))
+    asked.shift()!({ kind: 'answered', status: 500, retryAfter: undefined, body: '' })
+    expect(results).toMatchObject([{ kind: 'failed', phase: 'auth', code: 'http_5xx' }])
+  })
+
+  it('leaves no timer', async () => {
+    const { clock, sent, post, issue } = setUp()
+    post()
+    issue('t1')
+    sent[0]!.end(ok)
+    expect(clock.timers).toBe(0)
+  })
+})
+
+describe('a change of the configuration', () => {
+  it('keeps the transport while the OAuth2 settings are the same', () => {
+    const { authorize, transport, destination } = setUp()
+    expect(authorize({ ...destination, auth: { oauth2: oauth2Of() } }, transport)).toBe(transport)
+  })
+
+  it.each([
+    ['the scopes', { scopes: ['a'] }],
+    ['the token URL', { tokenUrl: 'https://other.example.com/' }],
+  ])('makes a new one when it changes %s', (_, given) => {
+    const { authorize, transport, destination } = setUp()
+    expect(authorize({ ...destination, auth: { oauth2: oauth2Of(given) } }, transport)).not.toBe(transport)
+  })
+
+  it('makes none without OAuth2', () => {
+    const { authorize, transport, destination } = setUp()
+    expect(authorize({ id: destination.id }, transport)).toBeUndefined()
+  })
+})

@@ -1,0 +1,289 @@
+import { describe, expect, it } from '@jest/globals'
+import type { Destination, DestinationPolicy } from '../../../../src/core/settings/settings.ts'
+import { durationMs } from '../../../../src/core/time.ts'
+import { trackMessage } from '../../../support/collector/track-message.ts'
+import { answered, DispatcherHarness, destination, ok } from '../../../support/dispatcher/harness.ts'
+
+const second = 1_000
+
+const send = (harness: DispatcherHarness, count: number, prefix = 'm'): void => {
+  for (let index = 0; index < count; index++)
+    harness.write({ message: trackMessage(`${prefix}-${index}`, { userId: `${prefix}-user-${index}` }) })
+}
+
+const limited = (policy: DestinationPolicy): ReturnType<typeof destination> => destination('crm', { policy })
+
+/** The number of requests in each second since the start. */
+const perSecond = (harness: DispatcherHarness, startedAt: number, seconds: number, of = ''): readonly number[] => {
+  const counts = Array<number>(seconds).fill(0)
+  for (const { at, call } of harness.calls) {
+    if (!call.url.includes(of)) continue
+    const second = Math.floor((at - startedAt) / 1_000)
+    counts[second] = (counts[second] ?? 0) + 1
+  }
+  return counts
+}
+
+describe('ratePerSecond', () => {
+  it('makes 50 attempts per second of a backlog, evenly spread, and uses up no attempt of those that wait', async () => {
+    const harness = await DispatcherHarness.started({ destinations: [limited({ ratePerSecond: 50 })] })
+    await harness.advance(second)
+    const startedAt = harness.clock.now()
+    send(harness, 400)
+    await harness.advance(10 * second)
+    // Before the backlog the process was idle, so the first second has the burst of 100 ms in addition.
+    expect(perSecond(harness, startedAt, 8)).toEqual([54, 50, 50, 50, 50, 50, 50, 46])
+    expect(harness.count('deliveries{crm,delivered}')).toBe(400)
+    expect(harness.count('deliveries{crm,retried}')).toBe(0)
+  })
+
+  it('has effect at the next attempt after a reload, when it is added, raised and removed', async () => {
+    const harness = await DispatcherHarness.started({ destinations: [limited({ ratePerSecond: 1 })] })
+    await harness.advance(second)
+    send(harness, 1_000)
+    await harness.advance(10 * second)
+    expect(harness.calls.length).toBeLessThanOrEqual(12)
+    harness.destinations = [limited({ ratePerSecond: 20 })]
+    await harness.advance(2 * second)
+    const before = harness.calls.length
+    await harness.advance(10 * second)
+    expect(harness.calls.length - before).toBe(200)
+    harness.destinations = [limited({})]
+    await harness.advance(second)
+    expect(harness.calls).toHaveLength(1_000)
+  })
+
+  it('holds for first attempts and retries together', async () => {
+    const harness = await DispatcherHarness.started({
+      destinations: [limited({ ratePerSecond: 5 })],
+      answer: ({ headers }) => (headers['X-Attempt'] === '1' ? answered(500) : ok),
+    })
+    await harness.advance(second)
+    const startedAt = harness.clock.now()
+    send(harness, 30)
+    await harness.advance(11 * second)
+    send(harness, 30, 'later')
+    await harness.advance(9 * second)
+    for (const count of perSecond(harness, startedAt, 20)) expect(count).toBeLessThanOrEqual(6)
+  })
+
+  it('does not delay another destination', async () => {
+    const harness = await DispatcherHarness.started({
+      destinations: [limited({ ratePerSecond: 1 }), destination('erp')],
+    })
+    await harness.advance(second)
+    send(harness, 3_000)
+    await harness.advance(5 * second)
+    expect(harness.count('deliveries{erp,delivered}')).toBe(3_000)
+    expect(harness.calls.filter(({ call }) => call.url.includes('crm')).length).toBeLessThanOrEqual(7)
+  })
+})
+
+describe('a backlog of a limited destination', () => {
+  const identify = trackMessage('other', { type: 'identify', userId: 'other' })
+  const types = (type: 'track' | 'identify'): Partial<Destination> => ({ filter: { types: [type] } })
+
+  it('delays no record of another destination that is read after it', async () => {
+    const harness = await DispatcherHarness.started({
+      destinations: [
+        destination('crm', { policy: { ratePerSecond: 1 }, ...types('track') }),
+        destination('erp', types('identify')),
+      ],
+    })
+    await harness.advance(second)
+    send(harness, 6_000)
+    harness.write({ message: identify })
+    await harness.advance(20 * second)
+    expect(harness.count('deliveries{erp,delivered}')).toBe(1)
+    expect(harness.count('deliveries{crm,delivered}')).toBe(20)
+  })
+
+  it('delays no retry of another destination, also after its own retry window', async () => {
+    const policy = { ratePerSecond: 1, window: durationMs(60 * second), schedule: [] }
+    let status = 200
+    const harness = await DispatcherHarness.started({
+      destinations: [limited(policy), destination('erp')],
+      answer: ({ url }) => (url.includes('erp') ? answered(status) : ok),
+    })
+    await harness.advance(second)
+    send(harness, 3_000)
+    await harness.advance(120 * second)
+    status = 500
+    send(harness, 1, 'late')
+    await harness.advance(second)
+    status = 200
+    await harness.advance(11 * second)
+    expect(harness.count('deliveries{erp,delivered}')).toBe(3_001)
+    expect(harness.count('deliveries{crm,dead_lettered}')).toBe(0)
+    expect(harness.count('deliveries{crm,delivered}')).toBeGreaterThan(110)
+  })
+
+  it('uses at least four fifths of the rate while most of it waits in retry topics', async () => {
+    const harness = await DispatcherHarness.started({
+      partitions: 12,
+      destinations: [limited({ ratePerSecond: 50 }), destination('erp')],
+    })
+    await harness.advance(second)
+    const startedAt = harness.clock.now()
+    send(harness, 5_000)
+    await harness.advance(60 * second)
+    // The first copies come back after 10 s.
+    const counts = perSecond(harness, startedAt, 60, 'crm').slice(12)
+    expect(Math.max(...counts)).toBeLessThanOrEqual(55)
+    expect(counts.reduce((sum, count) => sum + count) / counts.length).toBeGreaterThan(40)
+    expect(harness.count('deferrals{lane_full}')).toBeGreaterThan(4_000)
+    await harness.advance(90 * second)
+    expect(harness.count('deliveries{crm,delivered}')).toBe(5_000)
+  })
+})
+
+describe('maxConcurrency', () => {
+  it('limits the requests in progress, and starts the next one when one has ended', async () => {
+    const harness = await DispatcherHarness.started({
+      destinations: [limited({ maxConcurrency: 3 })],
+      answer: (_, at) => (at > 0 ? 'never' : ok),
+    })
+    send(harness, 10)
+    await harness.advance(5 * second)
+    // Requests of an earlier owner of the partition may still be in progress.
+    expect(harness.calls).toHaveLength(0)
+    await harness.advance(second)
+    expect(harness.calls).toHaveLength(3)
+  })
+})
+
+describe('maxConcurrency with several processes', () => {
+  it('defers deliveries of a process without a permit to another one, without an attempt', async () => {
+    const policy = { maxConcurrency: 1 }
+    const destinations = ['crm', 'erp'].map(id => destination(id, { policy }))
+    const harness = await DispatcherHarness.started({ destinations })
+    // The permit of each destination belongs to one of four partitions. This process owns that of `crm`.
+    harness.partitions = 4
+    await harness.live.handlers?.onRevoking([])
+    await harness.advance(6 * second)
+    send(harness, 20)
+    await harness.advance(second)
+    const results = destinations.map(({ id }) => [
+      harness.count(`deliveries{${id},delivered}`),
+      harness.count(`deliveries{${id},deferred}`),
+    ])
+    expect(results).toEqual([
+      [20, 0],
+      [0, 20],
+    ])
+  })
+
+  it('leaves the attempts to others when the process owns no partition of the events topic', async () => {
+    const harness = await DispatcherHarness.started({
+      destinations: [limited({ ratePerSecond: 50 })],
+      answer: () => answered(500),
+    })
+    await harness.advance(second)
+    send(harness, 1)
+    await harness.advance(second)
+    expect(harness.count('deliveries{crm,retried}')).toBe(1)
+    harness.live.handlers?.onRevoked([{ topic: harness.topics.events, partition: 0 }])
+    await harness.advance(25 * second)
+    expect(harness.calls).toHaveLength(1)
+    expect(harness.count('deferrals{lane_full}')).toBe(2)
+  })
+})
+
+describe('429', () => {
+  it('pauses all deliveries of the destination until Retry-After, without an attempt', async () => {
+    let status = 429
+    const harness = await DispatcherHarness.started({ answer: () => (status === 429 ? answered(429, '8') : ok) })
+    send(harness, 1, 'first')
+    await harness.advance(second)
+    status = 200
+    send(harness, 20)
+    await harness.advance(6.9 * second)
+    expect(harness.calls).toHaveLength(1)
+    await harness.advance(2 * second)
+    expect(harness.calls.length).toBeGreaterThan(1)
+    expect(harness.count('deferrals{not_before}')).toBe(0)
+  })
+
+  it('holds in addition to a rate of the policy', async () => {
+    let status = 429
+    const harness = await DispatcherHarness.started({
+      destinations: [limited({ ratePerSecond: 50, maxConcurrency: 50 })],
+      answer: () => (status === 429 ? answered(429, '8') : ok),
+    })
+    await harness.advance(6 * second)
+    send(harness, 1, 'first')
+    await harness.advance(second)
+    status = 200
+    send(harness, 20)
+    await harness.advance(6.9 * second)
+    expect(harness.calls).toHaveLength(1)
+  })
+
+  it('pauses and slows down a destination whose own limits are not used up, too', async () => {
+    for (const policy of [{ ratePerSecond: 100 }, { maxConcurrency: 50 }]) {
+      let retryAfter: string | undefined
+      const harness = await DispatcherHarness.started({
+        destinations: [limited(policy)],
+        answer: () => answered(429, retryAfter),
+      })
+      await harness.advance(6 * second)
+      retryAfter = '8'
+      send(harness, 1, 'first')
+      await harness.advance(second)
+      retryAfter = undefined
+      send(harness, 300)
+      await harness.advance(6.9 * second)
+      expect(harness.calls).toHaveLength(1)
+      await harness.advance(20 * second)
+      expect(harness.calls.length).toBeGreaterThan(1)
+      expect(harness.calls.length).toBeLessThan(100)
+    }
+  })
+
+  it('defers deliveries during a pause of more than ten seconds, and delivers them after it', async () => {
+    let status = 429
+    const harness = await DispatcherHarness.started({ answer: () => (status === 429 ? answered(429, '60') : ok) })
+    send(harness, 1, 'first')
+    await harness.advance(second)
+    status = 200
+    send(harness, 20)
+    await harness.advance(second)
+    expect(harness.count('deferrals{not_before}')).toBe(20)
+    await harness.advance(57 * second)
+    expect(harness.calls).toHaveLength(1)
+    await harness.advance(90 * second)
+    expect(harness.count('deliveries{crm,delivered}')).toBe(21)
+    expect(harness.count('deliveries{crm,retried}')).toBe(1)
+  })
+
+  it('pauses for at most five minutes', async () => {
+    let status = 429
+    const harness = await DispatcherHarness.started({ answer: () => (status === 429 ? answered(429, '3600') : ok) })
+    send(harness, 1, 'first')
+    await harness.advance(second)
+    status = 200
+    send(harness, 1)
+    await harness.advance(6 * 60 * second)
+    expect(harness.count('deliveries{crm,delivered}')).toBe(1)
+  })
+
+  it('opens no circuit breaker, slows the destination down, and dead-letters nothing', async () => {
+    const harness = await DispatcherHarness.started({ answer: () => answered(429) })
+    send(harness, 500)
+    await harness.advance(60 * second)
+    expect(harness.count('breakersOpen{crm}')).toBe(0)
+    expect(harness.count('deliveries{crm,dead_lettered}')).toBe(0)
+    // Up to 50 requests were in progress at the first 429. Then one per second, and less.
+    expect(harness.calls.length).toBeLessThanOrEqual(80)
+    harness.service.refreshGauges()
+    expect(harness.count('destinationPace{crm}')).toBeGreaterThan(0)
+    expect(harness.lines.filter(({ line }) => line.startsWith('endpoint responded with 429'))).toHaveLength(1)
+  })
+
+  it('opens the circuit breaker when other failures are the cause', async () => {
+    const harness = await DispatcherHarness.started({ answer: () => answered(503, '1') })
+    send(harness, 500)
+    await harness.advance(20 * second)
+    expect(harness.lines.some(({ line }) => line.startsWith('circuit breaker opened'))).toBe(true)
+  })
+})
