@@ -14,7 +14,8 @@ const setsClock = new URL('alerts/sets-clock.mjs', import.meta.url).href
 const minute = 60_000
 const hour = 60 * minute
 const skews = [minute, -minute, hour, -hour]
-const count = 40
+/** Too few for a circuit breaker to open, even if one process owns all partitions. */
+const count = 9
 
 it('processes with clocks that are a minute and an hour off retry each delivery once, on schedule and in its window', async () => {
   const receiver = closing(await RecordingReceiver.started({ answers: [503, 200], latency: durationMs(5) }))
@@ -46,11 +47,8 @@ it('processes with clocks that are a minute and an hour off retry each delivery 
       ),
     )
   ).flat()
-  // A process without CPU time may defer a delivery once more. A wrong clock copies it thousands of times.
-  expect(waiting.length).toBeLessThan(4 * count)
-  const retried = waiting.filter(({ headers }) => headers['reason'] === 'http_5xx')
-  expect(retried).toHaveLength(count)
-  for (const { timestamp, headers } of retried) {
+  expect(waiting).toHaveLength(count)
+  for (const { timestamp, headers } of waiting) {
     expect(Math.abs(Number(headers['deadline']) - timestamp - 4 * hour)).toBeLessThan(10_000)
     expect(Math.abs(Number(headers['not-before']) - timestamp - 10_000)).toBeLessThan(5_000)
   }
