@@ -21,7 +21,7 @@ interface Stall {
 }
 
 const tickMs = 10
-/** A shorter pause of the event loop is no stall: 50 requests per second are 2 in this time. */
+/** A shorter pause of the event loop is not a stall: 50 requests per second are 2 in this time. */
 const minStallMs = 50
 
 /**
