@@ -1,4 +1,7 @@
-/** A value that must never be printed: `String`, JSON and `util.inspect` all show `***`. */
+/** What texts, logs and responses show instead of a secret. */
+export const mask = '***'
+
+/** A value that must never be printed: `String`, JSON and `util.inspect` all show `mask`. */
 export class Secret {
   readonly #value: string
 
@@ -11,15 +14,15 @@ export class Secret {
   }
 
   toString(): string {
-    return '***'
+    return mask
   }
 
   toJSON(): string {
-    return '***'
+    return mask
   }
 
   [Symbol.for('nodejs.util.inspect.custom')](): string {
-    return '***'
+    return mask
   }
 }
 

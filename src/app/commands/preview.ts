@@ -5,14 +5,13 @@ import { countWithNoun } from '../../core/count-with-noun.ts'
 import { bodyOf } from '../../core/delivery/payload.ts'
 import { requestsOf } from '../../core/delivery/request.ts'
 import { createRouting, route } from '../../core/delivery/route.ts'
-import { redacted } from '../../core/logging/log-fields.ts'
 import type { Event } from '../../core/message/event.ts'
 import { parseJson } from '../../core/message/json.ts'
 import type { JsonText } from '../../core/message/json-text.ts'
 import type { Rejection } from '../../core/message/message.ts'
 import { type Normalised, normalise } from '../../core/message/normalise.ts'
 import type { Clock, WebhookCall } from '../../core/ports.ts'
-import { Secret } from '../../core/secret.ts'
+import { mask, Secret } from '../../core/secret.ts'
 import { formatPath, type Path, valueAt } from '../../core/settings/problem.ts'
 import type { Destination, Settings } from '../../core/settings/settings.ts'
 import { CommandFailed, type CommandIo, createCommand, printData, UsageError, withExamples } from '../command.ts'
@@ -172,7 +171,7 @@ function previewsOf(destination: Destination, event: Event, settings: Settings, 
     headers: {
       ...headers,
       // The access token is requested when a request is sent.
-      ...(destination.auth?.oauth2 && { Authorization: `Bearer ${redacted}` }),
+      ...(destination.auth?.oauth2 && { Authorization: `Bearer ${mask}` }),
       Host: new URL(url).host,
       'Content-Length': String(Buffer.byteLength(body)),
       Connection: 'keep-alive',
@@ -188,11 +187,11 @@ const maskedBy =
     const { url, headers } = webhooks.find(({ label }) => label === preview.webhook) ?? {}
     const shown = Object.entries(preview.headers).map(([name, value]) => [
       name,
-      headers?.[name] instanceof Secret ? redacted : value,
+      headers?.[name] instanceof Secret ? mask : value,
     ])
     return {
       ...preview,
-      url: url instanceof Secret ? `${new URL(preview.url).origin}/${redacted}` : preview.url,
+      url: url instanceof Secret ? `${new URL(preview.url).origin}/${mask}` : preview.url,
       headers: Object.fromEntries(shown),
     }
   }

@@ -1,3 +1,4 @@
+import { mask } from '../secret.ts'
 import { checkAgainstSchema, type Substituted } from '../settings/check-against-schema.ts'
 import { authorizationGivenOnce, usableSigningKeys } from '../settings/check-auth.ts'
 import { clientCertificate, usableCertificates } from '../settings/check-certificates.ts'
@@ -8,7 +9,6 @@ import { allowedHeaders, uniqueUrls } from '../settings/check-targets.ts'
 import { type FileContents, type NamedFile, namedFiles, secretFrom } from '../settings/named-files.ts'
 import { type Path, type SettingsProblem, valueAt } from '../settings/problem.ts'
 import type { ObjectDocument, ObjectKind } from './config-objects.ts'
-import { mask } from './mask.ts'
 
 /** The key of the configuration that has the objects of a kind. */
 export const listOf = { destination: 'destinations', source: 'sources' } as const satisfies Record<ObjectKind, string>

@@ -1,11 +1,9 @@
 import { createHash } from 'node:crypto'
 import { parseUrl } from '../network/url.ts'
+import { mask } from '../secret.ts'
 import { formatPath, type Path, type SettingsProblem, valueAt } from '../settings/problem.ts'
 import type { ObjectDocument, ObjectKind } from './config-objects.ts'
 import { type SecretValue, secretsIn, withSecrets } from './secret-paths.ts'
-
-/** The text that answers show instead of a secret. */
-export const mask = '***'
 
 /**
  * Minimum length of a secret in characters for a fingerprint. A shorter one could be found by

@@ -1,10 +1,11 @@
-import { mask, maskedUrl } from '../config-objects/mask.ts'
+import { maskedUrl } from '../config-objects/mask.ts'
 import { classify, type Outcome } from '../delivery/classify-outcome.ts'
 import { bodyOf } from '../delivery/payload.ts'
 import { requestsOf } from '../delivery/request.ts'
 import type { JsonText } from '../message/json-text.ts'
 import { ownEvent } from '../message/own-event.ts'
 import type { CallResult, WebhookCall } from '../ports.ts'
+import { mask } from '../secret.ts'
 import type { Destination, PayloadSettings } from '../settings/settings.ts'
 import type { EpochMs } from '../time.ts'
 

@@ -1,43 +1,10 @@
-import { beforeEach, describe, expect, it } from '@jest/globals'
-import { systemClock } from '../../../src/adapters/clock/clock.ts'
-import { closingAfterEach } from '../../support/cleanup.ts'
-import { ManualClock } from '../../support/manual-clock.ts'
-import { type MemoryObjects, memoryObjects } from '../../support/operator/memory-objects.ts'
-import { askObjects, type ObjectAnswer } from '../../support/operator/object-requests.ts'
-import { objectsApi } from '../../support/operator/objects-api.ts'
-import { ScriptedOperatorApi } from '../../support/operator/scripted-operator-api.ts'
-import { startOperator } from '../../support/operator/server.ts'
+import { describe, expect, it } from '@jest/globals'
+import type { ObjectAnswer } from '../../support/operator/object-requests.ts'
+import { ask, clock, codes, create, crm, served, serveObjectsForEach } from '../../support/operator/served-objects.ts'
 
 /* Switches, lists, the audit log and access of destinations and sources. */
 
-const closing = closingAfterEach()
-const secret = 'a-shared-secret-of-crm'
-const crm = {
-  sources: ['web'],
-  sharedSecret: secret,
-  webhooks: [
-    { id: 'main', url: 'https://crm.example.com/hooks/T0KEN', headers: { Authorization: 'Bearer c0nfidential' } },
-  ],
-}
-type Server = Awaited<ReturnType<typeof startOperator>>
-let server: Server
-let memory: MemoryObjects
-const clock = new ManualClock()
-
-async function start(options: Parameters<typeof memoryObjects>[1] = {}): Promise<void> {
-  memory = await memoryObjects(clock, options)
-  const objects = await objectsApi({ memory, clock })
-  server = await startOperator(new ScriptedOperatorApi(), {
-    objects,
-    clock: { ...systemClock, now: () => clock.now() },
-  })
-  closing({ close: () => server.stop() })
-}
-beforeEach(() => start())
-const ask = (line: string, ...more: [unknown?, Parameters<typeof askObjects>[3]?]): Promise<ObjectAnswer> =>
-  askObjects(server, line, ...more)
-const create = (id = 'crm', document: object = crm) => ask(`PUT /v1/destinations/${id}`, document, { ifNoneMatch: '*' })
-const codes = ({ status, body }: ObjectAnswer): unknown[] => [status, body?.code]
+serveObjectsForEach()
 
 describe('pause, resume, enable, disable', () => {
   it('are idempotent', async () => {
@@ -145,14 +112,14 @@ it('the audit log has one line for each change, without values', async () => {
   await ask('PATCH /v1/destinations/crm', { paused: null })
   await ask('GET /v1/destinations')
   const common = { key: 'ada', role: 'operate', requestId: expect.any(String) }
-  expect(server.audited).toEqual([
+  expect(served.server.audited).toEqual([
     { ...common, action: 'put_destination', destination: 'crm', version: 1, fields: expect.any(Array), result: 'ok' },
     { ...common, action: 'pause_destination', destination: 'crm', version: 2, fields: ['paused'], result: 'ok' },
     { ...common, action: 'rotate_secret', destination: 'crm', version: 3, fields: expect.any(Array), result: 'ok' },
     { ...common, action: 'put_source', source: 'app', version: 1, fields: ['id', 'writeKey'], result: 'ok' },
     { ...common, action: 'patch_destination', destination: 'crm', result: 'precondition_required' },
   ])
-  expect(JSON.stringify(server.audited)).not.toMatch(/a-shared|a-write|whsec/)
+  expect(JSON.stringify(served.server.audited)).not.toMatch(/a-shared|a-write|whsec/)
 })
 
 describe('access', () => {

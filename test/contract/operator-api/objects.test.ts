@@ -1,43 +1,19 @@
-import { beforeEach, describe, expect, it } from '@jest/globals'
-import { systemClock } from '../../../src/adapters/clock/clock.ts'
-import { closingAfterEach } from '../../support/cleanup.ts'
-import { ManualClock } from '../../support/manual-clock.ts'
-import { type MemoryObjects, memoryObjects } from '../../support/operator/memory-objects.ts'
-import { askObjects, type ObjectAnswer } from '../../support/operator/object-requests.ts'
-import { objectsApi } from '../../support/operator/objects-api.ts'
-import { ScriptedOperatorApi } from '../../support/operator/scripted-operator-api.ts'
-import { startOperator } from '../../support/operator/server.ts'
+import { describe, expect, it } from '@jest/globals'
+import type { askObjects, ObjectAnswer } from '../../support/operator/object-requests.ts'
+import {
+  ask,
+  codes,
+  create,
+  crm,
+  secretOfCrm,
+  served,
+  serveObjectsForEach,
+  start,
+} from '../../support/operator/served-objects.ts'
 
 /* Destinations and sources over HTTP, with objects on an in-memory log. */
 
-const closing = closingAfterEach()
-const secret = 'a-shared-secret-of-crm'
-const crm = {
-  sources: ['web'],
-  sharedSecret: secret,
-  webhooks: [
-    { id: 'main', url: 'https://crm.example.com/hooks/T0KEN', headers: { Authorization: 'Bearer c0nfidential' } },
-  ],
-}
-type Server = Awaited<ReturnType<typeof startOperator>>
-let server: Server
-let memory: MemoryObjects
-const clock = new ManualClock()
-
-async function start(options: Parameters<typeof memoryObjects>[1] = {}): Promise<void> {
-  memory = await memoryObjects(clock, options)
-  const objects = await objectsApi({ memory, clock })
-  server = await startOperator(new ScriptedOperatorApi(), {
-    objects,
-    clock: { ...systemClock, now: () => clock.now() },
-  })
-  closing({ close: () => server.stop() })
-}
-beforeEach(() => start())
-const ask = (line: string, ...more: [unknown?, Parameters<typeof askObjects>[3]?]): Promise<ObjectAnswer> =>
-  askObjects(server, line, ...more)
-const create = (id = 'crm', document: object = crm) => ask(`PUT /v1/destinations/${id}`, document, { ifNoneMatch: '*' })
-const codes = ({ status, body }: ObjectAnswer): unknown[] => [status, body?.code]
+serveObjectsForEach()
 
 describe('PUT', () => {
   it('creates an object, masks its secrets, and answers the version', async () => {
@@ -72,11 +48,11 @@ describe('PUT', () => {
     expect([replaced.status, replaced.etag, replaced.body.state]).toEqual([200, '"2"', 'paused'])
     expect(replaced.body.changedFields).toEqual(['paused'])
     expect(
-      memory
+      served.memory
         .merged()
         .settings.destinations.find(({ id }) => id === 'crm')
         ?.secrets[0]?.reveal(),
-    ).toBe(secret)
+    ).toBe(secretOfCrm)
   })
 
   it('writes no version when nothing changes', async () => {
@@ -254,7 +230,7 @@ it('without an encryption key, objects are shown but cannot change', async () =>
 })
 
 it('answers 503 when Kafka does not confirm the change', async () => {
-  memory.log.unwritable.add('hookline.config')
+  served.memory.log.unwritable.add('hookline.config')
   const refused = await create()
   expect([...codes(refused), refused.headers.get('retry-after')]).toEqual([503, 'unavailable', '5'])
 })

@@ -1,13 +1,11 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { describe, expect, it } from '@jest/globals'
-import { requestsOf } from '../../../src/core/delivery/request.ts'
 import { Secret } from '../../../src/core/secret.ts'
 import { parseSigningKey, publicKeyOf } from '../../../src/core/signing/signing-key.ts'
-import { epochMs } from '../../../src/core/time.ts'
-import { defaultPayload, destinationOf, webhookOf } from '../../support/builders.ts'
 import { goldenPayloads } from '../../support/dispatcher/golden-payloads.ts'
 import { blocksOf, pageAt } from '../../support/docs/pages.ts'
 import { type Case as AnyCase, installExamples } from '../../support/docs/signature-examples.ts'
+import { type StandardWebhooksRequest, standardWebhooksRequest } from '../../support/docs/standard-webhooks-request.ts'
 
 /*
  * docs/how-to/verify-standard-webhooks.md, receivers with a public key: each runs, in its own
@@ -26,33 +24,17 @@ const privateKey = (): string =>
 const publicOf = (key: string): string => publicKeyOf(parseSigningKey(key)!).standardWebhooks
 const [own, next, strange] = [privateKey(), privateKey(), privateKey()]
 
-interface Request {
-  readonly body: Buffer
-  readonly id: string
-  readonly timestamp: string
-  readonly signature: string
-}
-
 /** The request that the dispatcher makes for a destination with `signing: ed25519`. */
-function requestOf(text: string, keys: readonly string[], secrets: readonly string[] = []): Request {
-  const body = Buffer.from(text)
+function requestOf(text: string, keys: readonly string[], secrets: readonly string[] = []): StandardWebhooksRequest {
   const given = {
     signingKeys: keys.map(key => new Secret(key)),
     secrets: secrets.map(secret => new Secret(secret)),
     policy: { standardWebhooks: true, signing: 'ed25519' as const },
   }
-  const made = { webhooks: [webhookOf(0)], body, messageId: 'm-1', at: epochMs(now * 1_000), payload: defaultPayload }
-  const [call] = requestsOf({ destination: destinationOf(given), ...made })
-  const headers = call?.headers ?? {}
-  return {
-    body,
-    id: headers['webhook-id'] ?? '',
-    timestamp: headers['webhook-timestamp'] ?? '',
-    signature: headers['webhook-signature'] ?? '',
-  }
+  return standardWebhooksRequest(text, given, { id: 'm-1', at: now })
 }
 
-interface Case extends Request, AnyCase {
+interface Case extends StandardWebhooksRequest, AnyCase {
   readonly now: number
   readonly keys: readonly string[]
 }

@@ -5,13 +5,11 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { describe, expect, it } from '@jest/globals'
 import { freePorts } from '../../../deploy/tools/local/ports.ts'
-import { requestsOf } from '../../../src/core/delivery/request.ts'
 import { Secret } from '../../../src/core/secret.ts'
-import { epochMs } from '../../../src/core/time.ts'
-import { defaultPayload, destinationOf, webhookOf } from '../../support/builders.ts'
 import { goldenPayloads } from '../../support/dispatcher/golden-payloads.ts'
 import { blocksOf, pageAt } from '../../support/docs/pages.ts'
 import { type Case as AnyCase, installExamples } from '../../support/docs/signature-examples.ts'
+import { type StandardWebhooksRequest, standardWebhooksRequest } from '../../support/docs/standard-webhooks-request.ts'
 
 /*
  * docs/how-to/verify-standard-webhooks.md: every receiver runs, in its own language, against
@@ -34,32 +32,16 @@ const now = 1_773_000_000
 const plain = 'golden-secret-ü'
 const encoded = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
 
-interface Request {
-  readonly body: Buffer
-  readonly id: string
-  readonly timestamp: string
-  readonly signature: string
-}
-
 /**
  * The request that the dispatcher makes for a destination with
  * `policy: { standardWebhooks: true }`.
  */
-function requestOf(text: string, secrets: readonly string[], id = 'm-1', at = now): Request {
-  const body = Buffer.from(text)
+function requestOf(text: string, secrets: readonly string[], id = 'm-1', at = now): StandardWebhooksRequest {
   const given = { secrets: secrets.map(secret => new Secret(secret)), policy: { standardWebhooks: true } }
-  const made = { webhooks: [webhookOf(0)], body, messageId: id, at: epochMs(at * 1_000), payload: defaultPayload }
-  const [call] = requestsOf({ destination: destinationOf(given), ...made })
-  const headers = call?.headers ?? {}
-  return {
-    body,
-    id: headers['webhook-id'] ?? '',
-    timestamp: headers['webhook-timestamp'] ?? '',
-    signature: headers['webhook-signature'] ?? '',
-  }
+  return standardWebhooksRequest(text, given, { id, at })
 }
 
-interface Case extends Request, AnyCase {
+interface Case extends StandardWebhooksRequest, AnyCase {
   readonly now: number
   readonly secrets: readonly string[]
 }
@@ -121,7 +103,7 @@ it('the whole receiver acts once on a repeated request, and refuses it with a ch
     expect((await lines.next()).value).toBe('listening')
     const seconds = Math.floor(Date.now() / 1_000)
     const made = requestOf('{"version":"2.0","type":"track","userId":"u-17"}', [plain], 'm-1', seconds)
-    const send = async ({ id, timestamp, signature, body }: Request): Promise<number> => {
+    const send = async ({ id, timestamp, signature, body }: StandardWebhooksRequest): Promise<number> => {
       const headers = { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature }
       return (await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', headers, body: new Uint8Array(body) })).status
     }

@@ -1,0 +1,49 @@
+import { beforeEach } from '@jest/globals'
+import { systemClock } from '../../../src/adapters/clock/clock.ts'
+import { closingAfterEach } from '../cleanup.ts'
+import { ManualClock } from '../manual-clock.ts'
+import { type MemoryObjects, memoryObjects } from './memory-objects.ts'
+import { askObjects, type ObjectAnswer } from './object-requests.ts'
+import { objectsApi } from './objects-api.ts'
+import { ScriptedOperatorApi } from './scripted-operator-api.ts'
+import { startOperator } from './server.ts'
+
+const closing = closingAfterEach()
+
+export const secretOfCrm = 'a-shared-secret-of-crm'
+/** The document of a destination with a secret at each usual place. */
+export const crm = {
+  sources: ['web'],
+  sharedSecret: secretOfCrm,
+  webhooks: [
+    { id: 'main', url: 'https://crm.example.com/hooks/T0KEN', headers: { Authorization: 'Bearer c0nfidential' } },
+  ],
+}
+export const clock = new ManualClock()
+
+/** The current server, and its objects on an in-memory log. Each test has its own. */
+export const served = {} as { server: Awaited<ReturnType<typeof startOperator>>; memory: MemoryObjects }
+
+/** Starts a server with other options than those of `serveObjectsForEach`. */
+export async function start(options: Parameters<typeof memoryObjects>[1] = {}): Promise<void> {
+  served.memory = await memoryObjects(clock, options)
+  const objects = await objectsApi({ memory: served.memory, clock })
+  const server = await startOperator(new ScriptedOperatorApi(), {
+    objects,
+    clock: { ...systemClock, now: () => clock.now() },
+  })
+  served.server = server
+  closing({ close: () => server.stop() })
+}
+
+/** Starts a server before each test. */
+export function serveObjectsForEach(): void {
+  beforeEach(() => start())
+}
+
+export const ask = (line: string, ...more: [unknown?, Parameters<typeof askObjects>[3]?]): Promise<ObjectAnswer> =>
+  askObjects(served.server, line, ...more)
+/** Creates a destination. */
+export const create = (id = 'crm', document: object = crm): Promise<ObjectAnswer> =>
+  ask(`PUT /v1/destinations/${id}`, document, { ifNoneMatch: '*' })
+export const codes = ({ status, body }: ObjectAnswer): unknown[] => [status, body?.code]
