@@ -5,11 +5,14 @@
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
 
-setup: node_modules/.setup ## install the npm packages
+setup: node_modules/.setup dist/console/index.html ## install the npm packages, and build the console
 
 node_modules/.setup: package.json package-lock.json
 	@npm ci --loglevel=error
 	@touch $@
+
+dist/console/index.html: node_modules/.setup $(shell find packages/console src/core -type f)
+	@npm run --silent build:console
 
 demo: setup ## send sample batches through real services and print a table of the deliveries, retries and dead letters
 	@exec node_modules/.bin/node --disable-warning=TimeoutNegativeWarning deploy/tools/local/demo.ts

@@ -24,6 +24,7 @@ export default {
     project('unit'),
     project('property', fixedSeed),
     project('tools', fixedSeed, ['<rootDir>/test/tools/*/test/*.test.ts']),
+    project('console'),
     project('contract', withKafka),
     project('integration', withKafka, [
       '<rootDir>/test/integration/**/*.test.ts',

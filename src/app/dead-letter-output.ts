@@ -1,7 +1,7 @@
 import { countWithNoun } from '../core/count-with-noun.ts'
 import { noDestination } from '../core/delivery/parse-dead-letter.ts'
-import type { Event } from '../core/message/event.ts'
-import type { EpochMs } from '../core/time.ts'
+import { eventDocument } from '../core/message/event-document.ts'
+import { isoOf } from '../core/message/timestamp.ts'
 import type { DeadLetterList, ListedDeadLetter } from '../services/operator/read-dead-letters.ts'
 import { printable } from './terminal.ts'
 
@@ -46,36 +46,8 @@ export function documentOf({ event, ...deadLetter }: ListedDeadLetter): object {
   })
 }
 
-function eventDocument(event: Event): object {
-  const { message, receivedAt } = event
-  const parts = (['properties', 'traits', 'context', 'integrations'] as const).map(name => [
-    name,
-    parsed(message[name]),
-  ])
-  return {
-    ...event,
-    receivedAt: isoOf(receivedAt),
-    message: { ...message, timestamp: isoOf(message.timestamp), ...Object.fromEntries(parts) },
-  }
-}
-
-/** Parses JSON. Invalid JSON, which another producer may write, is returned as text. */
-function parsed(text: string | undefined): unknown {
-  try {
-    return text === undefined ? undefined : JSON.parse(text)
-  } catch {
-    return text
-  }
-}
-
 const withNulls = (object: Record<string, unknown>): object =>
   Object.fromEntries(Object.entries(object).map(([name, value]) => [name, value ?? null]))
-
-/** A time in ISO 8601, or the number itself when another producer wrote an invalid timestamp. */
-function isoOf(time: EpochMs): string {
-  const date = new Date(time)
-  return Number.isNaN(date.getTime()) ? String(time) : date.toISOString()
-}
 
 /** The totals: `12 dead letters, 3 selected, newest 2 shown: http_4xx 2, undecodable 1` */
 export function countsOf({ total, selected, deadLetters, byReason }: DeadLetterList): string {

@@ -65,7 +65,7 @@ export async function mergeConfigTopic(
   try {
     await Promise.race([store.start(), timeIsOver.promise])
     const objects = [...store.objects()]
-    const merged = mergeObjects(file, objects)
+    const merged = mergeObjects(file, objects, store.failures)
     for (const line of excludedIn(merged, objects)) io.stderr.write(`${line}\n`)
     return merged.settings
   } catch (error) {

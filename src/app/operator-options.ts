@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import type { Command } from 'commander'
+import { createLogClient, type LogClient } from '../adapters/operator-client/log-client.ts'
 import { createOperatorClient, type OperatorClient } from '../adapters/operator-client/operator-client.ts'
+import type { OperatorAddress } from '../adapters/operator-client/operator-request.ts'
 import { Secret } from '../core/secret.ts'
 import { defaultListen } from '../core/settings/listeners.ts'
 import { secretIn } from '../core/settings/named-files.ts'
@@ -16,13 +18,15 @@ export interface OperatorOptions {
 
 const defaultUrl = `http://${defaultListen.operator}`
 
-/** Adds `--operator-url` and `--operator-key-file`. A key is never on the command line. */
-export function withOperatorOptions(command: Command): Command {
+const operatorUrlText = `URL of the operator API (default: the value of HOOKLINE_OPERATOR_URL, otherwise ${defaultUrl})`
+
+/**
+ * Adds `--operator-url` and `--operator-key-file`. A key is never on the command line. `urlText` is
+ * the help of `--operator-url` for a command that can also work without the operator API.
+ */
+export function withOperatorOptions(command: Command, urlText = operatorUrlText): Command {
   return command
-    .option(
-      '--operator-url <url>',
-      `URL of the operator API (default: the value of HOOKLINE_OPERATOR_URL, otherwise ${defaultUrl})`,
-    )
+    .option('--operator-url <url>', urlText)
     .option(
       '--operator-key-file <file>',
       'file with a key of operator.keys (default: the value of HOOKLINE_OPERATOR_KEY_FILE)',
@@ -34,6 +38,19 @@ export function withOperatorOptions(command: Command): Command {
  * @throws UsageError when the URL or the key file is missing or not usable
  */
 export async function openOperator(options: OperatorOptions, io: CommandIo): Promise<OperatorClient> {
+  return createOperatorClient(await operatorAddress(options, io), { signal: io.stopSignal() })
+}
+
+/** Like `openOperator`, for the calls that read messages and dead letters. */
+export async function openLogClient(options: OperatorOptions, io: CommandIo): Promise<LogClient> {
+  return createLogClient(await operatorAddress(options, io), { signal: io.stopSignal() })
+}
+
+/**
+ * The URL and the key of the operator API.
+ * @throws UsageError when the URL or the key file is missing or not usable
+ */
+export async function operatorAddress(options: OperatorOptions, io: CommandIo): Promise<OperatorAddress> {
   const { operatorUrl, operatorKeyFile } = options
   const url = operatorUrl ?? (io.env['HOOKLINE_OPERATOR_URL'] || defaultUrl)
   const refusal = httpUrl.safeParse(url).error?.issues[0]?.message
@@ -41,7 +58,7 @@ export async function openOperator(options: OperatorOptions, io: CommandIo): Pro
   const file = operatorKeyFile ?? io.env['HOOKLINE_OPERATOR_KEY_FILE'] ?? ''
   if (file === '')
     throw new UsageError('no operator key: use --operator-key-file <file> or set HOOKLINE_OPERATOR_KEY_FILE')
-  return createOperatorClient({ url: url.replace(/\/+$/, ''), key: await keyIn(file) }, { signal: io.stopSignal() })
+  return { url: url.replace(/\/+$/, ''), key: await keyIn(file) }
 }
 
 async function keyIn(file: string): Promise<Secret> {

@@ -47,6 +47,11 @@ export const commandEntries: readonly CommandEntry[] = [
     load: async () => (await import('./commands/doctor/doctor.ts')).doctorCommand,
   },
   {
+    name: 'message',
+    summary: 'show what happened to a message',
+    load: async () => (await import('./commands/message.ts')).messageCommand,
+  },
+  {
     name: 'preview',
     summary: 'show the webhook requests for a message without sending them',
     load: async () => (await import('./commands/preview.ts')).previewCommand,
@@ -55,6 +60,11 @@ export const commandEntries: readonly CommandEntry[] = [
     name: 'replay',
     summary: 'replay dead letters',
     load: async () => (await import('./commands/replay.ts')).replayCommand,
+  },
+  {
+    name: 'resend',
+    summary: 'send events of a time span to one destination again',
+    load: async () => (await import('./commands/resend.ts')).resendCommand,
   },
   {
     name: 'run',

@@ -1,5 +1,4 @@
 import type { Event } from './message/event.ts'
-import type { TlsIdentity } from './network/tls-identity.ts'
 import type { DurationMs, EpochMs } from './time.ts'
 
 // --- Clock
@@ -18,54 +17,6 @@ export interface Clock {
   /** Calls `run` after the I/O callbacks of this event loop iteration, as `setImmediate` does. */
   soon(run: () => void): Cancel
   id(): string
-}
-
-// --- Webhooks
-
-/** One POST request to a webhook, ready to send. */
-export interface WebhookCall {
-  readonly url: string
-  readonly headers: Readonly<Record<string, string>>
-  /** All requests for one record share this Buffer. */
-  readonly body: Buffer
-  /** The time limit of this request. Absent: the time limit of the transport. */
-  readonly timeoutMs?: DurationMs | undefined
-  /** The client certificate and trusted CAs; `undefined` for those of the network settings. */
-  readonly tlsIdentity?: TlsIdentity | undefined
-}
-
-/**
- * The step at which a request failed. `auth`: no access token, so nothing was sent. `address`: the
- * address is not allowed, so nothing was sent. `proxy`: the proxy failed or refused, so nothing was
- * sent to the endpoint. `exchange`: the request and the response on an open connection. `deadline`:
- * the time limit.
- */
-export type CallPhase = 'auth' | 'address' | 'dns' | 'proxy' | 'connect' | 'tls' | 'exchange' | 'deadline'
-
-/** The result of a request: `answered` when a response head is complete. The body is ignored. */
-export type CallResult =
-  | { readonly kind: 'answered'; readonly status: number; readonly retryAfter: string | undefined }
-  /** `code`: the error's code, for example `ECONNRESET`. `detail`: one line for the log. */
-  | { readonly kind: 'failed'; readonly phase: CallPhase; readonly code: string; readonly detail: string }
-
-export interface WebhookTransport {
-  /** Sends one request with a time limit. Calls `onEnd` exactly once, after `post` has returned. */
-  post(call: WebhookCall, onEnd: (result: CallResult) => void): void
-  /** Closes idle connections. Resolves after the requests in progress have ended. */
-  close(): Promise<void>
-}
-
-/** The result of a token request, with the body of the response. */
-export type TokenAnswer =
-  | (Extract<CallResult, { kind: 'answered' }> & { readonly body: string })
-  | Extract<CallResult, { kind: 'failed' }>
-
-/** Sends token requests under the rules for webhooks: the same addresses, ports, CAs and proxy. */
-export interface TokenClient {
-  /** Sends one request with a time limit. Calls `onEnd` exactly once, after `post` has returned. */
-  post(call: WebhookCall, onEnd: (answer: TokenAnswer) => void): void
-  /** Ends the requests in progress; their `onEnd` is not called. */
-  close(): void
 }
 
 // --- Kafka
@@ -317,6 +268,8 @@ export interface Portion {
   readonly since?: EpochMs
   /** The first offset to read in each partition, by partition. Absent: the beginning. */
   readonly from?: readonly number[]
+  /** Reads only records before this offset of each partition. Absent: up to the current end. */
+  readonly to?: readonly number[]
   /** Checked at least before each record. When it returns true, reading stops. */
   readonly isEnough?: () => boolean
 }

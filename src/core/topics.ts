@@ -1,6 +1,7 @@
 import { fixedTiers } from './fixed-tiers.ts'
 import { flowLimits } from './flow/limits.ts'
 import type { TopicDescription } from './ports.ts'
+import type { RecordedAttempts } from './settings/recorded-attempts.ts'
 import type { ServiceName } from './settings/service-names.ts'
 import type { Settings } from './settings/settings.ts'
 import { type DurationMs, durationMs, formatDuration, parseDuration } from './time.ts'
@@ -25,7 +26,8 @@ export interface TopicNames {
   /** The deletion requests and their results; compacted. */
   readonly deletions: string
   /**
-   * One record for each attempt, for `hookline tail`. It exists only with `delivery.attemptsTopic`.
+   * Failed attempts, or all attempts, keyed by message id. It does not exist when
+   * `delivery.attemptsTopic` is `off`.
    */
   readonly attempts: string
   /**
@@ -33,6 +35,10 @@ export interface TopicNames {
    * `operator.encryptionKeyFile`.
    */
   readonly config: string
+  /** What each process knows about itself and its destinations, for the operator API; compacted. */
+  readonly status: string
+  /** Replays and resends of the operator API; compacted. It exists only with `operator.keys`. */
+  readonly jobs: string
   readonly dispatcherGroup: string
   readonly retriesGroup: string
   readonly audiencesGroup: string
@@ -57,6 +63,8 @@ export function topicNames(prefix: string): TopicNames {
     deletions: `${prefix}.deletions`,
     attempts: `${prefix}.attempts`,
     config: `${prefix}.config`,
+    status: `${prefix}.status`,
+    jobs: `${prefix}.jobs`,
     dispatcherGroup: `${prefix}.dispatcher`,
     retriesGroup: `${prefix}.retries`,
     audiencesGroup: `${prefix}.audiences`,
@@ -79,6 +87,8 @@ export interface TopicSpec {
   readonly compactionLag: DurationMs | undefined
   /** How long compaction keeps a tombstone; `undefined` for the broker's default of 24 h. */
   readonly tombstoneRetention?: DurationMs | undefined
+  /** When Kafka starts a new segment, in bytes; `undefined` for the broker's default of 1 GiB. */
+  readonly segmentBytes?: number | undefined
   /** The largest accepted batch in bytes; `undefined` for the broker's default of 1 MiB. */
   readonly maxRecordBytes: number | undefined
   /**
@@ -112,43 +122,35 @@ const configCompactionLag = durationMs(7 * day)
 const configTombstoneRetention = durationMs(3_650 * day)
 
 /**
+ * For the status topic: 50 MiB. Compaction leaves the last segment as it is, and an operator process
+ * reads it when it starts.
+ */
+const statusSegmentBytes = 50 * 1024 * 1024
+
+/**
  * For topics with copies of events: twice the broker's default, because a copy also has Hookline's
  * headers.
  */
 const maxRecordBytes = 2 * 1024 * 1024
 
 /**
- * Every topic that the services of an installation need. The attempts topic is included only with
- * `delivery.attemptsTopic`, and the config topic only with `operator.encryptionKeyFile`.
+ * Every topic that the services of an installation need. The attempts topic is left out when
+ * `delivery.attemptsTopic` is `off`. The config topic is included only with
+ * `operator.encryptionKeyFile`, and the jobs topic only with `operator.keys`.
  */
 export function topicSpecs(
   topics: { prefix: string; partitions: number; replicationFactor: number },
   schedule: readonly DurationMs[],
-  { attemptsTopic = false, configTopic = false }: OptionalTopics = {},
+  { attemptsTopic = 'failures', configTopic = false, jobsTopic = false }: OptionalTopics = {},
 ): readonly TopicSpec[] {
   const names = topicNames(topics.prefix)
-  const { partitions, replicationFactor } = topics
   const spec = (
     name: string,
-    {
-      cleanup = 'delete',
-      days,
-      partitionsAs,
-      compactionLag,
-      tombstoneRetention,
-      maxRecordBytes,
-      usedBy,
-    }: Partial<TopicSpec> & { days?: number; usedBy: ServiceName[] },
+    { days, ...given }: Partial<TopicSpec> & { days?: number; usedBy: ServiceName[] },
   ): TopicSpec => ({
-    name,
-    partitions,
-    replicationFactor,
-    cleanup,
-    partitionsAs,
-    compactionLag,
-    ...(tombstoneRetention !== undefined && { tombstoneRetention }),
-    maxRecordBytes,
-    usedBy,
+    ...{ name, partitions: topics.partitions, replicationFactor: topics.replicationFactor, cleanup: 'delete' },
+    ...{ partitionsAs: undefined, compactionLag: undefined, maxRecordBytes: undefined },
+    ...given,
     retention: days === undefined ? undefined : durationMs(days * day),
   })
   return [
@@ -179,7 +181,15 @@ export function topicSpecs(
       usedBy: ['collector', 'dispatcher', 'audiences', 'operator'],
     }),
     spec(names.deletions, { cleanup: 'compact,delete', days: 90, usedBy: ['collector', 'dispatcher', 'operator'] }),
-    ...(attemptsTopic ? [spec(names.attempts, { days: 1, usedBy: ['dispatcher'] })] : []),
+    spec(names.status, {
+      cleanup: 'compact,delete',
+      partitions: 1,
+      days: 2,
+      segmentBytes: statusSegmentBytes,
+      usedBy: ['collector', 'dispatcher', 'audiences', 'operator'],
+    }),
+    // As long as the events topic, so that both parts of a timeline reach equally far back.
+    ...(attemptsTopic === 'off' ? [] : [spec(names.attempts, { days: 7, usedBy: ['dispatcher'] })]),
     ...(configTopic
       ? [
           spec(names.config, {
@@ -190,12 +200,16 @@ export function topicSpecs(
           }),
         ]
       : []),
+    ...(jobsTopic
+      ? [spec(names.jobs, { cleanup: 'compact,delete', days: 30, compactionLag, usedBy: ['operator'] })]
+      : []),
   ]
 }
 
 interface OptionalTopics {
-  readonly attemptsTopic?: boolean
+  readonly attemptsTopic?: RecordedAttempts
   readonly configTopic?: boolean
+  readonly jobsTopic?: boolean
 }
 
 /** The topics that an installation with these settings needs. */
@@ -203,8 +217,14 @@ export const topicSpecsOf = ({
   topics,
   delivery,
   configTopic,
-}: Pick<Settings, 'topics' | 'delivery' | 'configTopic'>): readonly TopicSpec[] =>
-  topicSpecs(topics, delivery.schedule, { ...delivery, configTopic: configTopic === true })
+  operatorListen,
+}: Pick<Settings, 'topics' | 'delivery' | 'configTopic'> &
+  Partial<Pick<Settings, 'operatorListen'>>): readonly TopicSpec[] =>
+  topicSpecs(topics, delivery.schedule, {
+    ...delivery,
+    configTopic: configTopic === true,
+    jobsTopic: operatorListen !== undefined,
+  })
 
 /** The configuration with which the topic of a spec is created. */
 export function topicConfig(spec: TopicSpec): Readonly<Record<string, string>> {
@@ -213,6 +233,7 @@ export function topicConfig(spec: TopicSpec): Readonly<Record<string, string>> {
     ...(spec.retention !== undefined && { 'retention.ms': String(spec.retention) }),
     ...(spec.compactionLag !== undefined && { 'min.compaction.lag.ms': String(spec.compactionLag) }),
     ...(spec.tombstoneRetention !== undefined && { 'delete.retention.ms': String(spec.tombstoneRetention) }),
+    ...(spec.segmentBytes !== undefined && { 'segment.bytes': String(spec.segmentBytes) }),
     ...(spec.maxRecordBytes !== undefined && { 'max.message.bytes': String(spec.maxRecordBytes) }),
     // Delays, retention and the receive time use the broker's clock, not the producer's.
     'message.timestamp.type': 'LogAppendTime',

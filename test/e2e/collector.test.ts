@@ -9,7 +9,7 @@ import { closingAfterEach } from '../support/cleanup.ts'
 import { until } from '../support/kafka/admin.ts'
 import { basic, request } from '../support/network/http-bytes.ts'
 import { connect } from '../support/network/raw-http-client.ts'
-import { startInstallation, type TestInstallation } from '../support/process/test-installation.ts'
+import { startInstallation, type TestInstallation, webKey } from '../support/process/test-installation.ts'
 import { RecordingReceiver } from '../support/webhook/recording-receiver.ts'
 
 const closing = closingAfterEach()
@@ -20,7 +20,7 @@ interface Posted {
   readonly body: Record<string, unknown>
 }
 
-async function post({ collector }: RunningService, body: object, key = 'web-key'): Promise<Posted> {
+async function post({ collector }: RunningService, body: object, key = webKey): Promise<Posted> {
   const response = await fetch(`${collector}/v1/batch`, {
     method: 'POST',
     headers: { authorization: `Basic ${Buffer.from(`${key}:`).toString('base64')}` },
@@ -183,9 +183,7 @@ describe('a collector that gets SIGTERM', () => {
     const service = await installation.run({}, alone)
     const wire = await connect(service.collector as string)
     const body = JSON.stringify(pages(['begun']))
-    await wire.send(
-      request('POST /v1/batch', { Authorization: basic('web-key'), 'Content-Length': String(body.length) }),
-    )
+    await wire.send(request('POST /v1/batch', { Authorization: basic(webKey), 'Content-Length': String(body.length) }))
     await wire.send(body.slice(0, 10))
     const stopped = service.stop()
     await until(async () => ((await service.ask('/readyz')).status === 503 ? true : undefined))

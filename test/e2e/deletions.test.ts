@@ -6,7 +6,7 @@ import type { Event } from '../../src/core/message/event.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
 import { until } from '../support/kafka/admin.ts'
 import { HttpEndpoint } from '../support/network/http-endpoint.ts'
-import { startInstallation, trackEvents } from '../support/process/test-installation.ts'
+import { startInstallation, trackEvents, webKey } from '../support/process/test-installation.ts'
 
 const closing = closingAfterEach()
 
@@ -68,7 +68,7 @@ it('a deleted user: retries are dropped, the delete arrives, and later events ar
   const before = (await installation.read(installation.topics.events)).length
   const response = await fetch(`${service.collector}/v1/track`, {
     method: 'POST',
-    headers: { authorization: `Basic ${btoa('web-key:')}` },
+    headers: { authorization: `Basic ${btoa(`${webKey}:`)}` },
     body: JSON.stringify({ userId: 'ada', event: 'Back again' }),
   })
   expect([response.status, await response.json()]).toEqual([200, { success: true }])

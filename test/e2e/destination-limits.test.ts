@@ -6,6 +6,7 @@ import { type Arrivals, LimitedReceiver } from '../support/webhook/limited-recei
 
 const closing = closingAfterEach()
 const partitions = 6
+const sharedSecret = 'a-shared-secret-of-sixteen'
 
 type Mark = 'one' | 'second starts' | 'two' | 'third starts' | 'three' | 'first stops' | 'end'
 
@@ -28,7 +29,13 @@ it('a rate holds for one, two and three processes and through rebalances, and a 
       topics: { partitions, replicationFactor: 1 },
       sources: ['web', 'shop'].map(id => ({ id, writeKey: `${id}-key` })),
       destinations: [
-        { id: 'limited', sources: ['web'], policy: { ratePerSecond: 50 }, webhooks: of(limited) },
+        {
+          id: 'limited',
+          sources: ['web'],
+          policy: { ratePerSecond: 50, standardWebhooks: true },
+          sharedSecret,
+          webhooks: of(limited),
+        },
         { id: 'other', sources: ['web'], webhooks: of(other) },
         { id: 'busy', sources: ['shop'], webhooks: of(busy) },
       ],
@@ -69,8 +76,8 @@ it('a rate holds for one, two and three processes and through rebalances, and a 
   const between = (receiver: LimitedReceiver, from: Mark, until: Mark): Arrivals =>
     receiver.arrivals(marks.get(from) ?? 0, marks.get(until) ?? 0)
   const whole = between(limited, 'one', 'end')
-  // 60, and the requests that arrive together after a pause of the receiver that is not a stall.
-  expect(whole.maxInOneSecond).toBeLessThanOrEqual(66)
+  // By the time of the sender: requests that waited in the sockets of the receiver arrive together.
+  expect(whole.maxSentInOneSecond).toBeLessThanOrEqual(60)
   // On a machine without idle cores the processes lack CPU time. The property tests have exact limits.
   expect(whole.medianPerSecond).toBeGreaterThanOrEqual(43)
   expect(whole.medianPerSecond).toBeLessThanOrEqual(52)

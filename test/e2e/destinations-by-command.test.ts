@@ -8,10 +8,11 @@ import { configFolder } from '../support/config/folder.ts'
 import { until } from '../support/kafka/admin.ts'
 import { runCommand } from '../support/process/in-process-command.ts'
 import { startInstallation, trackEvents } from '../support/process/test-installation.ts'
+import { testSecret } from '../support/secret-scan/find-secret.ts'
 import { RecordingReceiver } from '../support/webhook/recording-receiver.ts'
 
 const closing = closingAfterEach()
-const [operatorKey, secret] = ['the-operator-key-of-ada', 'the first shared secret of the crm']
+const [operatorKey, secret] = [testSecret('operator-key-of-ada'), testSecret('first-shared-secret')]
 
 it('a destination is added, paused, changed, rotated and deleted by commands while messages are delivered', async () => {
   const folder = await configFolder({

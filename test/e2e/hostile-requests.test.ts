@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from '@jest/globals'
@@ -6,7 +6,8 @@ import type { RunningService } from '../../deploy/tools/local/service-process.ts
 import { closingAfterEach } from '../support/cleanup.ts'
 import { hostileRequests, sendHostile } from '../support/collector/hostile-requests.ts'
 import { basic } from '../support/network/http-bytes.ts'
-import { startInstallation } from '../support/process/test-installation.ts'
+import { blockedSince } from '../support/process/blocked-time.ts'
+import { startInstallation, webKey } from '../support/process/test-installation.ts'
 
 const closing = closingAfterEach()
 
@@ -18,17 +19,10 @@ const heapMiB = 307
 /** Maximum CPU milliseconds for which the event loop may be blocked. */
 const longestBlock = 250
 
-/** The longest time for which the event loop was blocked since `from`, in milliseconds of CPU. */
-async function blockedSince(file: string, from: number): Promise<number> {
-  const lines = (await readFile(file, 'utf8').catch(() => '')).split('\n').filter(Boolean)
-  const blocks = lines.map(line => line.split(' ').map(Number) as [at: number, cpuMs: number])
-  return Math.max(0, ...blocks.filter(([at]) => at >= from).map(([, cpuMs]) => cpuMs))
-}
-
 async function postPage({ collector }: RunningService, messageId: string): Promise<number> {
   const response = await fetch(`${collector}/v1/batch`, {
     method: 'POST',
-    headers: { authorization: basic('web-key') },
+    headers: { authorization: basic(webKey) },
     body: JSON.stringify({ batch: [{ type: 'page', userId: 'u', messageId }] }),
   })
   return response.status
@@ -45,7 +39,7 @@ it(`a collector with the heap of the chart survives ${count} hostile requests, a
   expect(await postPage(service, 'before')).toBe(200)
   const startedAt = Date.now()
 
-  const request = hostileRequests({ seed, writeKey: 'web-key' })
+  const request = hostileRequests({ seed, writeKey: webKey })
   const statuses = await Promise.race([
     sendHostile(service.collector ?? '', request, { to: count, concurrency: 8 }),
     service.exited.then(code => {

@@ -7,6 +7,7 @@ import { encodeRecord, encodeValue } from '../../src/core/config-objects/object-
 import { closingAfterEach } from '../support/cleanup.ts'
 import { configFolder } from '../support/config/folder.ts'
 import { startInstallation, trackEvents } from '../support/process/test-installation.ts'
+import { testSecret } from '../support/secret-scan/find-secret.ts'
 import { RecordingReceiver } from '../support/webhook/recording-receiver.ts'
 
 const closing = closingAfterEach()
@@ -16,12 +17,12 @@ it('notices about an outage that two processes see are signed, and each arrives 
   const crm = closing(await RecordingReceiver.started({ answers: [410] }))
   const at = (id: string, { url }: RecordingReceiver, sources: string[]) => ({
     ...{ id, sources, webhooks: [{ url }] },
-    sharedSecret: `shared-secret-of-${id}`,
+    sharedSecret: testSecret(`shared-by-${id}`),
   })
   const destinations = [at('crm', crm, ['web']), at('ops', ops, ['none'])]
   const sources = [
-    { id: 'web', writeKey: 'web-key' },
-    { id: 'none', writeKey: 'key-that-nobody-uses' },
+    { id: 'web', writeKey: testSecret('web-key') },
+    { id: 'none', writeKey: testSecret('unused-key') },
   ]
   const folder = await configFolder({ key: randomBytes(32).toString('base64') })
   const operator = { encryptionKeyFile: join(folder, 'key') }

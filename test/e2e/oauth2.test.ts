@@ -6,10 +6,11 @@ import { configFolder } from '../support/config/folder.ts'
 import { until } from '../support/kafka/admin.ts'
 import { HttpEndpoint } from '../support/network/http-endpoint.ts'
 import { startInstallation, trackEvents } from '../support/process/test-installation.ts'
+import { testSecret } from '../support/secret-scan/find-secret.ts'
 import { TokenServer } from '../support/webhook/token-server.ts'
 
 const closing = closingAfterEach()
-const secrets = { old: 'the-old-client-secret', new: 'the-new-client-secret' }
+const secrets = { old: testSecret('old-client-secret'), new: testSecret('new-client-secret') }
 
 it('a destination with OAuth2 gets every event with a valid token, also through an outage and a new secret', async () => {
   const folder = await configFolder({ 'crm.secret': `${secrets.old}\n` })

@@ -4,6 +4,7 @@ import { Secret } from '../../src/core/secret.ts'
 import { closingAfterEach } from '../support/cleanup.ts'
 import { until } from '../support/kafka/admin.ts'
 import { startInstallation, trackEvents } from '../support/process/test-installation.ts'
+import { testSecret } from '../support/secret-scan/find-secret.ts'
 import { RecordingReceiver } from '../support/webhook/recording-receiver.ts'
 
 const closing = closingAfterEach()
@@ -11,8 +12,8 @@ const reloads = 'hookline_config_reloads_total'
 
 describe('a changed configuration', () => {
   it('applies a valid change under traffic, rejects an invalid one, and fails no delivery', async () => {
-    const old = new Secret('old-secret')
-    const rotated = new Secret('new-secret')
+    const old = new Secret(testSecret('old-secret'))
+    const rotated = new Secret(testSecret('new-secret'))
     const receiver = closing(await RecordingReceiver.started({ secrets: [old, rotated] }))
     const added = closing(await RecordingReceiver.started())
     const crm = (sharedSecret: string) => ({
@@ -21,7 +22,7 @@ describe('a changed configuration', () => {
       sharedSecret,
       webhooks: [{ url: receiver.url }],
     })
-    const installation = closing(await startInstallation({ destinations: [crm('old-secret')] }))
+    const installation = closing(await startInstallation({ destinations: [crm(testSecret('old-secret'))] }))
     const service = await installation.run()
     let sent = 0
     const send = async (): Promise<void> => {
@@ -40,7 +41,7 @@ describe('a changed configuration', () => {
     expect(receiver.requests.every(request => request.signatureValid === true)).toBe(true)
 
     await installation.configure({
-      destinations: [crm('new-secret'), { id: 'second', sources: ['web'], webhooks: [{ url: added.url }] }],
+      destinations: [crm(testSecret('new-secret')), { id: 'second', sources: ['web'], webhooks: [{ url: added.url }] }],
     })
     await reloaded('applied', 1)
     await added.untilDelivered(1)
@@ -59,7 +60,7 @@ describe('a changed configuration', () => {
     expect(receiver.successes.size).toBe(sent)
     const lines = await installation.log()
     expect(lines.some(line => line['msg'] === 'configuration refused; the last valid one stays in use')).toBe(true)
-    expect(JSON.stringify(lines)).not.toContain('new-secret')
+    expect(JSON.stringify(lines)).not.toContain(testSecret('new-secret'))
     expect(await service.stop()).toBe(0)
   })
 

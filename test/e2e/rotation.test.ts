@@ -8,10 +8,11 @@ import { closingAfterEach } from '../support/cleanup.ts'
 import { configFolder } from '../support/config/folder.ts'
 import { until } from '../support/kafka/admin.ts'
 import { startInstallation, trackEvents } from '../support/process/test-installation.ts'
+import { testSecret } from '../support/secret-scan/find-secret.ts'
 import { RecordingReceiver } from '../support/webhook/recording-receiver.ts'
 
 const closing = closingAfterEach()
-const secrets = { old: 'the-old-secret', new: 'the-new-secret' }
+const secrets = { old: testSecret('the-old-secret'), new: testSecret('the-new-secret') }
 const signedBy = ({ body, headers }: SinkRequest): string => {
   const signatureOf = (secret: string) => createHmac('sha1', secret).update(body).digest('hex')
   const [name] = Object.entries(secrets).find(([, secret]) => signatureOf(secret) === headers['x-signature']) ?? [

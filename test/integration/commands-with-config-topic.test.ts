@@ -7,6 +7,7 @@ import { askObjects } from '../support/operator/object-requests.ts'
 import { operatorKey } from '../support/operator/scripted-operator-api.ts'
 import { runCommand } from '../support/process/in-process-command.ts'
 import { startInstallation, type TestInstallation, trackEvents } from '../support/process/test-installation.ts'
+import { testSecret } from '../support/secret-scan/find-secret.ts'
 import { RecordingReceiver } from '../support/webhook/recording-receiver.ts'
 
 /* Commands that use a destination and a source of the operator API, on a real broker. */
@@ -31,8 +32,12 @@ beforeAll(async () => {
   installation = await startInstallation(settings(join(folder, 'key')))
   service = await installation.run()
   const put = (path: string, document: object) => askObjects({ url: service.operator! }, `PUT ${path}`, document)
-  expect((await put('/v1/sources/app', { writeKey: 'a-write-key-of-app' })).status).toBe(201)
-  const document = { sources: ['web', 'app'], sharedSecret: 'a-secret-of-crm', webhooks: [{ url: receiver.url }] }
+  expect((await put('/v1/sources/app', { writeKey: testSecret('write-key-of-app') })).status).toBe(201)
+  const document = {
+    sources: ['web', 'app'],
+    sharedSecret: testSecret('shared-by-crm'),
+    webhooks: [{ url: receiver.url }],
+  }
   expect((await put('/v1/destinations/crm', document)).status).toBe(201)
   await until(async () =>
     (await service.metrics()).get('hookline_config_objects{state="used"}') === 2 ? true : undefined,

@@ -50,8 +50,8 @@ it('examines a whole installation: passed checks, warnings and failures', async 
   const starts = [
     'ok    configuration: 1 source, 6 destinations, 6 webhooks',
     'ok    kafka: 1 broker, reachable at its advertised address',
-    'ok    access: may read 12 topics, write 14 and join 3 groups',
-    'ok    topics: 14 topics ready',
+    'ok    access: may read 15 topics, write 16 and join 3 groups',
+    'ok    topics: 16 topics ready',
     'warn  topics: topics.replicationFactor is 1',
     'ok    registry: 3 schemas registered',
     "ok    clock: equal to the broker's clock",

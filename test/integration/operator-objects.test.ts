@@ -12,11 +12,12 @@ import { HttpEndpoint } from '../support/network/http-endpoint.ts'
 import { askObjects, type ObjectAnswer } from '../support/operator/object-requests.ts'
 import { operatorKey } from '../support/operator/scripted-operator-api.ts'
 import { startInstallation, type TestInstallation, trackEvents } from '../support/process/test-installation.ts'
+import { testSecret } from '../support/secret-scan/find-secret.ts'
 import { TokenServer } from '../support/webhook/token-server.ts'
 
 /* Destinations and sources through two operator processes and a dispatcher on a real broker. */
 
-const secret = 'a-shared-secret-of-crm'
+const secret = testSecret('shared-by-crm')
 let installation: TestInstallation
 let operators: readonly [RunningService, RunningService]
 let endpoint: { readonly url: string; readonly signatures: (string | undefined)[]; close(): void }
@@ -94,7 +95,7 @@ const eventsNamed = (event: string) =>
 it('the dispatcher uses the signing key, access token, filter and policy of an object', async () => {
   const [one, other] = operators
   const signingKey = `whsk_${Buffer.alloc(32, 7).toString('base64')}`
-  const clientSecret = 'a-client-secret-of-erp'
+  const clientSecret = testSecret('client-secret-of-erp')
   const tokens = new TokenServer({ id: 'erp', secret: clientSecret })
   const requests: { readonly isAuthorized: boolean; readonly signature: string; readonly event: unknown }[] = []
   const strict = new HttpEndpoint(async (request, response) => {
@@ -188,7 +189,7 @@ it('of concurrent changes of one version exactly one wins, and every acknowledge
 }, 120_000)
 
 it('concurrent changes without a version are all in force, one after the other', async () => {
-  await ask(operators[0], 'PUT /v1/sources/app', { writeKey: 'a-write-key-of-app' })
+  await ask(operators[0], 'PUT /v1/sources/app', { writeKey: testSecret('write-key-of-app') })
   await until(async () => ((await ask(operators[1], 'GET /v1/sources/app')).status === 200 ? true : undefined))
   const answers = await Promise.all(operators.map(operator => ask(operator, 'POST /v1/sources/app/rotate-key')))
   expect(answers.map(({ status }) => status)).toEqual([200, 200])

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals'
 import { closingAfterEach } from '../support/cleanup.ts'
 import { until } from '../support/kafka/admin.ts'
-import { startInstallation, type TestInstallation } from '../support/process/test-installation.ts'
+import { startInstallation, type TestInstallation, webKey } from '../support/process/test-installation.ts'
 import { OtlpReceiver } from '../support/telemetry/otlp-receiver.ts'
 import { traceparent } from '../support/telemetry/traceparent.ts'
 import { RecordingReceiver } from '../support/webhook/recording-receiver.ts'
@@ -34,7 +34,7 @@ async function send(
 ): Promise<void> {
   const response = await fetch(`${collector}/v1/track`, {
     method: 'POST',
-    headers: { 'x-write-key': 'web-key', ...headers },
+    headers: { 'x-write-key': webKey, ...headers },
     body: JSON.stringify({ userId: 'u1', event: 'Opened', messageId: 'm1' }),
   })
   expect(await response.json()).toEqual({ success: true })

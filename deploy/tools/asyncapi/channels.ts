@@ -7,8 +7,9 @@ import type { MessageName } from './messages.ts'
 const names = topicNames('hookline')
 const { schedule } = delivery.parse({})
 const specs = topicSpecs({ prefix: 'hookline', partitions: 12, replicationFactor: 3 }, schedule, {
-  attemptsTopic: true,
+  attemptsTopic: 'all',
   configTopic: true,
+  jobsTopic: true,
 })
 const tiers = tiersOf(schedule)
 
@@ -87,14 +88,23 @@ const channels = {
     sends: 'Deletions write their users, and the dispatcher writes the result of each delete message.',
     receives: 'The operator API and `hookline delete-user --status` read the status of deletions.',
   },
+  status: {
+    topic: names.status,
+    title: 'Status of the processes',
+    description:
+      'What each process knows about itself and its destinations. Best effort: a record may be missing. Only Hookline writes it.',
+    messages: ['processStatus', 'activity', 'results'],
+    sends: 'Every process writes its status every 5 seconds, and the results of destinations every 10 seconds.',
+    receives: 'The operator service reads it and shows the sums in the operator API.',
+  },
   attempts: {
     topic: names.attempts,
     title: 'Attempts',
     description:
-      'Every attempt of a delivery. Exists only with `delivery.attemptsTopic`. Best effort: a record may be missing.',
+      'Failed attempts, successes after a failure, and ends of deliveries without an attempt; with `delivery.attemptsTopic: all`, every attempt. Does not exist with `off`. Best effort: a record may be missing.',
     messages: ['attempt'],
-    sends: 'The dispatcher writes each finished attempt.',
-    receives: '`hookline tail` reads it.',
+    sends: 'The dispatcher writes finished attempts.',
+    receives: 'The operator API and `hookline tail` read it.',
   },
   config: {
     topic: names.config,
@@ -104,6 +114,15 @@ const channels = {
     messages: ['configObject'],
     sends: 'The operator API writes each change.',
     receives: 'Every process reads it to its end before its services start, and then reads new records.',
+  },
+  jobs: {
+    topic: names.jobs,
+    title: 'Replays and resends',
+    description:
+      'The jobs that the operator API starts, with their progress. Exists only with `operator.keys`. Only Hookline writes it.',
+    messages: ['job'],
+    sends: 'The operator API writes new and cancelled jobs, and the process that runs a job writes its progress.',
+    receives: 'Every operator process reads it to its end before it starts, and then reads new records.',
   },
 } as const satisfies Readonly<Record<string, Channel>>
 

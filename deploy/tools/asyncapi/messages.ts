@@ -11,11 +11,15 @@ import {
   suppressionHeaders,
 } from './headers.ts'
 import {
+  activityValue,
   attemptValue,
   configObjectValue,
   deletionOutcomeValue,
   deletionValue,
+  jobValue,
+  processStatusValue,
   rejectedValue,
+  resultsValue,
   suppressionsValue,
 } from './record-values.ts'
 
@@ -156,8 +160,31 @@ export const messages = {
   }),
   attempt: json(attemptValue, {
     title: 'An attempt',
-    summary: 'The result of one attempt of a delivery.',
-    key: { description: 'The destination.', examples: ['crm'] },
+    summary: 'The result of one attempt of a delivery, or the end of a delivery without an attempt.',
+    key: { description: 'The message id.', examples: ['m-1'] },
+  }),
+  processStatus: json(processStatusValue, {
+    title: 'A process',
+    summary: 'What a process says about itself, every 5 seconds. It counts for 30 seconds.',
+    description: 'A null value (tombstone) means that the process has ended.',
+    key: { description: '`process/<instance>`', examples: ['process/hookline-dispatcher-0-1f6b2c3d'] },
+  }),
+  activity: json(activityValue, {
+    title: 'Destinations that are not at rest',
+    summary: 'Open circuit breakers, requests in progress, queues and paces of the destinations of a shard.',
+    description: tombstone,
+    key: {
+      description: '`activity/<instance>/<shard>`. The shard is the murmur2 of the destination, unsigned, modulo 64.',
+      examples: ['activity/hookline-dispatcher-0-1f6b2c3d/17'],
+    },
+  }),
+  results: json(resultsValue, {
+    title: 'Results of destinations',
+    summary: 'The results that a process counted for the destinations of a shard in 15 minutes.',
+    key: {
+      description: '`results/<instance>/<start of the 15 minutes, in milliseconds since 1970>/<shard>`',
+      examples: ['results/hookline-dispatcher-0-1f6b2c3d/1795248000000/17'],
+    },
   }),
   configObject: json(configObjectValue, {
     title: 'A destination or a source',
@@ -165,6 +192,13 @@ export const messages = {
     description: 'A null value (tombstone) deletes the object. All records are in partition 0.',
     key: { description: '`destination/<id>` or `source/<id>`', examples: ['destination/crm', 'source/web'] },
     headers: headersSchema(configObjectHeaders, requiredConfigObjectHeaders),
+  }),
+  job: json(jobValue, {
+    title: 'A replay or a resend',
+    summary: 'A job of the operator API with its progress.',
+    description:
+      'The first record of a version counts, and later ones with the same version are ignored. All records are in partition 0.',
+    key: { description: '`replay/<id>` or `resend/<id>`', examples: ['replay/01a1fd7c-3123-7c3e-9d4e-7a1f0b6c2d11'] },
   }),
 } as const satisfies Readonly<Record<string, object>>
 

@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { attemptDecisions } from '../../../src/core/delivery/attempt-facts.ts'
 import {
   deadLetterReasons,
@@ -5,6 +6,7 @@ import {
   dropReasons,
   outcomes,
 } from '../../../src/core/delivery/classify-outcome.ts'
+import { jobDocument } from '../../../src/core/jobs/job.ts'
 import { messageTypes, rejectionCodes } from '../../../src/core/message/message.ts'
 
 /** JSON Schemas of the record values that are JSON. */
@@ -98,12 +100,12 @@ export const attemptValue = {
     at: { type: 'string', format: 'date-time', description: 'Start of the attempt.' },
     decision: {
       type: 'string',
-      enum: [...attemptDecisions],
+      enum: [...attemptDecisions, 'dropped'],
       description: 'What happens to the delivery after this attempt.',
     },
     reason: {
       type: 'string',
-      enum: [...new Set([...outcomes, ...deadLetterReasons, ...deferralCauses])],
+      enum: [...new Set([...outcomes, ...deadLetterReasons, ...deferralCauses, ...dropReasons])],
       description: 'Why it was not delivered.',
     },
     nextAttemptInMs: integer('Minimum time from the end of this attempt to the next one, in milliseconds.'),
@@ -119,6 +121,84 @@ export const attemptValue = {
       additionalProperties: { type: 'string', enum: [...outcomes] },
     },
     elapsedMs: integer('Duration of the attempt in milliseconds.'),
+    kind: { type: 'string', enum: ['result'], description: 'The delivery ended without an attempt. Absent otherwise.' },
+    statuses: {
+      type: 'object',
+      description: 'The HTTP status of each response, by the id or position of its webhook.',
+      additionalProperties: { type: 'integer' },
+    },
+    dueAt: { type: 'string', format: 'date-time', description: 'When the next attempt is due. Absent without one.' },
+    tierMs: integer('The wait of the retry topic in which the delivery waits, in milliseconds.'),
+    origin: {
+      type: 'object',
+      description: 'The place and the timestamp of the event.',
+      required: ['topic', 'partition', 'offset', 'timestamp'],
+      additionalProperties: false,
+      properties: {
+        topic: text('The events topic.'),
+        partition: integer('The partition of the event.'),
+        offset: integer('The offset of the event.'),
+        timestamp: milliseconds('The timestamp of the record of the event'),
+      },
+    },
+    round: integer('How often the delivery, or before that its event, was replayed.'),
+  },
+}
+
+const number = (description: string): object => ({ type: 'number', description })
+
+/** What a process says about itself, as `encodeProcess` writes it. */
+export const processStatusValue = {
+  type: ['object', 'null'],
+  required: ['services', 'version', 'startedAt', 'partitions', 'rates'],
+  properties: {
+    services: { type: 'array', items: { type: 'string' }, description: 'The services that the process runs.' },
+    version: text('The version of Hookline.'),
+    startedAt: milliseconds('When the process started'),
+    partitions: integer('Number of partitions of the events topic that the process owns.'),
+    rates: {
+      type: 'object',
+      description: 'Per second, over the last 5 seconds.',
+      required: ['admitted', 'delivered', 'failed'],
+      properties: {
+        admitted: number('Deliveries of new events, without retries.'),
+        delivered: number('Successful deliveries.'),
+        failed: number('Failed attempts.'),
+      },
+    },
+  },
+}
+
+/** What a process knows about destinations, as `encodeActivity` writes it. */
+export const activityValue = {
+  type: ['object', 'null'],
+  description: 'The destinations by their ids. A destination that is at rest is absent, and so are values of 0.',
+  additionalProperties: {
+    type: 'object',
+    properties: {
+      breaker: {
+        type: 'string',
+        enum: ['open', 'probing'],
+        description: 'Absent while the circuit breaker is closed.',
+      },
+      nextProbeAt: milliseconds('When the next attempt may be made'),
+      requestsInProgress: integer('Requests in progress.'),
+      inMemory: integer('Deliveries in the destination queue.'),
+      pace: number('Maximum number of attempts per second after a 429.'),
+    },
+  },
+}
+
+/** Results of destinations, as `encodeResults` writes it. */
+export const resultsValue = {
+  type: 'object',
+  description: 'The destinations by their ids.',
+  additionalProperties: {
+    type: 'array',
+    description: 'Delivered, failed attempts, dead-lettered, dropped.',
+    items: { type: 'integer' },
+    minItems: 4,
+    maxItems: 4,
   },
 }
 
@@ -136,3 +216,7 @@ export const configObjectValue = {
     },
   },
 }
+
+const { $schema: _, ...jobSchema } = z.toJSONSchema(jobDocument, { io: 'input' })
+/** A replay or a resend, as `encodeJob` writes it. */
+export const jobValue = { type: 'object', ...jobSchema }

@@ -141,7 +141,7 @@ const allDestinations: Row = {
     {
       title: 'Deferred without an attempt',
       description:
-        'lane_full: the queue of the destination is too long, because its endpoint responds more slowly than messages arrive, or no permit was free for its requests. breaker_open: the circuit breaker is open. not_before: the wait of the retry topic has ended, but the delivery must wait longer, for example because of Retry-After. paused: the destination is paused. handover: the partition moved to another process. unconfigured: the process does not know the source or destination.',
+        'lane_full: the queue of the destination is too long. Possible reasons are an endpoint that responds more slowly than messages arrive, a lack of free permits, and a process without a part of policy.ratePerSecond or policy.maxConcurrency. breaker_open: the circuit breaker is open. not_before: the wait of the retry topic has ended, but the delivery must wait longer, for example because of Retry-After. paused: the destination is paused. handover: the partition moved to another process. unconfigured: the process does not know the source or destination. auth: an attempt got no access token, so the endpoints got no request.',
       unit: 'cps',
       as: 'lines',
       width: 12,

@@ -33,6 +33,8 @@ export interface ClusterMember {
 export interface Broker {
   /** The address for clients: `127.0.0.1:port` */
   readonly address: string
+  /** Directory with a directory for each partition. */
+  readonly logDir: string
   readonly pid: number
   /** Resolves with the cause when the process ends. */
   readonly ended: Promise<string>
@@ -84,7 +86,7 @@ async function launch(java: Java, jars: KafkaJars, options: BrokerOptions): Prom
       return found?.clusterId === clusterId && found.brokers.includes(address)
     },
   })
-  return { ...server, address }
+  return { ...server, address, logDir }
 }
 
 /** Formats the log directory at the first start. Returns the cluster id. */

@@ -20,6 +20,9 @@ export interface DemoSource {
   readonly messages: number
 }
 
+/** The key with which a person signs in to the console. */
+export const operatorKey = 'demo-operator-key'
+
 export const web: DemoSource = {
   id: 'web',
   writeKey: 'demo-web-key',
@@ -112,6 +115,7 @@ export function demoConfiguration(place: {
     topics: { prefix: place.prefix, partitions: 6, replicationFactor: 1 },
     registry: { url: place.registry },
     collector: { listen: '127.0.0.1:0' },
+    operator: { listen: '127.0.0.1:0', keys: [{ name: 'demo', role: 'operate', key: operatorKey }] },
     ops: { listen: '127.0.0.1:0' },
     network: { allow: ['127.0.0.0/8'] },
     delivery,

@@ -6,7 +6,7 @@ import { Presets, SingleBar } from 'cli-progress'
 import { systemClock as clock } from '../../../src/adapters/clock/clock.ts'
 import type { SinkRequest } from '../../../src/adapters/http/sink-server.ts'
 import { messageTypes } from '../../../src/core/message/message.ts'
-import { deliveryCount, demoConfiguration, destinations, messageCount } from './demo-configuration.ts'
+import { deliveryCount, demoConfiguration, destinations, messageCount, operatorKey } from './demo-configuration.ts'
 import { type DemoEndpoints, startEndpoints } from './demo-endpoints.ts'
 import { deletedUsers, wayOf } from './demo-messages.ts'
 import { report, type Seen } from './demo-report.ts'
@@ -142,6 +142,7 @@ async function main(): Promise<boolean> {
   const service = await startService(config, join(directory, 'service.log'))
   ends.push(service.stop)
   step('service', service.ready)
+  step('console', `${service.operator}/console/ until the demo ends; the operator key is ${operatorKey}`)
   say()
   const entrances = { config, brokers: kafka.brokers, registry: registry.url, topicPrefix: prefix }
   const entered = await enter(service, entrances)

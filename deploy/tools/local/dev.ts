@@ -31,6 +31,9 @@ async function main(): Promise<number> {
   const planned = planDev(loaded.settings, process.env)
   if (planned.kind === 'refused') return refuse(planned.problems.map(problem => `${config}: ${problem}`))
 
+  const { operatorListen: listen } = loaded.settings
+  if (listen !== undefined)
+    say(`the console will be at http://${listen.host}:${listen.port}/console/; sign in with a key of operator.keys`)
   // Guarded processes do not keep this process alive, so a timer does.
   const awake = setInterval(() => {}, 2 ** 30)
   const interrupt = interruption()

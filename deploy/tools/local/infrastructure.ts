@@ -12,6 +12,8 @@ import { registryIsCached, startRegistry } from './registry.ts'
 
 export interface Kafka {
   readonly brokers: readonly string[]
+  /** Log directory of a broker that this process started from Kafka's jars. */
+  readonly logDir?: string
   /**
    * Resolves with the cause when a server that this process started ends. Never resolves for an
    * existing server.
@@ -33,7 +35,10 @@ export interface Place {
   /** Port of the server on this machine. Default: a free port. */
   readonly port?: number
   readonly env?: NodeJS.ProcessEnv
-  /** Gets one line that says which option is used, and why the options before it are not. */
+  /**
+   * Gets one line: which option of `findOrStartKafka` or `findOrStartRegistry` is used, and why the
+   * options before it are not available.
+   */
   readonly log?: (line: string) => void
 }
 
@@ -136,7 +141,10 @@ const jars = (place: KafkaPlace): Option<Kafka> => ({
     const port = place.port ?? (await freePorts(1))
     const { properties = {} } = place
     const broker = await startBroker({ dataDir, port, properties, throwAway: place.dataDir === undefined })
-    return { kind: 'available', value: { brokers: [broker.address], ended: broker.ended, stop: () => broker.stop() } }
+    return {
+      kind: 'available',
+      value: { brokers: [broker.address], logDir: broker.logDir, ended: broker.ended, stop: () => broker.stop() },
+    }
   },
 })
 

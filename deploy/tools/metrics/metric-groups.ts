@@ -1,6 +1,7 @@
 import { audienceMetrics } from '../../../src/core/metrics/audience-metrics.ts'
 import { collectorMetrics } from '../../../src/core/metrics/collector-metrics.ts'
 import { deliveryMetrics } from '../../../src/core/metrics/delivery-metrics.ts'
+import { jobMetrics } from '../../../src/core/metrics/job-metrics.ts'
 import { kafkaMetrics } from '../../../src/core/metrics/kafka-metrics.ts'
 import { processMetrics } from '../../../src/core/metrics/process-metrics.ts'
 import { runtimeMetrics } from '../../../src/core/metrics/runtime-metrics.ts'
@@ -14,6 +15,7 @@ export const metricGroups: readonly { readonly title: string; readonly metrics: 
   { title: 'Records, partitions and topics', metrics: Object.values(kafkaMetrics) },
   { title: 'The collector', metrics: Object.values(collectorMetrics) },
   { title: 'Audiences', metrics: Object.values(audienceMetrics) },
+  { title: 'Replays and resends', metrics: Object.values(jobMetrics) },
   { title: 'The process and its configuration', metrics: Object.values(processMetrics) },
   { title: 'Node', metrics: runtimeMetrics },
 ]

@@ -30,6 +30,8 @@ export const configurationRules = {
     'The waits in `delivery.schedule` never decrease, and all waits and attempts fit into `delivery.window`.',
   policiesWithinLimits:
     'In the policy of a destination, `timeout` and `window` are at most those of `delivery`. Its `schedule`, or else that of `delivery`, fits into its window. No wait is shorter than the shortest retry topic, which has 10s or the shortest wait of `delivery.schedule`.',
+  lifecycleHasTopic:
+    '`lifecycle.disableAfter` and `lifecycle.onGone: disable` need `operator.encryptionKeyFile`, because the config topic stores which destinations are disabled.',
   distinctListeners: '`collector.listen`, `operator.listen` and `ops.listen` differ.',
   secretsGivenOnce:
     'A secret is set either directly or as a file, not both. Each source has a write key, and a user name requires a password.',

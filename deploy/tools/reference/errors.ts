@@ -14,7 +14,7 @@ import { type ReplayRefusal, replayRefusals } from '../../../src/core/delivery/r
 import { rejectionCodes } from '../../../src/core/message/message.ts'
 import { objectRefusalStatus } from '../../../src/core/operator/object-refusal.ts'
 import { code, generatedFrom, table } from './markdown.ts'
-import { objectOnlyMeanings } from './object-meanings.ts'
+import { objectOnlyMeanings } from './object-refusal-meanings.ts'
 import { problemMeanings } from './problem-meanings.ts'
 import { type Meanings, rejectionMeanings } from './rejection-meanings.ts'
 
@@ -116,7 +116,10 @@ const deadLetterMeanings: Meanings<DeadLetterReason> = {
 }
 
 const dropMeanings: Meanings<DropReason> = {
-  disabled: ['The destination has `enabled: false`.', 'Use `paused: true` to make messages wait instead.'],
+  disabled: [
+    'The destination has `enabled: false`, or Hookline has disabled it by its `lifecycle`.',
+    'Use `paused: true` to make messages wait instead.',
+  ],
   not_selected: [
     'The field `integrations` of the message has `Webhooks: false`, or `All: false` without `Webhooks`.',
     'Nothing: the sender chose this.',
@@ -138,7 +141,7 @@ const dropMeanings: Meanings<DropReason> = {
 
 const deferralMeanings: Meanings<DeferralCause> = {
   lane_full: [
-    'The queue of the destination is too long, because its endpoint responds more slowly than messages arrive, or no permit was free for a request. If its messages stayed in memory, messages for other destinations on the same partition would have to wait.',
+    'The queue of the destination is too long. Possible reasons are an endpoint that responds more slowly than messages arrive, a lack of free permits, and a process without a part of `policy.ratePerSecond` or `policy.maxConcurrency`. If its messages stayed in memory, messages for other destinations on the same partition would have to wait.',
     'Speed up the endpoint, or raise `delivery.perWebhook`. If other destinations hold the permits, raise `delivery.maxInFlight` or `delivery.perHost`.',
   ],
   breaker_open: [

@@ -19,6 +19,18 @@ export const problemMeanings: Meanings<ProblemCode> = {
   unknown_source: ['A deletion names a source that is not configured.', 'Use a configured source.'],
   invalid_write_key: ['The write key is missing or belongs to no source.', 'Use the write key of a source.'],
   invalid_operator_key: ['The operator key is missing or wrong.', 'Use a key of `operator.keys`.'],
+  invalid_session: [
+    'There is no session of the console, it has ended, or its operator key was removed or rotated.',
+    'Sign in again.',
+  ],
+  invalid_csrf_token: [
+    'The request has a session cookie, but not the CSRF token of the session in `X-CSRF-Token`.',
+    'Send the `csrfToken` of `GET /v1/session`, or use an operator key instead of the cookie.',
+  ],
+  cross_origin: [
+    'A page of another origin sent the request with the session cookie, or tried to sign in.',
+    'Use the console of this listener. A proxy in front of it must keep the header `Host`.',
+  ],
   forbidden: [
     'The operator key has the role `read`, but the request makes a change.',
     'Use a key with the role `operate`.',

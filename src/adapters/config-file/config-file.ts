@@ -144,8 +144,8 @@ function isReportedAlready({ at }: LocatedProblem, { problems, input }: ConfigFi
 }
 
 /**
- * Whether both problems are about the same id. If it is reported already that the id belongs to
- * another directory, the report that it is not unique would add nothing.
+ * Whether both problems are about the same id. An id that is already reported as the id of a
+ * destination in another directory is not also reported as not unique.
  */
 const isSameId = (at: Path, other: Path): boolean =>
   at.at(-1) === 'id' && at.length === other.length && startsWith(at, other)

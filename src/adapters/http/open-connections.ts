@@ -30,6 +30,8 @@ export interface Connections {
   /** Starts to track the connections of a server. Call it before the server listens. */
   follow(server: Server): void
   of(request: IncomingMessage): Connection
+  /** Whether the connection of the request is still open. If not, `of` and `staysAfter` throw. */
+  isOpen(request: IncomingMessage): boolean
   /**
    * Whether the connection stays open after the response to this request. It always does when later
    * requests are pipelined behind it, because their responses must follow.
@@ -135,6 +137,7 @@ export function createConnections({ limits, clock, onAnswer }: Deps): Connection
   return {
     follow,
     of: request => stateOf(request.socket),
+    isOpen: request => states.has(request.socket),
     staysAfter: request =>
       (!isLeaving && states.size <= limits.connections / 2) || stateOf(request.socket).current !== request,
     closeAfterNextResponse() {

@@ -3,21 +3,8 @@ import { pageLimits } from '../../core/operator/object-query.ts'
 import { destinationStates } from '../../core/operator/object-view.ts'
 import { maxWriteKeys } from '../../core/operator/rotation.ts'
 import { destination, source } from '../../core/settings/source-and-destination.ts'
-
-type Schema = Readonly<Record<string, unknown>>
-
-const text = { type: 'string' } as const
-const time = { type: 'string', description: 'ISO 8601, UTC.' } as const
-const count = { type: 'integer', minimum: 0 } as const
-const flag = { type: 'boolean' } as const
-const list = (items: Schema): Schema => ({ type: 'array', items })
-const reference = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` })
-const closed = (properties: Readonly<Record<string, Schema>>, optional: readonly string[] = []): Schema => ({
-  type: 'object',
-  required: Object.keys(properties).filter(name => !optional.includes(name)),
-  properties,
-  additionalProperties: false,
-})
+import { liveDestination, liveInstallation } from './openapi-live-status.ts'
+import { closed, count, flag, list, reference, type Schema, text, time } from './openapi-parts.ts'
 
 /** The schema of a document: that of an entry in the configuration file, without names of files. */
 function documentSchema(entry: z.ZodType): Schema {
@@ -26,6 +13,15 @@ function documentSchema(entry: z.ZodType): Schema {
   return { ...rest, properties: Object.fromEntries(own), required: required?.filter(name => name !== 'id') }
 }
 
+const disabledAutomatically = {
+  ...closed({
+    at: time,
+    reason: { enum: ['failing', 'gone'] },
+    failingSince: { ...time, description: 'No attempt has succeeded since then. ISO 8601, UTC.' },
+  }),
+  description:
+    'Present when Hookline has disabled the destination: `failing` by `lifecycle.disableAfter`, `gone` by `lifecycle.onGone`. The document still says that it is enabled.',
+}
 const problems = { ...list(reference('ObjectProblem')), maxItems: 100 }
 const view = {
   id: text,
@@ -39,6 +35,7 @@ const view = {
   conflict: { ...flag, description: 'Whether the configuration file hides an object of the same id.' },
   changedBy: { ...text, description: 'The name of the operator key.' },
   changedAt: time,
+  disabledAutomatically,
   problems,
   document: { description: 'The document. Each secret is `***`, and URLs show only their host.', type: 'object' },
   fingerprints: {
@@ -47,7 +44,7 @@ const view = {
     description: 'The first 8 hex digits of the SHA-256 of each secret of at least 16 characters, by path.',
   },
 } as const satisfies Readonly<Record<string, Schema>>
-const ofFile = ['changedBy', 'changedAt']
+const ofFile = ['changedBy', 'changedAt', 'disabledAutomatically']
 const changed = { ...view, changedFields: list(text) }
 const page = (name: string): Schema =>
   closed({ [name]: { ...list(reference('Object')), maxItems: pageLimits.max }, next: text }, ['next'])
@@ -127,8 +124,19 @@ export const objectSchemas: Readonly<Record<string, Schema>> = {
           status: { type: 'integer' },
           failure: closed({ phase: text, code: text, detail: text }),
           tookMs: { ...count, description: 'Milliseconds until the response or the failure.' },
+          responseBody: {
+            ...closed(
+              {
+                text: { ...text, description: 'Read as UTF-8. Absent when the body is compressed.' },
+                contentEncoding: { ...text, description: 'The compression, for example gzip.' },
+                truncated: { ...flag, description: 'Whether the body is longer, or did not arrive completely.' },
+              },
+              ['text', 'contentEncoding'],
+            ),
+            description: 'The first 4 KiB of the body of the response.',
+          },
         },
-        ['status', 'failure'],
+        ['status', 'failure', 'responseBody'],
       ),
     ),
   }),
@@ -152,12 +160,16 @@ export const objectSchemas: Readonly<Record<string, Schema>> = {
     {
       at: time,
       version: { ...text, description: 'The version of the process that answers.' },
-      partial: { const: true, description: 'Present when Kafka did not report all offsets in 5 seconds.' },
+      partial: {
+        const: true,
+        description: 'Present when Kafka did not report all offsets in 5 seconds, or the status topic is not read yet.',
+      },
       groups: list(closed({ group: text, topics: list(closed({ topic: text, lag: count })) })),
       waiting: { ...list(closed({ tier: text, records: count })), description: 'Records that wait in retry topics.' },
       destinations: closed(Object.fromEntries(destinationStates.map(state => [state, count]))),
       sources: closed({ enabled: count, excluded: count }),
       problems: { ...list(closed({ kind: view.kind, id: text, conflict: flag, problems })), maxItems: 100 },
+      ...liveInstallation,
     },
     ['partial'],
   ),
@@ -166,10 +178,13 @@ export const objectSchemas: Readonly<Record<string, Schema>> = {
       id: text,
       state: view.state,
       version: view.version,
+      disabledAutomatically,
       problems,
-      partial: { const: true, description: 'Present when only a part of the retry topics was read.' },
+      partial: { const: true, description: 'Present when only a part of the topics was read.' },
       waiting: list(closed({ tier: text, records: count, oldestAt: time })),
+      ...liveDestination,
+      lastFailures: { ...list(reference('FailedAttempt')), maxItems: 50 },
     },
-    ['partial'],
+    ['partial', 'pace', 'lastFailures', 'disabledAutomatically'],
   ),
 }

@@ -27,19 +27,20 @@ export const objectMeanings: Readonly<Record<ObjectRefusalCode, string>> = {
   invalid_json: 'the body is not JSON, has a key twice, is nested too deeply, or has half of a surrogate pair',
   invalid_body: 'the body does not have the form that this path requires',
   invalid_query: 'a query parameter is unknown, given twice, or not valid',
-  invalid_precondition: '`If-Match` or `If-None-Match` is not valid',
-  not_found: 'there is no object with this id',
+  invalid_precondition: '`If-Match`, `If-None-Match` or `Idempotency-Key` is not valid',
+  not_found: 'there is no object or job with this id',
   defined_in_file: 'the configuration file defines the object, so only a change of that file can change it',
   encryption_key_missing: '`operator.encryptionKeyFile` is not set, so no object can be created or changed',
   rotation_in_progress: 'the destination already has two shared secrets',
   too_many_keys: 'the source already has three write keys',
+  too_many_jobs: '100 replays and resends have not ended yet',
   not_in_use: 'the destination is excluded, because its document has problems',
   in_use: 'another object uses this one; `problems` says which',
   precondition_failed: 'the object has another version, or exists, or does not exist; `ETag` has the version in force',
   invalid_object: 'the document is not valid; `problems` lists all problems, and nothing was changed',
   precondition_required: 'the object exists, and the request has no `If-Match`',
   unavailable:
-    'Kafka did not confirm the change in time, and it may be in force nevertheless; or too many test messages are in progress',
+    'Kafka did not confirm the change in time, and it may be in force nevertheless; or Kafka did not respond to a read in time; or too many test messages are in progress',
 }
 
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` })
@@ -78,12 +79,20 @@ interface Described {
   readonly codes?: readonly ObjectRefusalCode[]
 }
 
-const operation = ({ id, summary, description, parameters, body, answer, more, codes = [] }: Described): Operation => ({
+export const operation = ({
+  id,
+  summary,
+  description,
+  parameters,
+  body,
+  answer,
+  more,
+  codes = [],
+}: Described): Operation => ({
   operationId: id,
   summary,
   ...(description !== undefined && { description }),
   tags: ['objects'],
-  security: [{ operator: [] }],
   ...(parameters !== undefined && { parameters }),
   ...(body !== undefined && { requestBody: { required: body[1], content: json(ref(body[0])) } }),
   responses: {
@@ -95,7 +104,12 @@ const operation = ({ id, summary, description, parameters, body, answer, more, c
   },
 })
 
-const inQuery = (name: string, schema: object, description: string) => ({ name, in: 'query', schema, description })
+export const inQuery = (name: string, schema: object, description: string) => ({
+  name,
+  in: 'query',
+  schema,
+  description,
+})
 const text = { type: 'string' }
 const ifMatch = {
   name: 'If-Match',
@@ -224,7 +238,7 @@ export const objectPaths: Readonly<Record<string, object>> = {
     get: operation({
       ...{
         id: 'destinationStatus',
-        summary: 'Count the waiting deliveries of a destination',
+        summary: 'Show the circuit breaker, the results, the waiting deliveries and the last failures of a destination',
         answer: 'DestinationStatus',
       },
       ...{ parameters: [id], codes: ['not_found'] },

@@ -9,9 +9,12 @@ import {
   schema,
   templateOf,
 } from './openapi-components.ts'
+import { jobOperations, jobSchemas } from './openapi-jobs.ts'
+import { logPaths, logSchemas } from './openapi-log.ts'
 import { objectSchemas } from './openapi-object-schemas.ts'
 import { objectPaths } from './openapi-objects.ts'
 import { operatorSchemas, schemas, signingKeys } from './openapi-schemas.ts'
+import { sessionPaths } from './openapi-session.ts'
 import { deletionPath, deletionsPath, documentPath, keysPath, syncsPath } from './paths.ts'
 
 /* The paths of the operator API as OpenAPI 3.1. `operatorSchemas` has their JSON bodies. */
@@ -45,9 +48,15 @@ const memberList = {
   content: { 'application/x-ndjson': { schema: line }, 'text/plain': { schema: line }, 'text/csv': { schema: line } },
 } as const
 
-const operators = [{ operator: [] }]
 export const operatorSecurity = {
   operator: { type: 'http', scheme: 'bearer', description: 'A key of `operator.keys`.' },
+  session: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: 'hookline_session',
+    description:
+      'The cookie of a sign-in. Each request except GET and HEAD also needs the CSRF token in `X-CSRF-Token`, and pages of other origins cannot send any.',
+  },
 } as const
 
 const ofOperators = {
@@ -64,7 +73,6 @@ export const operatorPaths = {
       operationId: 'deleteUsers',
       summary: 'Delete users and notify destinations',
       tags: ['operators'],
-      security: operators,
       requestBody: { required: true, content: json(schema('DeletionRequest')) },
       responses: {
         ...ofOperators,
@@ -83,7 +91,6 @@ export const operatorPaths = {
       operationId: 'deletion',
       summary: 'Status of a deletion, by source and destination',
       tags: ['operators'],
-      security: operators,
       parameters: [inPath('id')],
       responses: { ...ofOperators, 200: { description: 'The current status.', content: json(schema('Deletion')) } },
     },
@@ -95,7 +102,6 @@ export const operatorPaths = {
       description:
         'The body may have any length and is read as fast as Kafka accepts records. If the list is incomplete or has an invalid line, the lines before that point are applied, and no other member is removed: send the whole list again.',
       tags: ['operators'],
-      security: operators,
       parameters: [inPath('name'), ...syncParameters],
       requestBody: memberList,
       responses: {
@@ -148,20 +154,24 @@ export function operatorDocument(): object {
     info: {
       title: 'Hookline operator API',
       version: '1',
-      summary: 'Manages destinations and sources, deletes users, and syncs audiences.',
+      summary:
+        'Manages destinations and sources, shows messages and dead letters, runs replays and resends, deletes users, and syncs audiences.',
       description: [
         'The API listens at `operator.listen` when `operator.keys` has a key. A key with the role `read` may send GET and HEAD requests only.',
         'A path may end in a slash. There are no CORS headers: web pages of other origins cannot use the API.',
-        'Every error response is a JSON object with `code` and `message`: on the paths for destinations, sources, changes and status also with `problems`, on the others with `error`.',
+        'Every error response is a JSON object with `code` and `message`: on the paths for destinations, sources, messages, dead letters, replays, resends, changes and status also with `problems`, on the others with `error`.',
       ].join('\n'),
       license: { name: 'Apache 2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: 'http://127.0.0.1:8090' }],
-    tags: [{ name: 'objects' }, { name: 'operators' }, { name: 'settings' }],
-    security: operators,
-    paths: { ...objectPaths, ...operatorPaths, [documentPath]: document, [keysPath]: publicKeys },
+    tags: [{ name: 'objects' }, { name: 'operators' }, { name: 'sessions' }, { name: 'settings' }],
+    security: [{ operator: [] }, { session: [] }],
+    paths: {
+      ...{ ...objectPaths, ...logPaths, ...jobOperations, ...operatorPaths, ...sessionPaths },
+      ...{ [documentPath]: document, [keysPath]: publicKeys },
+    },
     components: {
-      schemas: { ...schemas, ...operatorSchemas, ...objectSchemas },
+      schemas: { ...schemas, ...operatorSchemas, ...objectSchemas, ...logSchemas, ...jobSchemas },
       responses,
       securitySchemes: operatorSecurity,
     },

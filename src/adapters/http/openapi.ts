@@ -67,7 +67,12 @@ const settings = {
 const deprecatedPaths = Object.fromEntries(
   Object.entries(operatorPaths).map(([path, operations]) => [
     path,
-    Object.fromEntries(Object.entries(operations).map(([name, each]) => [name, { ...each, deprecated: true }])),
+    Object.fromEntries(
+      Object.entries(operations).map(([name, each]) => [
+        name,
+        { ...each, security: [{ operator: [] }], deprecated: true },
+      ]),
+    ),
   ]),
 )
 

@@ -1,38 +1,67 @@
 import type { IncomingMessage } from 'node:http'
 import type { FailureThrottle } from '../../core/operator/failure-throttle.ts'
-import type { FindOperatorKey, NamedKey } from '../../core/operator/operator-keys.ts'
+import type { FindOperatorKey } from '../../core/operator/operator-keys.ts'
+import { isEqual, type Operator, type OperatorSessions } from '../../core/operator/operator-sessions.ts'
 import type { Clock } from '../../core/ports.ts'
 import { type HttpResponse, problem } from './responses.ts'
+import { deleteCookie, isOfOtherOrigin, sessionTokenIn } from './session-cookie.ts'
 
 interface Deps {
   /** Called for each request, because keys change at runtime. */
   readonly findKey: () => FindOperatorKey
+  /** As `findKey`; `undefined` when the listener has no sessions. */
+  readonly sessions?: (() => OperatorSessions) | undefined
   /** `undefined` when wrong keys are not throttled. */
   readonly throttle?: FailureThrottle | undefined
-  readonly clock: Pick<Clock, 'monotonic'>
+  readonly clock: Pick<Clock, 'monotonic' | 'now'>
 }
 
 /**
- * Authenticates a request before its body is read. Returns the operator key, or the error response.
+ * Authenticates a request before its body is read: by its operator key, or by the session cookie of
+ * the console. Returns the operator, or the error response. With `isForEveryRole`, the role `read`
+ * may send every method.
  */
-export type AuthenticateOperator = (request: IncomingMessage) => NamedKey | HttpResponse
+export type AuthenticateOperator = (request: IncomingMessage, isForEveryRole?: boolean) => Operator | HttpResponse
 
-export function createOperatorAuthentication({ findKey, throttle, clock }: Deps): AuthenticateOperator {
-  return ({ headers, method, socket }) => {
+export function createOperatorAuthentication(deps: Deps): AuthenticateOperator {
+  const { findKey, sessions, throttle, clock } = deps
+
+  function byKey({ headers }: IncomingMessage): Operator | HttpResponse {
+    const given = bearerPattern.exec(headers.authorization ?? '')?.[1]
+    return (given === undefined ? undefined : findKey()(given)) ?? noKey
+  }
+
+  function bySession({ headers, method }: IncomingMessage, token: string, of: OperatorSessions) {
+    if (isOfOtherOrigin(headers)) return otherOrigin
+    const found = of.find(token, clock.now())
+    if (found.kind !== 'found') return found.kind === 'expired' ? expiredSession : noSession
+    const { csrfToken } = found.operator.session
+    const isRepeated = isEqual(csrfToken, String(headers['x-csrf-token']))
+    return isRepeated || isReading(method) ? found.operator : noCsrfToken
+  }
+
+  return (request, isForEveryRole = false) => {
+    const { headers, method, socket } = request
     const { remoteAddress = '' } = socket
     const now = clock.monotonic()
     const retryAfter = throttle?.secondsToWait(remoteAddress, now) ?? 0
-    if (retryAfter > 0) return problem('rate_limited', tooManyWrong, { retryAfter })
-    const given = bearerPattern.exec(headers.authorization ?? '')?.[1]
-    const key = given === undefined ? undefined : findKey()(given)
-    if (key === undefined) {
-      throttle?.failed(remoteAddress, now)
-      return noKey
+    if (retryAfter > 0) return tooManyFailures(retryAfter)
+    const token = headers.authorization === undefined && sessions ? sessionTokenIn(headers) : undefined
+    const found = token === undefined || !sessions ? byKey(request) : bySession(request, token, sessions())
+    if ('status' in found) {
+      if (found === noKey || found === noSession) throttle?.failed(remoteAddress, now)
+      return found
     }
     throttle?.succeeded(remoteAddress, now)
-    return key.role === 'operate' || method === 'GET' || method === 'HEAD' ? key : readOnly
+    return found.role === 'operate' || isReading(method) || isForEveryRole ? found : readOnly
   }
 }
+
+const isReading = (method: string | undefined): boolean => method === 'GET' || method === 'HEAD'
+
+/** The response to an address that must wait, in seconds, after wrong keys. */
+export const tooManyFailures = (retryAfter: number): HttpResponse =>
+  problem('rate_limited', tooManyWrong, { retryAfter })
 
 const bearerPattern = /^bearer[ \t]+(\S+)[ \t]*$/i
 const tooManyWrong = 'Too many requests without a valid operator key: send a valid key after the time in Retry-After.'
@@ -44,3 +73,20 @@ const readOnly = problem(
   'forbidden',
   'This key has the role read, which allows GET and HEAD only: send a key with the role operate.',
 )
+const endsSession = (answer: HttpResponse): HttpResponse => ({
+  ...answer,
+  headers: { ...answer.headers, ...deleteCookie },
+})
+const noSession = endsSession(problem('invalid_session', 'The session is not valid: sign in again.'))
+const expiredSession = endsSession(problem('invalid_session', 'The session has ended: sign in again.'))
+const noCsrfToken = problem(
+  'invalid_csrf_token',
+  'The request has no valid CSRF token: send the csrfToken of GET /v1/session in the header X-CSRF-Token.',
+)
+/** The response to a request that a page of another origin sent with the session cookie. */
+export const otherOrigin = problem(
+  'cross_origin',
+  'A page of another origin sent the request: use the console of this listener, or send an operator key.',
+)
+/** The response to a request without a session and without a key. */
+export const notSignedIn = problem('invalid_session', 'There is no session: sign in with POST /v1/session.')

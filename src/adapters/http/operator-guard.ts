@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AuditLog } from '../../core/operator/operator-api.ts'
-import type { NamedKey } from '../../core/operator/operator-keys.ts'
+import type { Operator } from '../../core/operator/operator-sessions.ts'
 import type { Clock } from '../../core/ports.ts'
 import type { TraceContext } from '../../core/trace/context.ts'
 import type { HttpServer } from './json-api-server.ts'
@@ -17,8 +17,8 @@ export interface OperatorGate {
 export interface Asked {
   readonly request: FastifyRequest
   readonly reply: FastifyReply
-  /** The operator key of the request. */
-  readonly key: NamedKey
+  /** The operator key of the request, or of its session. */
+  readonly key: Operator
   /** Trace context of the request; `undefined` when tracing is off. */
   readonly trace: TraceContext | undefined
 }
@@ -44,6 +44,8 @@ export interface GuardDeps extends Pick<HttpServer, 'send' | 'fail'> {
 interface Options {
   /** The name of the change in the audit log; `undefined` when the route changes nothing. */
   readonly action?: string | undefined
+  /** Whether the role `read` may use the route, whatever its method is. */
+  readonly isForEveryRole?: boolean
   /** Brings the responses of the authentication into the form of the route. */
   readonly inForm?: (answer: HttpResponse) => HttpResponse
 }
@@ -64,19 +66,20 @@ export function createGuard({ send, fail, takeTraced, clock, operator }: GuardDe
   async function admitted(
     asked: Omit<Asked, 'key'>,
     handle: Handler,
-    { action, inForm = answer => answer }: Options,
+    { action, isForEveryRole, inForm = answer => answer }: Options,
   ): Promise<HttpResponse | undefined> {
     if ('status' in operator) return operator
-    const key = operator.gate(asked.request.raw)
+    const key = operator.gate(asked.request.raw, isForEveryRole)
     if ('status' in key) return inForm(key)
     const requestId = clock.id()
     const audit = (change: object, result: string): void => {
-      if (action !== undefined) operator.audit({ key: key.name, role: key.role, requestId, action, ...change, result })
+      if (action !== undefined) operator.audit({ ...auditedOf(key), requestId, action, ...change, result })
     }
     try {
       const { answer, change = {} } = await handle({ ...asked, key })
       audit(change, answer?.code ?? 'gone')
-      return answer && { ...answer, headers: { ...answer.headers, 'x-request-id': requestId } }
+      const headers = { ...(key.session !== undefined && forBrowsers), 'x-request-id': requestId }
+      return answer && { ...answer, headers: { ...answer.headers, ...headers } }
     } catch (error) {
       audit({}, 'internal_error')
       throw error
@@ -92,3 +95,13 @@ export function createGuard({ send, fail, takeTraced, clock, operator }: GuardDe
       )
     }
 }
+
+/** Headers of the responses to a browser: it must not store data of customers, nor guess its type. */
+export const forBrowsers = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' } as const
+
+/** The fields of the audit log that name the operator: the key, and the session if there is one. */
+export const auditedOf = ({ name, role, session }: Operator): object => ({
+  key: name,
+  role,
+  ...(session !== undefined && { session: session.id }),
+})

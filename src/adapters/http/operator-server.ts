@@ -1,15 +1,21 @@
 import { MemoryBudget } from '../../core/collector/memory-budget.ts'
+import type { JobsApi } from '../../core/jobs/jobs-api.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import { FailureThrottle } from '../../core/operator/failure-throttle.ts'
+import type { LogApi } from '../../core/operator/log-api.ts'
 import type { ObjectsApi } from '../../core/operator/objects-api.ts'
 import type { AuditLog, OperatorApi } from '../../core/operator/operator-api.ts'
 import type { FindOperatorKey } from '../../core/operator/operator-keys.ts'
+import type { OperatorSessions } from '../../core/operator/operator-sessions.ts'
 import type { Clock, Logger } from '../../core/ports.ts'
 import type { ListenAddress } from '../../core/settings/settings.ts'
 import type { PublishedKeys } from '../../core/signing/signing-key.ts'
 import { durationMs } from '../../core/time.ts'
 import type { Tracer } from '../../core/trace/tracer.ts'
+import { addConsoleRoutes } from './console-routes.ts'
+import { addJobRoutes } from './job-routes.ts'
 import { createHttpServer, type HttpServer } from './json-api-server.ts'
+import { addLogRoutes } from './log-routes.ts'
 import { addObjectRoutes } from './object-routes.ts'
 import { operatorDocument } from './openapi-operator.ts'
 import { createOperatorAuthentication } from './operator-authentication.ts'
@@ -19,6 +25,7 @@ import { documentPath, keysPath, operatorMethodsOf } from './paths.ts'
 import { createRunInSpan } from './request-span.ts'
 import { type HttpResponse, ok } from './responses.ts'
 import { defaultLimits, type HttpLimits } from './server-limits.ts'
+import { addSessionRoutes } from './session-routes.ts'
 
 /**
  * Limits of the operator API. Operators are few, and their requests are small, except for syncs.
@@ -44,8 +51,15 @@ interface Deps {
   readonly api: OperatorApi
   /** The operations on destinations, sources, changes and status. */
   readonly objects: ObjectsApi
+  /** The operations on messages and dead letters. */
+  readonly log: LogApi
+  /** The operations on replays and resends. */
+  readonly jobs: JobsApi
   readonly findKey: () => FindOperatorKey
+  readonly sessions: () => OperatorSessions
   readonly publishedKeys: PublishedKeys
+  /** The directory with the built console; `undefined` when it was not built. */
+  readonly consoleDirectory: string | undefined
   readonly audit: AuditLog
   readonly clock: Clock
   readonly logger: Logger
@@ -57,11 +71,11 @@ interface Deps {
 }
 
 /**
- * Creates the listener of the operator API, with its own connections, limits and keys, and without
- * CORS.
+ * Creates the listener of the operator API and the console, with its own connections, limits and
+ * keys, and without CORS.
  */
 export function createOperatorServer(deps: Deps): Pick<HttpServer, 'start' | 'stop'> {
-  const { api, objects, audit, findKey, publishedKeys, clock, metrics, tracer } = deps
+  const { api, objects, log, jobs, audit, findKey, sessions, publishedKeys, clock, metrics, tracer } = deps
   const limits = { ...operatorLimits, ...deps.limits }
   const onAnswer = ({ code }: HttpResponse): void => metrics.operatorAnswers.inc({ code })
   const server = createHttpServer({
@@ -76,7 +90,8 @@ export function createOperatorServer(deps: Deps): Pick<HttpServer, 'start' | 'st
     reserve: (bytes: number) => budget.take(bytes),
     release: (bytes: number) => budget.giveBack(bytes),
   }
-  const gate = createOperatorAuthentication({ findKey, throttle: new FailureThrottle(clock.monotonic()), clock })
+  const throttle = new FailureThrottle(clock.monotonic())
+  const gate = createOperatorAuthentication({ findKey, sessions, throttle, clock })
   const shared = {
     ...server,
     takeTraced: createRunInSpan(tracer, server.fail),
@@ -86,7 +101,12 @@ export function createOperatorServer(deps: Deps): Pick<HttpServer, 'start' | 'st
     clock,
   }
   addOperatorRoutes({ ...shared, operator: { api, gate, audit } })
-  addObjectRoutes({ ...shared, api: objects, guard: createGuard({ ...shared, operator: { gate, audit } }) })
+  const guard = createGuard({ ...shared, operator: { gate, audit } })
+  addObjectRoutes({ ...shared, api: objects, guard })
+  addLogRoutes({ ...shared, log, guard })
+  addJobRoutes({ ...shared, api: jobs, guard })
+  addSessionRoutes({ ...shared, sessions, throttle, audit, guard })
+  addConsoleRoutes({ ...server, directory: deps.consoleDirectory })
   const document = ok(JSON.stringify(operatorDocument()))
   server.app.get(documentPath, (request, reply) => server.send(request, reply, document))
   server.app.get(keysPath, (request, reply) => {

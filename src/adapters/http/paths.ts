@@ -47,6 +47,14 @@ export const sourcePath = '/v1/sources/:id'
 export const rotateKeyPath = '/v1/sources/:id/rotate-key'
 export const changesPath = '/v1/changes'
 export const statusPath = '/v1/status'
+export const messagePath = '/v1/messages/:id'
+export const deadLettersPath = '/v1/dead-letters'
+export const deadLetterPath = '/v1/dead-letters/:key'
+export const jobsPaths = { replay: '/v1/replays', resend: '/v1/resends' } as const
+export const jobPaths = { replay: '/v1/replays/:id', resend: '/v1/resends/:id' } as const
+export const sessionPath = '/v1/session'
+/** The console and its files. */
+export const consolePath = '/console'
 
 const reading = 'GET, HEAD, OPTIONS'
 const writing = 'OPTIONS, POST'
@@ -59,11 +67,14 @@ const operatorMethods = [
 const changing = 'DELETE, GET, HEAD, OPTIONS, PATCH, PUT'
 /** The paths that only the listener of the operator API has. */
 const objectMethods = [
-  [/^\/v1\/(destinations|sources|changes|status)$/, reading],
+  [/^\/v1\/(destinations|sources|changes|status|dead-letters)$/, reading],
+  [/^\/v1\/(messages|dead-letters)\/[^/]+$/, reading],
   [/^\/v1\/(destinations|sources)\/[^/]+$/, changing],
   [/^\/v1\/destinations\/[^/]+\/status$/, reading],
   [new RegExp(`^/v1/destinations/[^/]+/(${switches.join('|')}|rotate-secret|test)$`), writing],
   [/^\/v1\/sources\/[^/]+\/rotate-key$/, writing],
+  [/^\/v1\/(replays|resends)$/, 'GET, HEAD, OPTIONS, POST'],
+  [/^\/v1\/(replays|resends)\/[^/]+$/, 'DELETE, GET, HEAD, OPTIONS'],
 ] as const
 
 /**
@@ -79,12 +90,15 @@ export function methodsOf(url: string): string | undefined {
 /** Like `methodsOf`, for the listener of the operator API. */
 export function operatorMethodsOf(url: string): string | undefined {
   const path = pathOf(url)
-  if (path === documentPath || path === keysPath) return reading
+  if (path === documentPath || path === keysPath || path === '/' || isConsolePath(path)) return reading
+  if (path === sessionPath) return 'DELETE, GET, HEAD, OPTIONS, POST'
   return operatorMethodsAt(path) ?? objectMethods.find(([pattern]) => pattern.test(path))?.[1]
 }
 
 /** Whether the path belongs to the operator API, which responds without CORS headers. */
 export const isOperatorUrl = (url: string): boolean => operatorMethodsAt(pathOf(url)) !== undefined
+
+const isConsolePath = (path: string): boolean => path === consolePath || path.startsWith(`${consolePath}/`)
 
 const operatorMethodsAt = (path: string): string | undefined =>
   operatorMethods.find(([pattern]) => pattern.test(path))?.[1]

@@ -3,6 +3,9 @@ import { type Refusal, type RejectedMessage, refusalStatus } from '../../core/me
 import { type ObjectRefusal, type ObjectRefusalCode, objectRefusalStatus } from '../../core/operator/object-refusal.ts'
 import { etagOf } from '../../core/operator/precondition.ts'
 
+/** The codes for requests of the console, which only the operator listener has. */
+export const sessionStatus = { invalid_session: 401, invalid_csrf_token: 403, cross_origin: 403 } as const
+
 /**
  * The HTTP status of each problem code. `refusalStatus` has the codes with which the APIs refuse a
  * request. The other codes are for requests that fail outside of an API, such as invalid HTTP.
@@ -10,6 +13,7 @@ import { etagOf } from '../../core/operator/precondition.ts'
 export const problemStatus = {
   ...refusalStatus,
   malformed_request: 400,
+  ...sessionStatus,
   request_timeout: 408,
   expectation_failed: 417,
   headers_too_large: 431,
@@ -73,7 +77,7 @@ export function problem(
       ...((status === 429 || status === 503) && { 'retry-after': wholeSeconds(retryAfter) }),
       ...(allow !== undefined && { allow }),
       // RFC 9110 11.6.1 requires this header.
-      ...(code === 'invalid_operator_key' && { 'www-authenticate': 'Bearer' }),
+      ...(status === 401 && code !== 'invalid_write_key' && { 'www-authenticate': 'Bearer' }),
     },
     body: JSON.stringify({
       success: false,

@@ -6,7 +6,7 @@ import type { Connections } from './open-connections.ts'
 import type { HttpResponse } from './responses.ts'
 import type { HttpLimits } from './server-limits.ts'
 
-/** Sends a response. Call it once per request. */
+/** Sends a response, unless the client has closed the connection. Call it once per request. */
 export type Send = (request: FastifyRequest, reply: FastifyReply, answer: HttpResponse) => void
 
 interface Deps {
@@ -24,6 +24,11 @@ interface Deps {
 export function createSend({ connections, limits, clock, onAnswer, isCrossOrigin }: Deps): Send {
   return (request, reply, answer) => {
     const { raw } = request
+    if (!connections.isOpen(raw)) {
+      // The client closed the connection while the handler ran.
+      reply.hijack()
+      return
+    }
     onAnswer(answer)
     const rest = answer.code === 'request_timeout' ? 'not_sent' : restOf(raw)
     const isLast = rest !== 'none' || connections.of(raw).isLast || !connections.staysAfter(raw)
@@ -78,7 +83,8 @@ const smallBody = 65_536
 function restOf(request: IncomingMessage): 'none' | 'not_sent' | 'to_read' {
   const { headers } = request
   if (request.complete) return 'none'
-  // The client waits for `100 Continue`. After a final response instead, it sends no body.
+  // The client waits for `100 Continue` before it sends the body. If it gets a final response
+  // instead, it does not send the body.
   if (headers.expect !== undefined && !request.readableDidRead) return 'not_sent'
   if (request.readableDidRead || headers['transfer-encoding'] !== undefined) return 'to_read'
   return Number(headers['content-length'] ?? 0) > smallBody ? 'to_read' : 'none'

@@ -18,6 +18,10 @@ const object = z.object({
   conflict: z.boolean(),
   changedBy: z.string().optional(),
   changedAt: z.string().optional(),
+  /** Set when Hookline has disabled the destination. */
+  disabledAutomatically: z
+    .object({ at: z.string(), reason: z.enum(['failing', 'gone']), failingSince: z.string() })
+    .optional(),
   problems: z.array(z.object({ path: z.string(), message: z.string(), hint: z.string() })),
   document: z.record(z.string(), z.unknown()),
   fingerprints: z.record(z.string(), z.string()),
@@ -55,10 +59,34 @@ const tested = z.object({
       status: z.int().optional(),
       failure: z.object({ phase: z.string(), code: z.string(), detail: z.string() }).optional(),
       tookMs: z.number(),
+      responseBody: z
+        .object({ text: z.string().optional(), contentEncoding: z.string().optional(), truncated: z.boolean() })
+        .optional(),
     }),
   ),
 })
 export type Tested = z.infer<typeof tested> & { readonly kind: 'tested' }
+
+const results = z.object({
+  since: z.string(),
+  delivered: z.number(),
+  failed: z.number(),
+  deadLettered: z.number(),
+  dropped: z.number(),
+})
+/** Fields of later versions are kept, for the output as JSON. */
+const destinationStatus = z.looseObject({
+  id: z.string(),
+  state: z.string(),
+  partial: z.literal(true).optional(),
+  waiting: z.array(z.object({ tier: z.string(), records: z.number(), oldestAt: z.string() })),
+  circuitBreaker: z.object({ state: z.string(), nextProbeAt: z.string().optional() }),
+  requestsInProgress: z.number(),
+  inMemory: z.number(),
+  pace: z.number().optional(),
+  results: z.object({ lastHour: results, lastDay: results }),
+})
+export type ShownStatus = z.infer<typeof destinationStatus>
 
 /** Which objects are listed. Absent fields do not filter. */
 export interface ListFilter {
@@ -91,6 +119,8 @@ export interface OperatorClient {
   /** `keep` is the number of earlier write keys that stay valid; `undefined` keeps all. */
   rotateKey(id: string, keep: number | undefined): Promise<KeyRotated | Refused>
   test(id: string): Promise<Tested | Refused>
+  /** The status of a destination. */
+  status(id: string): Promise<ShownStatus | Refused>
 }
 
 /** Maximum number of objects in one page of the API. */
@@ -152,6 +182,7 @@ export function createOperatorClient(
     delete: (kind, id, { expected, dryRun }) =>
       change({ method: 'DELETE', path: `${pathOf(kind, id)}${dryRunQuery(dryRun)}`, headers: precondition(expected) }),
     switch: (id, to) => change({ method: 'POST', path: `${pathOf('destination', id)}/${to}` }),
+    status: id => ask({ method: 'GET', path: `${pathOf('destination', id)}/status` }, destinationStatus),
     rotateSecret: (id, overlap) => rotate(`${pathOf('destination', id)}/rotate-secret`, { overlap }, secretRotated),
     rotateKey: (id, keep) => rotate(`${pathOf('source', id)}/rotate-key`, { keep }, keyRotated),
     async test(id) {

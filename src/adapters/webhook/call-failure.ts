@@ -1,4 +1,4 @@
-import type { CallPhase, CallResult } from '../../core/ports.ts'
+import type { CallPhase, CallResult } from '../../core/webhook-ports.ts'
 import type { ConnectionPhase } from './connection-progress.ts'
 import { ForbiddenTarget, UnresolvedName, UnusableIdentity } from './connection-rules.ts'
 import { TunnelFailure } from './proxy-tunnel.ts'

@@ -1,6 +1,6 @@
 import { assertNever } from '../../core/assert-never.ts'
-import type { WebhookTransport } from '../../core/ports.ts'
 import type { DeliverySettings } from '../../core/settings/settings.ts'
+import type { WebhookTransport } from '../../core/webhook-ports.ts'
 import type { TransportDeps } from './transport.ts'
 
 /**

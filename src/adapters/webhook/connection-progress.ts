@@ -1,6 +1,7 @@
 import type { ClientRequest } from 'node:http'
 import { isIP, type Socket } from 'node:net'
-import type { CallPhase, Clock } from '../../core/ports.ts'
+import type { Clock } from '../../core/ports.ts'
+import type { CallPhase } from '../../core/webhook-ports.ts'
 
 /**
  * The phase that a connection is in. If the connection fails, this is the phase that failed.

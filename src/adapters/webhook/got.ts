@@ -2,11 +2,12 @@ import http, { type ClientRequest, type IncomingMessage } from 'node:http'
 import https from 'node:https'
 import got, { type Request } from 'got'
 import { type UrlParts, urlParts } from '../../core/network/url.ts'
-import type { CallResult, WebhookCall, WebhookTransport } from '../../core/ports.ts'
+import type { CallResult, WebhookCall, WebhookTransport } from '../../core/webhook-ports.ts'
 import { codeOf, failureOf, ResponseTooLong, rootOf, timeoutResult } from './call-failure.ts'
 import { maxBodyBytes, maxHeadBytes, maxInterimResponses, staleCodes } from './client-limits.ts'
 import { type ConnectionPhase, type ConnectionsProgress, createConnectionsProgress } from './connection-progress.ts'
 import { type Agents, createAgents, type TunnelOption } from './got-agents.ts'
+import { KeptBody } from './kept-body.ts'
 import type { OpeningTunnel } from './proxy-tunnel.ts'
 import { type CallEnd, createTransport, type Exchange, type TransportDeps } from './transport.ts'
 
@@ -69,6 +70,8 @@ class GotExchange implements Exchange {
   #tunnel: OpeningTunnel | undefined
   /** The result of the request; the first response head, error or deadline sets it. */
   #answer: CallResult | undefined
+  /** The beginning of the response's body, only with `keepBodyBytes`. */
+  #kept: KeptBody | undefined
   #isRepeated = false
   #hasEnded = false
 
@@ -153,18 +156,23 @@ class GotExchange implements Exchange {
 
   #receive(stream: Request, response: IncomingMessage): void {
     this.#note(response)
+    const { keepBodyBytes } = this.#call
+    const { 'content-length': length, 'content-encoding': encoding } = response.headers
+    if (keepBodyBytes !== undefined) this.#kept = new KeptBody(keepBodyBytes, encoding)
     // The connection cannot be reused: the bytes after a 101 are not HTTP, and a long body is not
     // read.
-    if (response.statusCode === 101 || Number(response.headers['content-length']) > maxBodyBytes) {
+    if (response.statusCode === 101 || (Number(length) > maxBodyBytes && keepBodyBytes === undefined)) {
       this.#drop()
       return
     }
     let received = 0
     stream.on('data', (chunk: Buffer) => {
       received += chunk.length
+      this.#kept?.add(chunk)
       if (received > maxBodyBytes) this.#drop()
     })
     stream.on('end', () => {
+      if (this.#kept !== undefined) this.#kept.isComplete = true
       this.#end()
       if (!this.isSent) setImmediate(() => this.#dropUnsent(stream))
     })
@@ -203,6 +211,6 @@ class GotExchange implements Exchange {
   #end(): void {
     if (this.#hasEnded || this.#answer === undefined) return
     this.#hasEnded = true
-    this.#callEnd.ended(this.#answer)
+    this.#callEnd.ended(this.#kept?.addTo(this.#answer) ?? this.#answer)
   }
 }

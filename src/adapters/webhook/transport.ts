@@ -1,7 +1,8 @@
 import { LinkedList, type LinkedListItem } from '../../core/collections/linked-list.ts'
-import type { CallResult, Cancel, Clock, WebhookCall, WebhookTransport } from '../../core/ports.ts'
+import type { Cancel, Clock } from '../../core/ports.ts'
 import type { NetworkSettings } from '../../core/settings/settings.ts'
 import { type DurationMs, durationMs, formatDuration } from '../../core/time.ts'
+import type { CallResult, WebhookCall, WebhookTransport } from '../../core/webhook-ports.ts'
 import { createResolver, type Resolve, type Resolver, systemSources } from './resolver.ts'
 
 export interface TransportDeps {

@@ -1,7 +1,8 @@
 import type { Dispatcher } from 'undici'
-import type { CallResult, WebhookCall, WebhookTransport } from '../../core/ports.ts'
+import type { CallResult, WebhookCall, WebhookTransport } from '../../core/webhook-ports.ts'
 import { codeOf, failureOf, rootOf, timeoutResult } from './call-failure.ts'
 import { maxBodyBytes, staleCodes } from './client-limits.ts'
+import { KeptBody } from './kept-body.ts'
 import { createPoolGenerations, type PoolGenerations } from './pool-generations.ts'
 import { type CallEnd, createTransport, type Exchange, type TransportDeps } from './transport.ts'
 import type { UndiciConnection } from './undici-connection.ts'
@@ -35,6 +36,8 @@ class UndiciExchange implements Exchange, Dispatcher.DispatchHandler {
   #connection: UndiciConnection | undefined
   /** The result of the request; the first response head, error or deadline sets it. */
   #answer: CallResult | undefined
+  /** The beginning of the response's body, only with `keepBodyBytes`. */
+  #kept: KeptBody | undefined
   #bodyBytes = 0
   #isSent = false
   #isRepeated = false
@@ -88,15 +91,19 @@ class UndiciExchange implements Exchange, Dispatcher.DispatchHandler {
 
   onResponseStart(_controller: unknown, status: number, headers: Headers): void {
     this.#note(status, headers['retry-after'])
-    if (Number(headers['content-length']) > maxBodyBytes) this.#drop()
+    const { keepBodyBytes } = this.#call
+    if (keepBodyBytes !== undefined) this.#kept = new KeptBody(keepBodyBytes, headers['content-encoding'])
+    else if (Number(headers['content-length']) > maxBodyBytes) this.#drop()
   }
 
   onResponseData(_controller: unknown, chunk: Buffer): void {
     this.#bodyBytes += chunk.length
+    this.#kept?.add(chunk)
     if (this.#bodyBytes > maxBodyBytes) this.#drop()
   }
 
   onResponseEnd(): void {
+    if (this.#kept !== undefined) this.#kept.isComplete = true
     this.#end(true)
   }
 
@@ -142,7 +149,8 @@ class UndiciExchange implements Exchange, Dispatcher.DispatchHandler {
     // undici does not treat the error as an error of the request.
     process.nextTick(() => {
       if (mayKeep && this.#connection !== undefined) this.#pool?.release(this.#connection)
-      this.#callEnd.ended(this.#answer as CallResult)
+      const answer = this.#answer as CallResult
+      this.#callEnd.ended(this.#kept?.addTo(answer) ?? answer)
     })
   }
 }

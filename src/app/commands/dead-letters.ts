@@ -13,14 +13,15 @@ import { createReadEvent, listDeadLetters } from '../../services/operator/read-d
 import { type CommandIo, createCommand, print, withExamples, withRemedy } from '../command.ts'
 import { type FilterOptions, filterOf, withFilterOptions } from '../dead-letter-filter-options.ts'
 import { countsOf, deadLetterTitles, documentOf, rowOf } from '../dead-letter-output.ts'
+import { listByApi } from '../dead-letters-by-api.ts'
 import { loadSettings } from '../load-settings.ts'
+import { type OperatorOptions, withOperatorOptions } from '../operator-options.ts'
 import { wholeNumber, withConfigOption } from '../options.ts'
 import { tableOf } from '../terminal.ts'
 
-interface Options extends FilterOptions {
+interface Options extends FilterOptions, OperatorOptions {
   readonly config?: string
   readonly limit?: number
-  readonly json?: boolean
 }
 
 /** The topic reader and event codec of the command. Tests replace them. */
@@ -33,10 +34,13 @@ export interface DeadLetterSource {
   codec(): Promise<EventCodec>
 }
 
+const operatorUrlText = 'read through the operator API at this URL (without this option, the command reads Kafka)'
+
 const description = [
   'Lists the dead letters that `hookline replay` has not replayed, oldest first. Only dead letters that match all filters are listed.',
   'Each line has the time of dead-lettering, the destination, the reason, the outcome of each webhook, the message id and type, the number of attempts, the topic, partition and offset of the event (ORIGIN), and the key of the dead letter. The last line, on stderr, has the count for each reason.',
-  'With --json each dead letter is one JSON line with all fields and the event. The line never contains the HTTP requests or secrets.',
+  'With --operator-url the operator service reads the dead letters: the command then needs an operator key, and no configuration and no access to Kafka.',
+  'With --json each dead letter is one JSON line with all fields and, without --operator-url, the event. The line never contains the HTTP requests or secrets.',
 ].join('\n\n')
 
 const examples = [
@@ -52,7 +56,7 @@ export function deadLettersCommand(
   open: (settings: Settings) => DeadLetterSource = openSource,
 ): Command {
   const command = createCommand('dead-letters', 'list dead letters', io).description(description)
-  withFilterOptions(withConfigOption(command), clock.now())
+  withOperatorOptions(withFilterOptions(withConfigOption(command), clock.now()), operatorUrlText)
     .option(
       '--limit <n>',
       'show only the newest n dead letters, still oldest first (default: all)',
@@ -65,6 +69,7 @@ export function deadLettersCommand(
 
 async function run(options: Options, io: CommandIo, open: (settings: Settings) => DeadLetterSource): Promise<void> {
   const filter = filterOf(options)
+  if (options.operatorUrl !== undefined) return listByApi(filter, options, io)
   const settings = await loadSettings(options, io)
   const source = open(settings)
   const unavailable = (error: unknown): unknown =>

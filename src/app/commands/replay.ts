@@ -4,6 +4,7 @@ import { systemClock } from '../../adapters/clock/clock.ts'
 import { countWithNoun } from '../../core/count-with-noun.ts'
 import { noDestination } from '../../core/delivery/parse-dead-letter.ts'
 import { createRouting, type Routing } from '../../core/delivery/route.ts'
+import { toIsoTimestamp } from '../../core/message/timestamp.ts'
 import { adviceOnName } from '../../core/settings/advice.ts'
 import type { Settings } from '../../core/settings/settings.ts'
 import { tiersOf, topicNames } from '../../core/topics.ts'
@@ -19,17 +20,18 @@ import {
 } from '../command.ts'
 import { type CommandClients, openCommandClients } from '../command-clients.ts'
 import { type FilterOptions, filterOf, withFilterOptions } from '../dead-letter-filter-options.ts'
+import { type JobOptions, runJob, withJobOptions } from '../follow-job.ts'
 import { loadMergedSettings } from '../merged-settings-of-command.ts'
+import { withOperatorOptions } from '../operator-options.ts'
 import { wholeNumber, withConfigOption, withJsonOption } from '../options.ts'
 import { countsOf, documentOf, hintsOf, linesOf } from '../replay-output.ts'
 import { createProgressBar } from '../terminal.ts'
 
-interface Options extends FilterOptions {
+interface Options extends FilterOptions, JobOptions {
   readonly config?: string
   readonly rate?: number
   readonly dryRun?: boolean
   readonly evenDisconnected?: boolean
-  readonly json?: boolean
 }
 
 /** The Kafka clients and codecs of one run. Tests replace them. */
@@ -39,6 +41,7 @@ const description = [
   'Replays the dead letters (see `hookline dead-letters`) that match all filters. Without filters the command replays all dead letters: on a terminal it asks first, in a script it does not.',
   'A delivery starts again after about 10 seconds, only for its destination, with the same message id and a new retry window. An event that was dead-lettered before it was assigned to a destination (for example with the reason unknown_source) is written to the events topic again, unchanged. For an audience change, the current value is sent unless the destination has it already.',
   'You can stop the command and run it again: it skips dead letters that were already replayed. If the command was killed, the dead letters in progress may be replayed twice. Do not run two replays at the same time.',
+  'With --operator-url, the operator service replays as a job: it continues after Ctrl-C and after a restart of any process, and jobs of one destination run one after the other.',
   'A dead letter is not replayed if its destination is disabled, is missing from the configuration, or (without --even-disconnected) is no longer connected to the source. Records with invalid headers, and truncated records (the dead-letter topic has only their first 64 KiB), are not replayed either. If a selected dead letter is not replayed, the exit code is 1, except with --dry-run.',
 ].join('\n\n')
 
@@ -46,6 +49,7 @@ const examples = [
   'hookline replay --destination crm --since 2h --dry-run',
   'hookline replay --destination crm --reason retries_exhausted --rate 50',
   'hookline replay --message-id 0d4f6e1c',
+  'hookline replay --destination crm --operator-url http://127.0.0.1:8090',
   "hookline replay --reason unknown_source --json | jq '.byReason'",
 ]
 
@@ -59,8 +63,27 @@ export function replayCommand(
     .option('--rate <number>', 'maximum dead letters per second (default: unlimited)', wholeNumber('--rate', 1))
     .option('--dry-run', 'show what would be replayed and to which topic, without writing')
     .option('--even-disconnected', 'also replay to destinations that are no longer connected to the source')
-    .action(async (options: Options) => run(options, io, open))
+    .action(async (options: Options) => (isJob(options, io) ? replayAsJob(options, io) : run(options, io, open)))
+  withJobOptions(withOperatorOptions(command, operatorUrlText), 'replay')
   return withExamples(withJsonOption(command), examples)
+}
+
+const operatorUrlText =
+  'replay as a job of the operator API at this URL (default: the value of HOOKLINE_OPERATOR_URL; without both, this process replays)'
+
+const isJob = ({ operatorUrl, follow, cancel }: Options, { env }: CommandIo): boolean =>
+  [operatorUrl, env['HOOKLINE_OPERATOR_URL'], follow, cancel].some(given => given !== undefined && given !== '')
+
+/** Creates a replay through the operator API, and shows its progress. */
+async function replayAsJob(options: Options, io: CommandIo): Promise<void> {
+  const { destination, reason, outcome, since, until, messageId: message } = filterOf(options)
+  const { rate, dryRun, evenDisconnected } = options
+  const times = { since: since && toIsoTimestamp(since), until: until && toIsoTimestamp(until) }
+  const filters = { destination, reason, outcome, ...times, message }
+  const isAll = Object.values(filters).every(each => each === undefined)
+  if (isAll && dryRun !== true && options.follow === undefined && options.cancel === undefined)
+    io.stderr.write('no filter: all dead letters will be replayed\n')
+  await runJob('replay', options, io, { body: () => ({ filters, rate, dryRun, evenDisconnected }) })
 }
 
 async function run(

@@ -24,7 +24,7 @@ const description = [
   'Runs the services in this process until SIGTERM or SIGINT, then drains them: for one second after the signal, the readiness check fails while the collector still accepts requests. Then the process responds to pending requests, starts no new attempts, waits for the attempts in progress and commits offsets.',
   'Prints one line on stdout when all services are ready. Logs JSON lines to stderr.',
   'The configuration can name other files, for example files with secrets. The command reads only those that the selected services and the connections to Kafka and the schema registry need.',
-  'Changes of these keys of the configuration apply within 5 seconds: sources, destinations, destinationsFrom, audiences, network, payload, canary, notices, operator.keys, operator.encryptionKeyFile and log. Adding the first operator key or the encryption key, removing the last one, and all other changes need a restart.',
+  'Changes of these keys of the configuration apply within 5 seconds: sources, destinations, destinationsFrom, audiences, network, payload, canary, notices, operator.keys, operator.encryptionKeyFile and log. All other changes need a restart. So does adding the first operator key or encryption key, and removing the last operator key or encryption key.',
 ].join('\n\n')
 
 /** `hookline run` */

@@ -6,9 +6,9 @@ import {
   type AttemptFilter,
   type AttemptRecord,
   attemptDecisions,
-  decodeAttempt,
   matchesAttemptFilter,
 } from '../../core/delivery/attempt-facts.ts'
+import { decodeRecordedAttempt } from '../../core/delivery/attempt-record.ts'
 import { outcomes } from '../../core/delivery/classify-outcome.ts'
 import { messageTypes } from '../../core/message/message.ts'
 import type { LogRecord, TopicFollower } from '../../core/ports.ts'
@@ -50,9 +50,9 @@ const openFollower: OpenFollower = ({ kafka, topics }, from, io) => {
 }
 
 const description = [
-  'Shows the delivery attempts of all processes, from now or from --since on, until it is interrupted. Kafka keeps attempt records for one day. Only attempts that match all filters are shown. Attempts to the same destination are shown in the order in which they ended.',
+  'Shows the recorded delivery attempts of all processes, from now or from --since on, until it is interrupted. Kafka keeps attempt records for seven days. Only attempts that match all filters are shown. Attempts for the same message are shown in the order in which they ended.',
   'Each line has the start time, the destination, the decision and its reason, the attempt number, the duration, the message type, the source, the message id, and for each webhook its id (or its position, from 0) and its outcome, such as 0=timeout. A line never has user ids or message contents.',
-  'Needs delivery.attemptsTopic: true. Under load the dispatcher may drop attempt records; hookline_attempt_records_total{result="dropped"} counts them.',
+  'With delivery.attemptsTopic: failures, the default, only failed attempts and successes after a failure are recorded; with all, every attempt. Under load the dispatcher may drop attempt records; hookline_attempt_records_total{result="dropped"} counts them.',
 ].join('\n\n')
 
 /** `hookline tail` */
@@ -83,9 +83,9 @@ export function tailCommand(io: CommandIo, open: OpenFollower = openFollower): C
 async function run(options: Options, io: CommandIo, open: OpenFollower): Promise<void> {
   const hasIds = options.destination !== undefined || options.source !== undefined
   const settings = await (hasIds ? loadMergedSettings : loadSettings)(options, io)
-  if (!settings.delivery.attemptsTopic)
+  if (settings.delivery.attemptsTopic === 'off')
     throw new CommandFailed(
-      'attempt records are disabled: set delivery.attemptsTopic: true, run hookline topics apply and restart the dispatchers',
+      'attempt records are disabled: set delivery.attemptsTopic: all, run hookline topics apply and restart the dispatchers',
     )
   rejectUnknown('--destination', options.destination, settings.destinations)
   rejectUnknown('--source', options.source, settings.sources)
@@ -124,8 +124,11 @@ function rejectUnknown(option: string, typed: string | undefined, known: readonl
   )
 }
 
-const attemptOf = ({ value }: LogRecord): AttemptRecord | undefined =>
-  value === null ? undefined : decodeAttempt(value.toString())
+/** The attempt of a record; `undefined` for the end of a delivery without an attempt. */
+function attemptOf({ value }: LogRecord): AttemptRecord | undefined {
+  const record = value === null ? undefined : decodeRecordedAttempt(value.toString())
+  return record?.kind === 'result' ? undefined : record
+}
 
 const documentOf = ({ at, ...facts }: AttemptRecord): string =>
   JSON.stringify({ at: new Date(at).toISOString(), ...facts })

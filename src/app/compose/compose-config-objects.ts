@@ -45,15 +45,30 @@ interface WriterDeps extends Context {
 }
 
 /**
- * The configuration objects for the operator API. Call it once in a process that serves this API: it
- * also writes the copies that ignored records need, and seals secrets again after a rotation.
+ * Starts the writer of the config topic, once in a process with the dispatcher or the operator
+ * service. It also writes the copies that ignored records need. `undefined` without this topic.
  */
-export async function startConfigObjects(deps: WriterDeps): Promise<ConfigObjects> {
-  const { objectStore: store, merged, lifecycle, logger } = deps
-  const common = { file: merged.file, merged: merged.get, clock, newNonce: () => randomBytes(nonceBytes) }
-  if (store === undefined) return createConfigObjects({ topic: undefined, ...common })
+export async function startObjectWriter(deps: Omit<WriterDeps, 'merged'>): Promise<ObjectWriter | undefined> {
+  const { objectStore: store, lifecycle } = deps
+  if (store === undefined) return undefined
   const writer = new ObjectWriter({ ...deps, store, topic: deps.topics.config, clock })
   await lifecycle.start({ name: 'configuration object writer', stop: async () => writer.stop() })
+  return writer
+}
+
+type ObjectsDeps = Context & {
+  readonly objectStore: ObjectStore | undefined
+  readonly objectWriter: ObjectWriter | undefined
+}
+
+/**
+ * The configuration objects for the operator API. Call it once in a process that serves this API: it
+ * also seals secrets again after a rotation.
+ */
+export async function startConfigObjects(deps: ObjectsDeps): Promise<ConfigObjects> {
+  const { objectStore: store, objectWriter: writer, merged, lifecycle, logger } = deps
+  const common = { file: merged.file, merged: merged.get, clock, newNonce: () => randomBytes(nonceBytes) }
+  if (store === undefined || writer === undefined) return createConfigObjects({ topic: undefined, ...common })
   const objects = createConfigObjects({ topic: { store, writer }, ...common })
   const renewal = createSealRenewal({ store, objects, clock, logger })
   await lifecycle.start({ name: 'seal renewal', start: async () => renewal.start(), stop: async () => renewal.stop() })

@@ -4,11 +4,17 @@ import { smallFetchSize } from '../../adapters/kafka/group/deliver-batch.ts'
 import { partitionCount } from '../../adapters/kafka/log/admin.ts'
 import { createProducer } from '../../adapters/kafka/producer/producer.ts'
 import { createChosenTransport } from '../../adapters/webhook/chosen-transport.ts'
+import { isObjectRecord } from '../../core/config-objects/object-record.ts'
 import { flowLimits } from '../../core/flow/limits.ts'
 import type { LogProducer } from '../../core/ports.ts'
+import { FailureWatch } from '../../services/auto-disable/failure-watch.ts'
 import { createBrokerTime } from '../../services/broker-time.ts'
-import { createDispatcherService, type DispatcherDeps } from '../../services/dispatcher/dispatcher.ts'
-import { createGroupConsumer, type SharedDependencies, type StartedService } from './shared-dependencies.ts'
+import {
+  createDispatcherService,
+  type DispatcherDeps,
+  type DispatcherService,
+} from '../../services/dispatcher/dispatcher.ts'
+import { createGroupConsumer, type SharedDependencies } from './shared-dependencies.ts'
 import { startTokenClient } from './start-token-client.ts'
 
 const { maxWait, maxWaitWhilePaused } = flowLimits.fetch
@@ -19,7 +25,7 @@ const onLoss =
  * Starts the dispatcher, which sends events to webhooks. Resolves when its consumers have joined
  * both consumer groups.
  */
-export async function startDispatcher(shared: SharedDependencies): Promise<StartedService> {
+export async function startDispatcher(shared: SharedDependencies): Promise<DispatcherService> {
   const { settings, live, lifecycle, metrics, clock, logger, topics, producer, codec, suppressions, tracer, kafka } =
     shared
   const transport = await createChosenTransport(settings.delivery.transport, {
@@ -85,30 +91,35 @@ export async function startDispatcher(shared: SharedDependencies): Promise<Start
     payload: () => live().payload,
     canary: () => live().canary,
     notices: () => live().notices,
-    onObjectChange: onObjectChange(shared),
+    ...ofConfigTopic(shared),
   })
   await lifecycle.start({ name: 'dispatcher', start: dispatcher.start, stop: dispatcher.stop })
   return dispatcher
 }
 
-/** Passes on the records of the config topic that change an object. `undefined` without this topic. */
-const onObjectChange = ({ objectStore }: SharedDependencies): DispatcherDeps['onObjectChange'] =>
-  objectStore &&
-  (listener =>
-    objectStore.listen({
-      onRecord: (change, result) => {
-        if (result === 'applied') listener(change)
-      },
-    }))
+/** The parts that need the config topic. `undefined` without this topic. */
+function ofConfigTopic(shared: SharedDependencies): Pick<DispatcherDeps, 'onObjectChange' | 'failures'> {
+  const { objectStore: store, objectWriter: writer, live, clock, logger } = shared
+  if (store === undefined || writer === undefined) return { onObjectChange: undefined, failures: undefined }
+  return {
+    onObjectChange: listener =>
+      store.listen({
+        onRecord: (change, result) => {
+          if (result === 'applied' && isObjectRecord(change)) listener(change)
+        },
+      }),
+    failures: new FailureWatch({ store, writer, routing: () => live().routing, clock, logger }),
+  }
+}
 
 /**
  * Starts a separate producer for attempt records. On a shared connection, a slow broker response to
- * an attempt record would delay the retry and dead-letter records. `undefined` without
- * `delivery.attemptsTopic`.
+ * an attempt record would delay the retry and dead-letter records. `undefined` when
+ * `delivery.attemptsTopic` is `off`.
  */
 async function startAttemptProducer(shared: SharedDependencies): Promise<LogProducer | undefined> {
   const { settings, lifecycle, kafka, clock, logger } = shared
-  if (!settings.delivery.attemptsTopic) return undefined
+  if (settings.delivery.attemptsTopic === 'off') return undefined
   const producer = createProducer({ kafka, clock, logger })
   await lifecycle.start({ name: 'attempt producer', stop: () => producer.stop() })
   return producer

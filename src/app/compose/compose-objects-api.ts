@@ -1,51 +1,72 @@
 import { randomBytes } from 'node:crypto'
 import { library } from '../../../packages/client/src/version.ts'
 import { createLogPositions } from '../../adapters/kafka/log/admin.ts'
+import { createLogSessions } from '../../adapters/kafka/log/log-sessions.ts'
 import { createReader } from '../../adapters/kafka/log/reader.ts'
 import { createChosenTransport } from '../../adapters/webhook/chosen-transport.ts'
 import type { ObjectsApi } from '../../core/operator/objects-api.ts'
 import type { Destination } from '../../core/settings/settings.ts'
+import type { DurationMs } from '../../core/time.ts'
 import { createAuthorize } from '../../services/dispatcher/authorized-transport.ts'
 import { createManageObjects } from '../../services/operator/manage-objects.ts'
+import { createReadLog, type ReadLog } from '../../services/operator/read-log.ts'
 import { createReadStatus } from '../../services/operator/read-status.ts'
 import { createSendTest } from '../../services/operator/send-test.ts'
 import { startConfigObjects } from './compose-config-objects.ts'
 import type { SharedDependencies } from './shared-dependencies.ts'
+import { startStatusView } from './start-live-status.ts'
 import { startTokenClient } from './start-token-client.ts'
 
 /** Starts the operations behind the routes for destinations, sources, changes and status. */
-export async function startObjectsApi(shared: SharedDependencies): Promise<ObjectsApi> {
-  const { settings, live, lifecycle, kafka, topics, existingTopics, clock, logger } = shared
+export async function startObjectsApi(shared: SharedDependencies, log: ReadLog): Promise<ObjectsApi> {
+  const { settings, lifecycle, kafka, topics, clock, logger } = shared
   const objects = await startConfigObjects(shared)
   const transport = await createChosenTransport(settings.delivery.transport, {
-    network: () => live().network,
+    network: () => shared.live().network,
     timeout: settings.delivery.timeout,
     clock,
   })
   await lifecycle.start({ name: 'transport of test messages', stop: () => transport.close() })
   const client = await startTokenClient(shared, 'token client of test messages')
-  const tiers = existingTopics.flatMap(topic => topics.tierOf(topic) ?? [])
+  const live = await startStatusView(shared)
   return {
     ...createManageObjects({ objects, clock, randomBytes }),
     test: createSendTest({
       transport,
       authorize: createAuthorize({
         ...{ transport, client, clock, ...uncounted, timeout: settings.delivery.timeout },
-        userAgent: () => live().payload.userAgent,
+        userAgent: () => shared.live().payload.userAgent,
       }),
       destination: id => destinationInForce(shared, id),
       exists: id => objects.get('destination', id) !== undefined,
-      payload: () => live().payload,
+      payload: () => shared.live().payload,
       clock,
     }),
     ...createReadStatus({
-      ...{ objects, topics, clock, logger },
+      ...{ objects, topics, live, clock, logger },
       positions: createLogPositions(kafka),
       reader: createReader({ kafka, clock, logger }),
-      tiers: tiers.toSorted((a, b) => a - b),
+      tiers: existingTiers(shared),
+      log,
       version: library.version,
     }),
   }
+}
+
+/** The waits of the existing retry topics, shortest first. */
+const existingTiers = ({ existingTopics, topics }: SharedDependencies): readonly DurationMs[] =>
+  existingTopics.flatMap(topic => topics.tierOf(topic) ?? []).toSorted((a, b) => a - b)
+
+/** Creates the operations behind the routes for messages and dead letters. */
+export function createLogApi(shared: SharedDependencies): ReadLog {
+  const { settings, live, kafka, clock, topics, existingTopics } = shared
+  return createReadLog({
+    ...shared,
+    sessions: createLogSessions({ kafka, clock }),
+    tiers: existingTiers(shared),
+    routing: () => live().routing,
+    recorded: existingTopics.includes(topics.attempts) ? settings.delivery.attemptsTopic : 'off',
+  })
 }
 
 /** Alerts and log lines about token requests are about deliveries. The answer to a test has its failure. */

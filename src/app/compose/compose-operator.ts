@@ -1,3 +1,5 @@
+import { createRequire } from 'node:module'
+import { dirname } from 'node:path'
 import { systemTime } from '../../adapters/clock/clock.ts'
 import { createOperatorAuthentication } from '../../adapters/http/operator-authentication.ts'
 import type { GuardedOperatorApi } from '../../adapters/http/operator-routes.ts'
@@ -10,7 +12,8 @@ import type { Secret } from '../../core/secret.ts'
 import { createBrokerTime } from '../../services/broker-time.ts'
 import { createOperatorService, type OperatorService } from '../../services/operator/operator.ts'
 import { createPublishedKeys } from '../../services/operator/published-keys.ts'
-import { startObjectsApi } from './compose-objects-api.ts'
+import { startJobs } from './compose-jobs.ts'
+import { createLogApi, startObjectsApi } from './compose-objects-api.ts'
 import type { SharedDependencies, StartedService } from './shared-dependencies.ts'
 
 /** Creates the service behind the routes for deletions and audiences. */
@@ -39,15 +42,21 @@ export async function startOperator(
   const { operatorListen: listen } = settings
   let phase: OperatorPhase = 'off'
   let url: string | undefined
-  const service = { health: () => operatorHealth(phase), refreshGauges() {} }
-  if (listen === undefined) return { ...service, url }
+  const service = { health: () => operatorHealth(phase) }
+  if (listen === undefined) return { ...service, refreshGauges() {}, url }
   // Create every series with 0. Prometheus sees no increase in a series that begins above 0.
   for (const code of ['invalid_operator_key', 'rate_limited']) metrics.operatorAnswers.inc({ code }, 0)
   const api = createOperatorApi(shared)
-  const objects = await startObjectsApi(shared)
+  const log = createLogApi(shared)
+  const objects = await startObjectsApi(shared, log)
+  const jobs = await startJobs(shared)
   const publishedKeys = createPublishedKeys({ destinations: () => live().routing.destinations, clock: shared.clock })
   const findKey = () => live().findOperatorKey
-  const server = createOperatorServer({ ...shared, listen, api, objects, findKey, publishedKeys })
+  const server = createOperatorServer({
+    ...{ ...shared, listen, api, objects, log, jobs: jobs.api, findKey, publishedKeys },
+    sessions: () => live().operatorSessions,
+    consoleDirectory: findConsole(),
+  })
   phase = 'starting'
   await lifecycle.start({
     name: 'operator server',
@@ -59,7 +68,16 @@ export async function startOperator(
     },
   })
   phase = 'listening'
-  return { ...service, url }
+  return { ...service, refreshGauges: jobs.refreshGauges, url }
+}
+
+/** The directory with the built console; `undefined` in a checkout where it was not built. */
+function findConsole(): string | undefined {
+  try {
+    return dirname(createRequire(import.meta.url).resolve('#console/index.html'))
+  } catch {
+    return undefined
+  }
 }
 
 /** The deprecated operator API on the collector's listener, with this key. */

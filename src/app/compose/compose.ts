@@ -18,6 +18,7 @@ import { holdLiveSettings } from './live-settings.ts'
 import { createMergedSettings } from './merged-settings.ts'
 import { countLogLines, showBuild, showChecks, showConfiguration, showObjects } from './process-gauges.ts'
 import { createSharedDependencies, type StartedService } from './shared-dependencies.ts'
+import { startStatusWriter } from './start-live-status.ts'
 
 interface Deps {
   readonly settings: Settings
@@ -92,7 +93,12 @@ export function compose(deps: Deps): Composition {
     await lifecycle.start({ name: 'clock watch', start: async () => watch.start(), stop: async () => watch.stop() })
     const context = { settings, live: live.get, merged, lifecycle, metrics, logger, audit, onFatal, stopAsked }
     const shared = await createSharedDependencies(context, services)
-    if (services.has('dispatcher')) running.set('dispatcher', await startDispatcher(shared))
+    const status = await startStatusWriter(shared, services)
+    if (services.has('dispatcher')) {
+      const dispatcher = await startDispatcher(shared)
+      status.include(dispatcher.activity)
+      running.set('dispatcher', dispatcher)
+    }
     if (services.has('audiences')) running.set('audiences', await startAudiences(shared))
     // The listeners start last, so that they stop first: no request arrives while the rest stops.
     const collector = services.has('collector') ? await startCollector(shared) : undefined

@@ -2,6 +2,7 @@ import { type AudienceDirectory, audienceDirectory } from '../../core/audience/d
 import { createSourceKeys, type SourceKeys } from '../../core/collector/source-keys.ts'
 import { createRouting, type Routing } from '../../core/delivery/route.ts'
 import { createFindOperatorKey, type FindOperatorKey } from '../../core/operator/operator-keys.ts'
+import { createOperatorSessions, type OperatorSessions } from '../../core/operator/operator-sessions.ts'
 import type {
   CanarySettings,
   NetworkSettings,
@@ -19,6 +20,8 @@ export interface LiveSettings {
   readonly sourceKeys: SourceKeys
   /** Finds a key for the operator API's own listener. */
   readonly findOperatorKey: FindOperatorKey
+  /** The sessions of the console. */
+  readonly operatorSessions: OperatorSessions
   readonly payload: PayloadSettings
   readonly network: NetworkSettings
   readonly audiences: AudienceDirectory
@@ -51,6 +54,7 @@ const liveSettingsOf = (settings: Settings): LiveSettings => ({
   routing: createRouting(settings),
   sourceKeys: createSourceKeys(settings.sources),
   findOperatorKey: createFindOperatorKey(settings.operator.keys),
+  operatorSessions: createOperatorSessions(settings.operator.keys),
   payload: settings.payload,
   network: settings.network,
   audiences: audienceDirectory(settings),

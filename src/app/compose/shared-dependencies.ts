@@ -23,9 +23,10 @@ import type { DurationMs } from '../../core/time.ts'
 import { maxDeliveryAge, type TopicNames, topicNames, topicSpecsOf } from '../../core/topics.ts'
 import type { Tracer } from '../../core/trace/tracer.ts'
 import type { ObjectStore } from '../../services/config-objects/object-store.ts'
+import type { ObjectWriter } from '../../services/config-objects/object-writer.ts'
 import { createSuppressionList, type SuppressionList } from '../../services/deletion/suppression-list.ts'
 import type { Lifecycle } from '../lifecycle.ts'
-import { startObjectStore } from './compose-config-objects.ts'
+import { startObjectStore, startObjectWriter } from './compose-config-objects.ts'
 import type { LiveSettings } from './live-settings.ts'
 import type { MergedSettings } from './merged-settings.ts'
 
@@ -59,6 +60,8 @@ export interface SharedDependencies extends ProcessContext {
   readonly suppressions: SuppressionList
   /** The config topic, read completely. `undefined` without `operator.encryptionKeyFile`. */
   readonly objectStore: ObjectStore | undefined
+  /** Writes to the config topic. `undefined` without it, or without a service that writes there. */
+  readonly objectWriter: ObjectWriter | undefined
   /** `undefined` without tracing. */
   readonly tracer: Tracer | undefined
 }
@@ -101,8 +104,12 @@ export async function createSharedDependencies(
   const suppressions = createSuppressionList({ follower, producer, topic: topics.suppressions, lasts, clock, logger })
   await lifecycle.start({ name: 'suppression list', start: suppressions.start, stop: suppressions.stop })
   const objectStore = await startObjectStore(context, { kafka, topics })
+  const writesObjects = services.has('dispatcher') || services.has('operator')
+  const objectWriter = writesObjects
+    ? await startObjectWriter({ ...context, objectStore, producer, topics })
+    : undefined
   const clients = { clock, kafka, registry, codec, inputCodec, producer, tracer }
-  return { ...context, ...clients, topics, existingTopics, suppressions, objectStore }
+  return { ...context, ...clients, topics, existingTopics, suppressions, objectStore, objectWriter }
 }
 
 /** Starts tracing if configured. Loading the library takes 25 MB and 0.2 s. */

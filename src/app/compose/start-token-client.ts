@@ -1,6 +1,6 @@
 import { createTokenClient } from '../../adapters/webhook/token-client.ts'
 import { tokenLimits } from '../../core/oauth2/token-limits.ts'
-import type { TokenClient } from '../../core/ports.ts'
+import type { TokenClient } from '../../core/webhook-ports.ts'
 import type { SharedDependencies } from './shared-dependencies.ts'
 
 /** Starts a client that gets the OAuth2 access tokens of destinations. */

@@ -29,6 +29,7 @@ export function audienceDirectory({
   destinations,
   excluded,
 }: Pick<Settings, 'audiences' | 'destinations' | 'excluded'>): AudienceDirectory {
+  if (audiences.list.length === 0) return new Map()
   const configured = (excluded?.unnamed ?? 0) > 0 ? undefined : new Set(destinations.map(({ id }) => id))
   const enabledById = new Map(destinations.map(({ id, enabled }) => [id, enabled]))
   return new Map(

@@ -84,11 +84,12 @@ export const afterLostInput = (mark: AudienceWatermark, sync: SyncPart, position
 const syncAcceptedForMs: DurationMs = durationMs(7 * 24 * 3_600_000)
 
 /**
- * The watermark after the end of a sync that is not stale. A full sync closes itself and all
- * earlier syncs. A partial sync closes the syncs that began more than 7 days before `at`, at most
- * once a day; otherwise the result is `undefined`. If partial syncs closed none, the state of users
- * whom only partial syncs removed would be kept for ever. The floor rises to `versionAt(at)`, so
- * that new memberships get higher versions.
+ * The watermark after the end of a sync that is not stale. `undefined` when it does not change.
+ * - A full sync closes itself and all earlier syncs.
+ * - A partial sync closes the syncs that began more than 7 days before `at`, at most once a day.
+ *   Without this, the state of a user whom a partial sync removed would be kept until the next full
+ *   sync, which may never come.
+ * - The floor rises to `versionAt(at)`, so that new memberships get higher versions.
  * @param at when the end of the sync was appended
  */
 export function afterSyncEnd(

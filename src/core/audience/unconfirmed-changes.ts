@@ -39,7 +39,7 @@ export function shiftBy(changes: UnconfirmedChanges | undefined, by: number): Un
   return { ...changes, versions }
 }
 
-/** Whether the change `age` versions before the last one is unconfirmed. */
+/** Whether a change is unconfirmed. `age` is its distance from the last change, in versions. */
 export const isUnconfirmed = (changes: UnconfirmedChanges | undefined, age: number): boolean =>
   changes !== undefined && ((changes.versions >>> Math.min(age, highestBit)) & 1) === 1
 

@@ -1,4 +1,5 @@
 import type { SettingsProblem } from '../settings/problem.ts'
+import type { AutomaticDisabling } from '../settings/settings.ts'
 import type { EpochMs } from '../time.ts'
 
 /*
@@ -35,6 +36,8 @@ export interface ConfigObject {
   readonly problems: readonly SettingsProblem[]
   /** Whether the config topic has an object of this kind and id that the file's object hides. */
   readonly isConflict: boolean
+  /** Set when Hookline has disabled the destination. The document still says that it is enabled. */
+  readonly disabledAutomatically?: AutomaticDisabling | undefined
   /** The document with every secret masked (`mask.ts`). Computed at the first access. */
   readonly document: ObjectDocument
   /**
@@ -114,6 +117,11 @@ export interface ConfigObjects {
    * the change and this process has read it back as the winner of its version. Never rejects.
    */
   change(request: ChangeRequest): Promise<ChangeOutcome>
+  /**
+   * Ends the automatic disabling of a destination, of the file or of the config topic. `unchanged`
+   * when Hookline has not disabled it. Never rejects.
+   */
+  enableAgain(destination: string, by: string): Promise<ChangeOutcome>
   /**
    * The last changes at or after `since`, newest first, at most 1,000. Compaction removes older
    * changes from the config topic.

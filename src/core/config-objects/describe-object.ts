@@ -1,30 +1,49 @@
+import type { FailureState } from '../auto-disable/judge-failures.ts'
 import type { SettingsProblem } from '../settings/problem.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { ConfigObject, ObjectDocument } from './config-objects.ts'
+import { disablingOf } from './failure-record.ts'
 import type { KnownVersion } from './fold.ts'
 import { type MaskedDocument, maskDocument } from './mask.ts'
 import type { ObjectName } from './object-record.ts'
 import type { ReadObject } from './read-object.ts'
 
-/** Describes an object of the config topic. `others`: problems that follow from other objects. */
+export interface OtherFacts {
+  /** Problems that follow from other objects. */
+  readonly others?: readonly SettingsProblem[] | undefined
+  /** The failures of destinations, by id. */
+  readonly failures?: ReadonlyMap<string, FailureState> | undefined
+}
+
+/** Describes an object of the config topic. */
 export function describeTopicObject(
   { version, by, at }: KnownVersion,
-  { kind, id, document, problems: own }: ReadObject,
-  others: readonly SettingsProblem[] = [],
+  { kind, id, document, problems: own, parsed }: ReadObject,
+  { others = [], failures }: OtherFacts = {},
 ): ConfigObject {
   const problems = [...own, ...others]
   const state = problems.length === 0 ? 'used' : 'excluded'
-  const facts = { kind, id, version, state, problems, isConflict: false } as const
+  const disabledAutomatically =
+    parsed.kind === 'destination' ? disablingOf(parsed.destination, failures?.get(id)) : undefined
+  const facts = { kind, id, version, state, problems, isConflict: false, disabledAutomatically } as const
   return withMasked({ ...facts, origin: 'api', changedBy: by, changedAt: at }, document)
 }
 
 /** Describes an object that the file has. */
-export function describeFileObject(file: Settings, { kind, id }: ObjectName, isConflict: boolean): ConfigObject {
+export function describeFileObject(
+  file: Settings,
+  { kind, id }: ObjectName,
+  isConflict: boolean,
+  failures?: ReadonlyMap<string, FailureState>,
+): ConfigObject {
   const list = `${kind}s` as const
   const entry = file.given?.entry(list, id) as ObjectDocument | undefined
   const isHeld = kind === 'destination' && file.destinations.some(each => each.id === id && each.isHeld === true)
+  const known = kind === 'destination' ? failures?.get(id) : undefined
+  const destination = known && file.destinations.find(each => each.id === id)
   return withMasked(
     {
+      disabledAutomatically: destination && disablingOf(destination, known),
       ...{ kind, id, origin: 'file', version: 0, changedBy: undefined, changedAt: undefined, isConflict },
       state: isHeld ? 'excluded' : 'used',
       problems: isHeld ? [heldProblem] : [],

@@ -1,4 +1,4 @@
-import { type ObjectName, type ObjectRecord, objectKeyOf } from './object-record.ts'
+import { type ObjectRecord, objectKeyOf, type RecordName } from './object-record.ts'
 
 /*
  * The rule by which every process computes the objects from the config topic.
@@ -46,7 +46,7 @@ function foldRecord(known: KnownVersion | undefined, record: ObjectRecord): Fold
 /** The objects, computed from the records of the topic in their order. */
 export class ObjectLog {
   readonly #known = new Map<string, KnownVersion>()
-  readonly #needCopy = new Map<string, ObjectName>()
+  readonly #needCopy = new Map<string, RecordName>()
 
   /** Adds the next record of the topic. */
   apply(record: ObjectRecord): FoldResult {
@@ -73,12 +73,12 @@ export class ObjectLog {
   }
 
   /** Notes that the last record of an object is not the one in force. */
-  ignore(name: ObjectName): void {
+  ignore(name: RecordName): void {
     if (this.#known.has(objectKeyOf(name))) this.#needCopy.set(objectKeyOf(name), name)
   }
 
   /** The version in force; a deletion counts as one. */
-  get(name: ObjectName): KnownVersion | undefined {
+  get(name: RecordName): KnownVersion | undefined {
     return this.#known.get(objectKeyOf(name))
   }
 
@@ -87,13 +87,16 @@ export class ObjectLog {
     return this.#known.values()
   }
 
-  /** Whether no copy follows an ignored record of the object yet. */
-  needsCopy(name: ObjectName): boolean {
+  /**
+   * Whether the last record of the object was ignored, and no copy of the version in force follows
+   * it yet.
+   */
+  needsCopy(name: RecordName): boolean {
     return this.#needCopy.has(objectKeyOf(name))
   }
 
   /** The objects for which `needsCopy` is true. */
-  allToCopy(): readonly ObjectName[] {
+  allToCopy(): readonly RecordName[] {
     return [...this.#needCopy.values()]
   }
 }

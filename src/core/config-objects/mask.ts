@@ -108,7 +108,10 @@ function urlsOf(document: ObjectDocument): readonly unknown[] {
   return Array.isArray(webhooks) ? webhooks.map((webhook: unknown) => valueAt(webhook, ['url'])) : []
 }
 
-/** The path in `current` of the secret that a masked value at `path` of `next` stands for. */
+/**
+ * Finds the stored secret that a masked value means. The masked value is in `next` at `path`; the
+ * result is the path of the secret in `current`.
+ */
 function placeInCurrent(
   path: Path,
   next: ObjectDocument,

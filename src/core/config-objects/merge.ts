@@ -1,5 +1,7 @@
+import type { FailureState } from '../auto-disable/judge-failures.ts'
 import type { SettingsProblem } from '../settings/problem.ts'
 import type { Destination, Settings, Source } from '../settings/settings.ts'
+import { disablingOf } from './failure-record.ts'
 import { type ObjectName, objectKeyOf } from './object-record.ts'
 import type { ReadObject } from './read-object.ts'
 
@@ -23,13 +25,18 @@ export interface Merged {
  * - A write key that two sources have: the file wins, otherwise the lower id. The other source keeps
  *   none of its write keys.
  * - A destination with an unknown source: it gets the events of its other sources.
+ * - A destination that Hookline has disabled: it is disabled.
  * The function reads each object once: it takes about 1 ms for 10,000 objects.
  */
-export function mergeObjects(file: Settings, objects: Iterable<ReadObject>): Merged {
-  const inFile = new Set<string>([
-    ...file.sources.map(({ id }) => objectKeyOf({ kind: 'source', id })),
-    ...file.destinations.map(({ id }) => objectKeyOf({ kind: 'destination', id })),
-  ])
+export function mergeObjects(
+  file: Settings,
+  objects: Iterable<ReadObject>,
+  failures: ReadonlyMap<string, FailureState> = new Map(),
+): Merged {
+  const inFile = {
+    source: new Set<string>(file.sources.map(({ id }) => id)),
+    destination: new Set<string>(file.destinations.map(({ id }) => id)),
+  }
   const destinations: Destination[] = [...file.destinations]
   const sources: Source[] = []
   const conflicts = new Set<string>()
@@ -38,9 +45,8 @@ export function mergeObjects(file: Settings, objects: Iterable<ReadObject>): Mer
   let oldSeals = 0
   for (const object of objects) {
     if (object.hasOldSeal) oldSeals++
-    const key = objectKeyOf(object)
-    if (inFile.has(key)) {
-      conflicts.add(key)
+    if (inFile[object.kind].has(object.id)) {
+      conflicts.add(objectKeyOf(object))
       continue
     }
     if (object.problems.length > 0) excluded++
@@ -53,12 +59,24 @@ export function mergeObjects(file: Settings, objects: Iterable<ReadObject>): Mer
     problems.has(objectKeyOf({ kind: 'source', id: source.id })) ? { ...source, writeKeys: [] } : source,
   )
   return {
-    settings: { ...file, sources: [...file.sources, ...kept], destinations },
+    settings: { ...file, sources: [...file.sources, ...kept], destinations: withDisablings(destinations, failures) },
     counts: { used: used - problems.size, excluded: excluded + problems.size, conflict: conflicts.size },
     oldSeals,
     problems,
     conflicts,
   }
+}
+
+function withDisablings(
+  destinations: readonly Destination[],
+  failures: ReadonlyMap<string, FailureState>,
+): readonly Destination[] {
+  if (failures.size === 0) return destinations
+  return destinations.map(destination => {
+    const disabledAutomatically = disablingOf(destination, failures.get(destination.id))
+    const isInForce = destination.enabled && disabledAutomatically !== undefined
+    return isInForce ? { ...destination, enabled: false, disabledAutomatically } : destination
+  })
 }
 
 /** A problem for each source of the config topic that loses one of its write keys to another one. */

@@ -4,9 +4,10 @@ import { type EpochMs, epochMs } from '../time.ts'
 import { type ObjectChange, type ObjectDocument, type ObjectKind, objectKinds } from './config-objects.ts'
 
 /*
- * The records of the config topic. The key is `destination/<id>` or `source/<id>`. The value is JSON
- * with the version of its format and the document, whose secrets are sealed (encrypted); a deletion
- * has no value. The headers have the version, and who wrote it when.
+ * The records of the config topic. The key is `destination/<id>` or `source/<id>`, or
+ * `failures/<destination id>`. The value is JSON with the version of its format and the document,
+ * whose secrets are sealed (encrypted); a deletion has no value. The headers have the version, and
+ * who wrote it when.
  */
 
 /** The format of the values. A process excludes an object with a format that it does not know. */
@@ -20,8 +21,14 @@ export interface ObjectName {
   readonly id: string
 }
 
+/** What a record is about: an object, or the failures of a destination (`failure-record.ts`). */
+export interface RecordName {
+  readonly kind: ObjectKind | 'failures'
+  readonly id: string
+}
+
 /** One record of the topic: a version of an object, or a copy of one. */
-export interface ObjectRecord extends ObjectName {
+export interface ObjectRecord extends RecordName {
   readonly version: number
   readonly action: ObjectChange['action']
   readonly by: string
@@ -41,10 +48,12 @@ export interface ObjectRecord extends ObjectName {
 /** `unknown`: the key is not that of an object. `damaged`: the headers are not those of a change. */
 export type DecodedRecord =
   | { readonly kind: 'record'; readonly record: ObjectRecord }
-  | { readonly kind: 'damaged'; readonly name: ObjectName; readonly detail: string }
+  | { readonly kind: 'damaged'; readonly name: RecordName; readonly detail: string }
   | { readonly kind: 'unknown' }
 
-export const objectKeyOf = ({ kind, id }: ObjectName): string => `${kind}/${id}`
+export const isObjectRecord = <R extends RecordName>(record: R): record is R & ObjectName => record.kind !== 'failures'
+
+export const objectKeyOf = ({ kind, id }: RecordName): string => `${kind}/${id}`
 
 /** Encodes a record for the producer. */
 export function encodeRecord(record: ObjectRecord): OutgoingRecord & { readonly partition: number } {
@@ -76,8 +85,8 @@ export function decodeRecord(key: Buffer | null, value: Buffer | null, headers: 
   const fields = parseFields(headers['fields'])
   const writeId = headers['write'] ?? ''
   if (version === undefined || version < 1 || copy === undefined || Number.isNaN(at) || action === undefined)
-    return { kind: 'damaged', name, detail: 'the headers version, copy, changed-at or action are not valid' }
-  if (writeId === '') return { kind: 'damaged', name, detail: 'the header write is missing' }
+    return { kind: 'damaged', name, detail: 'one of the headers version, copy, changed-at and action is not valid' }
+  if (writeId === '') return { kind: 'damaged', name, detail: 'the header "write" is missing' }
   if ((value === null) !== (action === 'deleted'))
     return { kind: 'damaged', name, detail: `the action ${action} does not fit the value` }
   const record: ObjectRecord = {
@@ -96,9 +105,11 @@ export function decodeRecord(key: Buffer | null, value: Buffer | null, headers: 
 
 const actions = ['created', 'updated', 'deleted'] as const
 
-function nameOf(key: string): ObjectName | undefined {
+const recordKinds = [...objectKinds, 'failures'] as const
+
+function nameOf(key: string): RecordName | undefined {
   const slash = key.indexOf('/')
-  const kind = objectKinds.find(each => each === key.slice(0, slash))
+  const kind = recordKinds.find(each => each === key.slice(0, slash))
   const id = key.slice(slash + 1)
   return slash < 0 || kind === undefined || id === '' ? undefined : { kind, id }
 }

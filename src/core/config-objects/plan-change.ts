@@ -7,7 +7,7 @@ import type { ChangeOutcome, ChangeRequest, Expected, ObjectDocument } from './c
 import type { KnownVersion } from './fold.ts'
 import { unmask } from './mask.ts'
 import { isInFile } from './merge.ts'
-import { encodeValue, type ObjectRecord } from './object-record.ts'
+import { encodeValue, type ObjectName, type ObjectRecord } from './object-record.ts'
 import type { ReadObject } from './read-object.ts'
 import { type AllObjects, brokenReferences, usesOf } from './references.ts'
 import type { NewNonce } from './seal.ts'
@@ -30,7 +30,7 @@ export interface ChangeBase {
 }
 
 export type ChangePlan =
-  | { readonly kind: 'write'; readonly record: ObjectRecord }
+  | { readonly kind: 'write'; readonly record: ObjectRecord & ObjectName }
   | { readonly kind: 'unchanged' }
   | { readonly kind: 'refused'; readonly problems: readonly SettingsProblem[]; readonly followsFromTopic?: true }
   | Extract<ChangeOutcome, { kind: 'conflict' | 'not_found' | 'defined_in_file' }>

@@ -79,7 +79,9 @@ const fileProblem = (path: Path): SettingsProblem => ({
 
 /** The smallest configuration in which the document is an entry. */
 function configurationAround(kind: ObjectKind, document: object, context: EntryContext): object {
-  const around = { ...context, kafka: { brokers: ['kafka:9092'] }, registry: { url: 'http://registry' } }
+  const services = { kafka: { brokers: ['kafka:9092'] }, registry: { url: 'http://registry' } }
+  // The document is for the config topic, which exists only with this key.
+  const around = { ...context, ...services, operator: { encryptionKeyFile: 'key' } }
   if (kind === 'source') return { ...around, sources: [document] }
   const { sources } = document as { readonly sources?: unknown }
   const named = Array.isArray(sources)

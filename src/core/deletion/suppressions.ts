@@ -121,11 +121,13 @@ export class SuppressionIndex {
   }
 
   /**
-   * Applies a record of the topic. `madeOf` is the offset of the record from which its writer
-   * derived it; `undefined` when the record does not say it. Usually the record replaces the held
-   * record of the user. When `madeOf` is not the offset of the held record, its writer did not know
-   * that record: the suppressions of both are valid until a process writes a record with all of
-   * them.
+   * Applies a record of the topic. A writer derives each record from the previous record of the
+   * user that it knows: `madeOf` is the offset of that previous record, or `undefined` when the new
+   * record does not contain it.
+   * - Usually `madeOf` is the offset of the held record, or `undefined`. The new record then
+   *   replaces the held one.
+   * - Any other `madeOf` shows that the writer did not know the held record. The suppressions of
+   *   both records are then valid until a process writes one record with all of them.
    */
   apply(userId: string, suppressions: UserSuppressions | undefined, offset = 0, madeOf?: number): void {
     const held = this.#byUser.get(userId)

@@ -7,7 +7,7 @@ import type { Outcome } from './classify-outcome.ts'
 import type { Attempt, Decision } from './decide.ts'
 import type { DeliveryState } from './delivery-state.ts'
 
-/** The possible decisions after an attempt. */
+/** The possible decisions after an attempt. A delivery can also be `dropped` without an attempt. */
 export const attemptDecisions = ['delivered', 'retried', 'deferred', 'dead_lettered'] as const
 
 /**

@@ -1,5 +1,5 @@
 import { assertNever } from '../assert-never.ts'
-import type { CallPhase, CallResult } from '../ports.ts'
+import type { CallPhase, CallResult } from '../webhook-ports.ts'
 
 /** Outcomes of a request after which the same webhook is tried again. */
 export const retryableOutcomes = [

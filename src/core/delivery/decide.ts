@@ -22,6 +22,8 @@ export interface CallOutcome {
   readonly outcome: Outcome
   /** The value of the response's Retry-After header, unparsed. */
   readonly retryAfter: string | undefined
+  /** The HTTP status of the response; `undefined` when there was none. */
+  readonly status?: number | undefined
 }
 
 /**
@@ -103,8 +105,8 @@ export function decide(attempt: Attempt, carried: DeliveryState, policy: RetryPo
 
   const retryable = calls.filter(call => isRetryable(call.outcome))
   const retryAfterMs = retryAfterOf(attempt, now)
-  // After the end of the retry window, an attempt without a permit counts like any other. Otherwise the
-  // delivery would never end.
+  // After the end of the retry window, an attempt without a permit counts like any other. Otherwise
+  // the delivery would never end.
   if (isWithoutPermit(attempt) && !isWindowOver(carried, now)) {
     const notBefore = epochMs(Math.min(now + retryAfterMs, carried.deadline))
     const waiting = { ...carried, notBefore, ...remember(carried, calls) }

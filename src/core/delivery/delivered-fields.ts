@@ -31,10 +31,10 @@ export function parseFieldPath(path: string): FieldPath {
 const maxComparedName = 1_000
 
 /**
- * The values of one message as its request body has them. Only the ids differ: `userId` and
- * `previousId` have these names for an alias too, and `anonymousId` does not depend on
- * `payload.anonymousId`. Each part is parsed when a path first leads into it, and then once for all
- * destinations.
+ * The values of one message as its request body has them, with two differences. The ids of an alias
+ * have the names `userId` and `previousId`. `anonymousId` has its value even if the body omits it
+ * because of `payload.anonymousId`. Each part is parsed when a path first leads into it, and then
+ * once for all destinations.
  */
 export class DeliveredFields {
   readonly #message: Message

@@ -54,7 +54,7 @@ export interface DeliveryState {
   readonly refusedWebhooks: readonly string[]
   /** The topic, partition and offset of the event's own record. */
   readonly origin: Origin
-  /** How often the delivery, or before that its event, was replayed. */
+  /** How often the delivery, or before that its event, was replayed; at least 1 after a resend. */
   readonly round: number
   readonly messageId: string
   /**

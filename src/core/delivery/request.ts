@@ -1,9 +1,9 @@
 import { createHmac, hash, type KeyObject, sign } from 'node:crypto'
-import type { WebhookCall } from '../ports.ts'
 import { revealed, type Secret } from '../secret.ts'
 import type { Destination, PayloadSettings, Webhook } from '../settings/settings.ts'
 import { parseSigningKey } from '../signing/signing-key.ts'
 import type { EpochMs } from '../time.ts'
+import type { WebhookCall } from '../webhook-ports.ts'
 
 /** The block size of SHA-1. */
 const blockBytes = 64

@@ -47,12 +47,16 @@ export type RetryRoute =
 
 export function createRouting(settings: Pick<Settings, 'sources' | 'destinations' | 'excluded'>): Routing {
   const bySource = new Map<string, Destination[]>(settings.sources.map(source => [source.id, []]))
+  // It runs for each change of a configuration object, so it makes no intermediate lists.
+  const destinations = new Map<string, Destination>()
   for (const destination of settings.destinations) {
-    for (const id of new Set(destination.sources)) bySource.get(id)?.push(destination)
+    const { id, sources } = destination
+    destinations.set(id, destination)
+    for (const source of sources.length > 1 ? new Set(sources) : sources) bySource.get(source)?.push(destination)
   }
   return {
     sources: new Map(settings.sources.map(source => [source.id, source])),
-    destinations: new Map(settings.destinations.map(destination => [destination.id, destination])),
+    destinations,
     bySource,
     isIncomplete: (settings.excluded?.unnamed ?? 0) > 0,
   }

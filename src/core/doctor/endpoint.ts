@@ -1,8 +1,8 @@
 import { countWithNoun } from '../count-with-noun.ts'
 import { classify, type Outcome } from '../delivery/classify-outcome.ts'
-import type { CallResult } from '../ports.ts'
 import type { DeliverySettings } from '../settings/settings.ts'
 import type { EpochMs } from '../time.ts'
+import type { CallResult } from '../webhook-ports.ts'
 import type { Judgement } from './finding.ts'
 
 /** The result of a connection to an endpoint. No request was sent. */

@@ -47,6 +47,11 @@ export class CircuitBreaker {
     return this.#openUntil !== undefined
   }
 
+  /** When the next attempt may be made as a probe; `undefined` while the circuit breaker is closed. */
+  get openUntil(): number | undefined {
+    return this.#openUntil
+  }
+
   /** Whether a probe is in progress. */
   get isProbing(): boolean {
     return this.#isProbing

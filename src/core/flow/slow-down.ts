@@ -109,7 +109,8 @@ export class SlowDown {
     this.#backOffMs = backOffMs.first
     const mean = this.#mean.add(this.#active(now))
     if (this.#pace === undefined) return
-    // Requests that were in progress at the first 429 belong to the rate that the endpoint accepts.
+    // In the first second (`lowerEveryMs`) after the first 429, attempts that started before it are
+    // still delivered. The endpoint accepts them too, so the pace rises to the measured rate.
     if (now - this.#begunAt >= lowerEveryMs) this.#grow(this.#pace, now)
     else if (mean > this.#pace) this.#setPace(mean, now)
   }

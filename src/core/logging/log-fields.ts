@@ -62,6 +62,7 @@ const names = [
     'perSecond',
     'tookMs',
     'ageMs',
+    'failingSince',
     'silenceMs',
     'seconds',
   ],

@@ -54,6 +54,9 @@ export function messageIdOf(value: unknown, newId: () => string): string {
   return isFit ? id : `sha256:${hash('sha256', id)}`
 }
 
+/** The id with which a message is on the log, for the id that its sender has chosen. */
+export const storedMessageId = (id: string): string => (isMessageId(id) ? id : `sha256:${hash('sha256', id)}`)
+
 /** The fields that identify the user or subject of a message. */
 export type Identifiers = Pick<Message, 'userId' | 'anonymousId' | 'groupId' | 'previousId' | 'event'>
 

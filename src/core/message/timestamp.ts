@@ -154,3 +154,12 @@ export function toIsoTimestamp(ms: EpochMs): string {
  * formatting the date takes most of the time.
  */
 let lastMinute = { from: Number.NaN, text: '' }
+
+/**
+ * Formats any time as ISO 8601 in UTC: also one that another producer wrote. A number that no date
+ * can have is returned as text.
+ */
+export function isoOf(time: EpochMs): string {
+  const date = new Date(time)
+  return Number.isNaN(date.getTime()) ? String(time) : date.toISOString()
+}

@@ -79,7 +79,7 @@ export const deliveryMetrics = {
   ),
   deferrals: counter(
     'hookline_deferrals_total',
-    'Deliveries deferred to a retry topic without an attempt, by cause. `lane_full`: the queue of the destination is too long, because its endpoint responds more slowly than messages arrive, no permit was free for its requests, or only other processes have a part of `policy.ratePerSecond` or `policy.maxConcurrency`. `breaker_open`: the circuit breaker is open. `not_before`: the delivery must wait for more than ten seconds, for example because of `Retry-After`. `paused`: the destination is paused. `handover`: the partition moved to another process. `unconfigured`: the process does not know the source or destination. `auth`: an attempt got no access token, so the endpoints got no request.',
+    'Deliveries deferred to a retry topic without an attempt, by cause. `lane_full`: the queue of the destination is too long. Possible reasons are an endpoint that responds more slowly than messages arrive, a lack of free permits, and a process without a part of `policy.ratePerSecond` or `policy.maxConcurrency`. `breaker_open`: the circuit breaker is open. `not_before`: the delivery must wait for more than ten seconds, for example because of `Retry-After`. `paused`: the destination is paused. `handover`: the partition moved to another process. `unconfigured`: the process does not know the source or destination. `auth`: an attempt got no access token, so the endpoints got no request.',
     { unit: 'deliveries', use: 'dashboard', labels: { cause: deferralCauses } },
   ),
   firstAttemptDelay: tracedHistogram(

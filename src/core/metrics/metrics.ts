@@ -1,6 +1,7 @@
 import { audienceMetrics } from './audience-metrics.ts'
 import { collectorMetrics } from './collector-metrics.ts'
 import { deliveryMetrics } from './delivery-metrics.ts'
+import { jobMetrics } from './job-metrics.ts'
 import { kafkaMetrics } from './kafka-metrics.ts'
 import { processMetrics } from './process-metrics.ts'
 import type { LabelSet, LabelsOf, MetricSpec } from './spec.ts'
@@ -15,6 +16,7 @@ export const metricSpecs = {
   ...deliveryMetrics,
   ...kafkaMetrics,
   ...collectorMetrics,
+  ...jobMetrics,
   ...processMetrics,
 } as const
 

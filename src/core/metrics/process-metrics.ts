@@ -16,6 +16,11 @@ export const processMetrics = {
     '1 while a check of `/livez` (`live`) or `/readyz` (`ready`) passes, 0 while it fails.',
     { unit: 'state', use: 'alert', labels: { probe: ['live', 'ready'], check } },
   ),
+  statusRecords: counter(
+    'hookline_status_records_total',
+    'Records that this process wrote to the status topic, for the status in the operator API, by result.',
+    { unit: 'records', use: 'debug', labels: { result: ['written', 'failed'] } },
+  ),
   configReloads: counter('hookline_config_reloads_total', 'Reloads of a changed configuration, by result.', {
     unit: 'changes',
     use: 'dashboard',

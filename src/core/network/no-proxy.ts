@@ -46,7 +46,10 @@ function parseEntry(text: string): Entry | undefined {
   return isDomain ? { kind: 'domain', suffix: `.${name}` } : { kind: 'host', name }
 }
 
-/** The name as URLs have it; `undefined` when the text is not a host name. */
+/**
+ * The name in the form that the URL parser gives it, for example in lower case; `undefined` when
+ * the text is not a host name.
+ */
 function hostName(text: string): string | undefined {
   if (!/^[^\s\p{Cc}/\\:@?#*%[\].][^\s\p{Cc}/\\:@?#*%[\]]*$/u.test(text) || text.includes('..')) return undefined
   const url = parseUrl(`http://${text}`)

@@ -123,7 +123,10 @@ export class DestinationNotices {
     return { kind: 'dead_lettered', destination: this.#destination, reasons, since }
   }
 
-  /** Whether the minute since the last notice of this kind is over. If so, notes a new one. */
+  /**
+   * Whether the last notice of this kind is at least a minute old. If so, stores `now` as the time
+   * of the new notice.
+   */
   #maySend(kind: Kind, now: EpochMs): boolean {
     if (!isOver(this.#sentAt.get(kind), minIntervalMs, now)) return false
     this.#sentAt.set(kind, now)

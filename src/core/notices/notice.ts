@@ -4,6 +4,8 @@ import type { Outcome } from '../delivery/classify-outcome.ts'
 import type { Event } from '../message/event.ts'
 import type { JsonText } from '../message/json-text.ts'
 import { factsSource, operationsSource, ownEvent } from '../message/own-event.ts'
+import { isoOf } from '../message/timestamp.ts'
+import type { AutomaticDisabling } from '../settings/settings.ts'
 import type { EpochMs } from '../time.ts'
 import { type DeadLetterCounts, type DestinationFacts, encodeFacts } from './destination-facts.ts'
 
@@ -17,7 +19,12 @@ export type Notice =
       readonly failingSince: EpochMs | undefined
     }
   | { readonly kind: 'gone'; readonly destination: string; readonly webhooks: readonly string[] }
-  | { readonly kind: 'disabled'; readonly destination: string }
+  | {
+      readonly kind: 'disabled'
+      readonly destination: string
+      /** Set when Hookline has disabled it. */
+      readonly automatically?: AutomaticDisabling | undefined
+    }
   | {
       readonly kind: 'dead_lettered'
       readonly destination: string
@@ -107,7 +114,7 @@ function propertiesOf(notice: Notice, at: EpochMs): object {
     case 'gone':
       return { destination: notice.destination, webhooks: notice.webhooks }
     case 'disabled':
-      return { destination: notice.destination }
+      return { destination: notice.destination, ...(notice.automatically && disablingOf(notice.automatically)) }
     case 'dead_lettered': {
       const { destination, reasons, since } = notice
       const count = Object.values(reasons).reduce((sum, each) => sum + each, 0)
@@ -121,4 +128,7 @@ function propertiesOf(notice: Notice, at: EpochMs): object {
   }
 }
 
-const isoOf = (at: EpochMs): string => new Date(at).toISOString()
+const disablingOf = ({ reason, failingSince }: AutomaticDisabling): object => ({
+  reason,
+  failingSince: isoOf(failingSince),
+})

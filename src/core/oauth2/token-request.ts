@@ -1,5 +1,5 @@
-import type { WebhookCall } from '../ports.ts'
 import type { OAuth2Settings } from '../settings/settings.ts'
+import type { WebhookCall } from '../webhook-ports.ts'
 
 /** Encodes a text as `application/x-www-form-urlencoded` (RFC 6749 appendix B). */
 const formEncoded = (value: string): string => new URLSearchParams({ '': value }).toString().slice(1)

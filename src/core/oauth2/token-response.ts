@@ -1,7 +1,7 @@
 import { classify, type Outcome } from '../delivery/classify-outcome.ts'
-import type { TokenAnswer } from '../ports.ts'
 import { Secret } from '../secret.ts'
 import { type DurationMs, durationMs } from '../time.ts'
+import type { TokenAnswer } from '../webhook-ports.ts'
 import { tokenLimits } from './token-limits.ts'
 
 const { defaultLifetimeMs, minLifetimeMs, maxLifetimeMs } = tokenLimits

@@ -56,20 +56,28 @@ export function dryRunOf(given: Given, method: string): QueryRead<boolean> {
 /** Reads the query parameter `since` of the list of changes; `undefined` without it. */
 export function sinceOf(given: Given, now: EpochMs): QueryRead<EpochMs | undefined> {
   const problems = [...unknownParameters(given, ['since'])]
-  const { since } = given
-  const ago = typeof since === 'string' ? parseDuration(since) : undefined
-  const time = ago === undefined ? parseTimestamp(since) : epochMs(now - ago)
-  if (since !== undefined && time === undefined && problems.length === 0)
-    problems.push({
-      path: 'since',
-      message: 'is neither a time nor a duration',
-      hint: 'use ISO 8601 such as 2026-12-31T18:00:00Z, or a duration before now such as 24h',
-    })
+  const { time, problem } = timeIn(given, 'since', now)
+  if (problem !== undefined && problems.length === 0) problems.push(problem)
   return problems.length > 0 ? { kind: 'invalid', problems } : { kind: 'query', query: time }
 }
 
+/** Reads a parameter that is a time, or a duration before now. Both are `undefined` without it. */
+export function timeIn(
+  given: Given,
+  name: string,
+  now: EpochMs,
+): { readonly time?: EpochMs | undefined; readonly problem?: ShownProblem } {
+  const value = given[name]
+  if (value === undefined) return {}
+  const ago = typeof value === 'string' ? parseDuration(value) : undefined
+  const time = ago === undefined ? parseTimestamp(value) : epochMs(now - ago)
+  if (time !== undefined) return { time }
+  const hint = 'use ISO 8601 such as 2026-12-31T18:00:00Z, or a duration before now such as 24h'
+  return { problem: { path: name, message: 'is neither a time nor a duration', hint } }
+}
+
 /** A parameter that is unknown or given twice may be a mistake that returns the wrong objects. */
-function* unknownParameters(given: Given, known: readonly string[]): Generator<ShownProblem> {
+export function* unknownParameters(given: Given, known: readonly string[]): Generator<ShownProblem> {
   const hint = known.length === 0 ? 'this path has no parameters' : `the parameters are ${known.join(', ')}`
   for (const [path, value] of Object.entries(given)) {
     if (!known.includes(path)) yield { path: path.slice(0, 60).toWellFormed(), message: 'is unknown', hint }

@@ -11,6 +11,7 @@ export const objectRefusalStatus = {
   encryption_key_missing: 409,
   rotation_in_progress: 409,
   too_many_keys: 409,
+  too_many_jobs: 409,
   not_in_use: 409,
   in_use: 409,
   precondition_failed: 412,

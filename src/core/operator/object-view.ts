@@ -1,5 +1,6 @@
 import type { ConfigObject, ObjectChange, ObjectDocument } from '../config-objects/config-objects.ts'
 import { toIsoTimestamp } from '../message/timestamp.ts'
+import type { AutomaticDisabling } from '../settings/settings.ts'
 import { type ShownProblem, shownProblems } from './object-refusal.ts'
 
 /** The states of a destination. `excluded`: not in force, because its document has problems. */
@@ -20,14 +21,18 @@ export interface ObjectView {
   /** ISO 8601, UTC. */
   readonly changedAt?: string | undefined
   readonly problems: readonly ShownProblem[]
+  /** Set when Hookline has disabled the destination. The document still says that it is enabled. */
+  readonly disabledAutomatically?: DisablingView | undefined
   /** The document with every secret masked. */
   readonly document: ObjectDocument
   readonly fingerprints: Readonly<Record<string, string>>
 }
 
-export function stateOf({ state, document }: Pick<ConfigObject, 'state' | 'document'>): DestinationState {
+type Stated = Pick<ConfigObject, 'state' | 'document' | 'disabledAutomatically'>
+
+export function stateOf({ state, document, disabledAutomatically }: Stated): DestinationState {
   if (state === 'excluded') return 'excluded'
-  if (document['enabled'] === false) return 'disabled'
+  if (document['enabled'] === false || disabledAutomatically !== undefined) return 'disabled'
   return document['paused'] === true ? 'paused' : 'enabled'
 }
 
@@ -41,9 +46,24 @@ export const viewOf = (object: ConfigObject): ObjectView => ({
   changedBy: object.changedBy,
   changedAt: object.changedAt === undefined ? undefined : toIsoTimestamp(object.changedAt),
   problems: shownProblems(object.problems),
+  disabledAutomatically: disablingViewOf(object.disabledAutomatically),
   document: object.document,
   fingerprints: object.fingerprints,
 })
+
+/** Why Hookline has disabled a destination. Times are in ISO 8601, UTC. */
+export interface DisablingView {
+  readonly at: string
+  readonly reason: AutomaticDisabling['reason']
+  readonly failingSince: string
+}
+
+export const disablingViewOf = (disabling: AutomaticDisabling | undefined): DisablingView | undefined =>
+  disabling && {
+    at: toIsoTimestamp(disabling.at),
+    reason: disabling.reason,
+    failingSince: toIsoTimestamp(disabling.failingSince),
+  }
 
 /** A change as the operator API shows it, with its time in ISO 8601. */
 export const changeViewOf = ({ at, ...change }: ObjectChange) => ({ ...change, at: toIsoTimestamp(at) })

@@ -4,10 +4,10 @@ import { bodyOf } from '../delivery/payload.ts'
 import { requestsOf } from '../delivery/request.ts'
 import type { JsonText } from '../message/json-text.ts'
 import { ownEvent } from '../message/own-event.ts'
-import type { CallResult, WebhookCall } from '../ports.ts'
 import { mask } from '../secret.ts'
 import type { Destination, PayloadSettings } from '../settings/settings.ts'
 import type { EpochMs } from '../time.ts'
+import type { CallResult, ResponseBody, WebhookCall } from '../webhook-ports.ts'
 
 /** The request of a test message to one webhook, to send and to show. */
 export interface TestRequest {
@@ -38,7 +38,22 @@ export interface TestResponse {
   /** Why there was no response; `undefined` when there was one. */
   readonly failure?: { readonly phase: string; readonly code: string; readonly detail: string } | undefined
   readonly tookMs: number
+  /** The beginning of the response's body; `undefined` when there was no response. */
+  readonly responseBody?: ShownBody | undefined
 }
+
+/** The first 4 KiB of a body. */
+export interface ShownBody {
+  /** Read as UTF-8; `undefined` when the body is compressed. */
+  readonly text?: string | undefined
+  /** The compression, for example `gzip`; `undefined` when there is none. */
+  readonly contentEncoding?: string | undefined
+  /** Whether the body is longer, or did not arrive completely. */
+  readonly truncated: boolean
+}
+
+/** Maximum bytes of the endpoint's response that a test shows. */
+const keepBodyBytes = 4_096
 
 export interface TestResult {
   readonly kind: 'tested'
@@ -69,7 +84,7 @@ export function testMessageOf(
     messageId,
     body,
     requests: webhooks.map(({ label, headers }, index) => {
-      const call = { ...(calls[index] as WebhookCall), timeoutMs: policy?.timeout }
+      const call = { ...(calls[index] as WebhookCall), timeoutMs: policy?.timeout, keepBodyBytes }
       const shown = masked(call, new Set(Object.keys(headers)))
       return { webhook: label, call, shown: auth?.oauth2 === undefined ? shown : withToken(shown) }
     }),
@@ -87,9 +102,18 @@ const withToken = ({ url, headers }: TestRequest['shown']): TestRequest['shown']
   headers: { ...headers, Authorization: mask },
 })
 
+function shownBodyOf({ bytes, isTruncated: truncated, contentEncoding }: ResponseBody): ShownBody {
+  if (contentEncoding !== undefined && contentEncoding !== 'identity') return { contentEncoding, truncated }
+  // A cut character at the end is left out; other bytes that are not UTF-8 become U+FFFD.
+  return { text: new TextDecoder().decode(bytes, { stream: truncated }), truncated }
+}
+
 export function testResponseOf({ webhook, shown }: TestRequest, result: CallResult, tookMs: number): TestResponse {
   const common = { webhook, request: shown, outcome: classify(result), tookMs: Math.round(tookMs) }
-  if (result.kind === 'answered') return { ...common, status: result.status }
+  if (result.kind === 'answered') {
+    const { status, body } = result
+    return { ...common, status, ...(body !== undefined && { responseBody: shownBodyOf(body) }) }
+  }
   const { phase, code, detail } = result
   return { ...common, failure: { phase, code, detail } }
 }

@@ -22,7 +22,7 @@ function refuseValue(op: Op, value: unknown): Objection | undefined {
     case 'eq':
     case 'ne':
       return isList
-        ? { message: `must be a single value for ${op}, not a list`, hint: 'use the operator in for a list' }
+        ? { message: `must be a single value for ${op}, not a list`, hint: 'use the operator "in" for a list' }
         : undefined
     case 'in':
       return isList ? undefined : { message: 'must be a list for in', hint: 'use the operator eq for a single value' }
@@ -43,6 +43,6 @@ function refuseValue(op: Op, value: unknown): Objection | undefined {
     case 'prefix':
       return typeof value === 'string' && value !== ''
         ? undefined
-        : { message: 'must be text of at least one character for prefix', hint: 'put a number in quotes' }
+        : { message: 'must be text of at least one character for prefix', hint: 'if it is a number, put it in quotes' }
   }
 }

@@ -68,12 +68,14 @@ export const operator = z
   .strictObject({
     listen: listen
       .prefault(defaultListen.operator)
-      .describe('Address of the operator API, in processes that run the operator service. A change needs a restart.'),
+      .describe(
+        'Address of the operator API and the console, in processes that run the operator service. A change needs a restart.',
+      ),
     keys: z
       .array(key)
       .default([])
       .describe(
-        'Keys of the operator API. Without keys, the operator API does not listen. Adding the first key or removing the last one needs a restart.',
+        'Keys of the operator API. With them, people also sign in to the console of this listener. Without keys, the operator API does not listen. Adding the first key or removing the last one needs a restart.',
       ),
     encryptionKeyFile: oneOrTwo(fileName)
       .optional()
@@ -82,4 +84,4 @@ export const operator = z
       ),
   })
   .prefault({})
-  .describe('The operator API.')
+  .describe('The console and the operator API.')

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { proxy } from './egress.ts'
 import { collector, operator, ops } from './listeners.ts'
+import { recordedAttempts } from './recorded-attempts.ts'
 import { destination, destinationsDirectory, source } from './source-and-destination.ts'
 import {
   broker,
@@ -191,10 +192,13 @@ export const delivery = z
         'Maximum concurrent requests to one host in one process, shared fairly among the destinations on this host.',
       ),
     attemptsTopic: z
-      .boolean()
-      .default(false)
+      .union([oneOf(recordedAttempts), z.boolean()], {
+        error: ({ input }) => (input === undefined || input === null ? undefined : 'must be failures, all or off'),
+      })
+      .prefault('failures')
+      .transform(value => (typeof value === 'string' ? value : value ? 'all' : 'off'))
       .describe(
-        'Write a record of each attempt to the topic `<prefix>.attempts`, which `hookline tail` reads. Under load, some of these records may be missing.',
+        'Which attempts are recorded in the topic `<prefix>.attempts`, from which `hookline message`, the operator API and `hookline tail` read. `failures`: failed attempts, and successes after a failure. `off`: the topic does not exist. Deprecated: `true` for `all`, `false` for `off`. Under load, some of these records may be missing.',
       ),
   })
   .prefault({})

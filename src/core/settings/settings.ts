@@ -61,6 +61,8 @@ export interface Destination {
   readonly filter?: DestinationFilter | undefined
   /** Absent: the defaults. */
   readonly lifecycle?: DestinationLifecycle
+  /** Set when Hookline has disabled the destination, by its `lifecycle`. Then `enabled` is false. */
+  readonly disabledAutomatically?: AutomaticDisabling
   /** `undefined` when its endpoints get no client certificate and no CAs of their own. */
   readonly tlsIdentity?: TlsIdentity | undefined
 }
@@ -68,7 +70,16 @@ export interface Destination {
 /** A key that is `undefined` has the value of the global settings. */
 export type DestinationPolicy = Immutable<Configuration['destinations'][number]['policy']>
 
-export type DestinationLifecycle = Immutable<Configuration['destinations'][number]['lifecycle']>
+/** An absent key has its default. */
+export type DestinationLifecycle = Partial<Immutable<Configuration['destinations'][number]['lifecycle']>>
+
+/** Why and when Hookline has disabled a destination. Times are of the brokers' clock. */
+export interface AutomaticDisabling {
+  readonly at: EpochMs
+  /** `failing`: all attempts failed for `disableAfter`. `gone`: all webhooks responded with 410. */
+  readonly reason: 'failing' | 'gone'
+  readonly failingSince: EpochMs
+}
 
 export type DestinationFilter = Immutable<FilterSettings>
 
@@ -204,7 +215,7 @@ export interface Settings {
      */
     readonly encryptionKeys?: readonly Secret[]
   }
-  /** Address of the operator API's own listener; `undefined` when `operator.keys` is empty. */
+  /** Address of the listener of the operator API and the console; `undefined` when `operator.keys` is empty. */
   readonly operatorListen: ListenAddress | undefined
   /** Whether the installation has a config topic. It has one with `operator.encryptionKeyFile`. */
   readonly configTopic?: true

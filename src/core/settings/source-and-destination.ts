@@ -69,7 +69,9 @@ export const destination = z.strictObject({
   signingKeyFile: oneOrTwo(fileName).optional().describe('File with the private key, or a list of two files.'),
   auth,
   policy: policy.prefault({}).describe('Settings that override the global ones for this destination.'),
-  lifecycle: lifecycle.prefault({}).describe('What follows when the destination is paused.'),
+  lifecycle: lifecycle
+    .prefault({})
+    .describe('What follows when the destination is paused, and when its endpoints fail.'),
   filter,
   tls: endpointTls,
   webhooks: z

@@ -1,3 +1,4 @@
+import { lifecycleHasTopic } from './check-lifecycle.ts'
 import { distinctProperties, knownNames, uniqueNames } from './check-names.ts'
 import { distinctListeners, scheduleFitsWindow } from './check-schedule-and-listeners.ts'
 import { proxyCredentials, secretsGivenOnce, uniqueOperatorKeys } from './check-secrets.ts'
@@ -17,6 +18,7 @@ const rulesOfOthers: readonly Rule[] = [
   proxyCredentials,
   uniqueOperatorKeys,
   scheduleFitsWindow,
+  lifecycleHasTopic,
   distinctListeners,
 ]
 const entryRules = configurationRules.filter(rule => !rulesOfOthers.includes(rule))

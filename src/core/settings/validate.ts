@@ -2,6 +2,7 @@ import { checkAgainstSchema, type SchemaCheck, type Substituted } from './check-
 import { authorizationGivenOnce, signingHasKey, usableSigningKeys } from './check-auth.ts'
 import { clientCertificate, usableCertificates } from './check-certificates.ts'
 import { comparableValues } from './check-filter.ts'
+import { lifecycleHasTopic } from './check-lifecycle.ts'
 import { distinctProperties, knownNames, uniqueNames, uniqueWebhookLabels } from './check-names.ts'
 import { policiesWithinLimits } from './check-policies.ts'
 import { distinctListeners, scheduleFitsWindow } from './check-schedule-and-listeners.ts'
@@ -56,6 +57,7 @@ const rules: readonly Rule[] = [
   signingHasKey,
   scheduleFitsWindow,
   policiesWithinLimits,
+  lifecycleHasTopic,
   distinctListeners,
 ]
 

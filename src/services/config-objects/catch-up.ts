@@ -33,7 +33,7 @@ export class CatchUp {
     return isReached
   }
 
-  /** Called with the time of the follower's `onCurrent`. */
+  /** Ends the waits that began at or before `asOf`: the follower has read all records up to then. */
   onCurrent(asOf: number): void {
     for (const wait of this.#waits) if (wait.from <= asOf) wait.end(true)
   }

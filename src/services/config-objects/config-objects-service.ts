@@ -8,6 +8,7 @@ import type { NewNonce } from '../../core/config-objects/seal.ts'
 import type { EncryptionKey } from '../../core/encryption-key.ts'
 import type { Clock } from '../../core/ports.ts'
 import type { Settings } from '../../core/settings/settings.ts'
+import { createEnableAgain } from './enable-again.ts'
 import { ObjectList } from './object-list.ts'
 import type { ObjectStore } from './object-store.ts'
 import type { ObjectWriter } from './object-writer.ts'
@@ -57,7 +58,7 @@ export function createConfigObjects({ topic, file, merged, clock, newNonce }: De
       // The own record was read after everything that was acknowledged before it.
       isCaughtUp = true
       if (request.expected.kind !== 'any') return { kind: 'conflict', version: versionOf(request, store) }
-      if (tries === maxTries) return { kind: 'unavailable', detail: 'other writers were faster in each of 100 tries' }
+      if (tries === maxTries) return { kind: 'unavailable', detail: 'other processes wrote first in each of 100 tries' }
     }
   }
 
@@ -88,6 +89,7 @@ export function createConfigObjects({ topic, file, merged, clock, newNonce }: De
         if (queues.get(key) === ended) queues.delete(key)
       }
     },
+    enableAgain: createEnableAgain({ topic, list, clock }),
     changes: since => topic?.store.changes(since) ?? [],
   }
 }
@@ -102,8 +104,12 @@ const possibleWith = ({ action, fields }: ObjectRecord): ChangeOutcome => ({
 })
 
 /** The outcome of a record that is in force. A later change of the object does not affect it. */
-function outcomeOf(record: ObjectRecord, store: ObjectStore): ChangeOutcome {
+function outcomeOf(record: ObjectRecord & ObjectName, store: ObjectStore): ChangeOutcome {
   const { value, action, fields } = record
-  const object = value === undefined ? undefined : describeTopicObject(record, readObject(record, value, store.reading))
+  const { failures } = store
+  const object =
+    value === undefined
+      ? undefined
+      : describeTopicObject(record, readObject(record, value, store.reading), { failures })
   return { kind: 'changed', object, created: action === 'created', changedFields: fields }
 }

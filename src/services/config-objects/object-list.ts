@@ -7,7 +7,7 @@ import type { ObjectStore } from './object-store.ts'
 
 interface Deps {
   /** `undefined` without a config topic. */
-  readonly store: Pick<ObjectStore, 'objects' | 'object' | 'known' | 'revision'> | undefined
+  readonly store: Pick<ObjectStore, 'objects' | 'object' | 'known' | 'failures' | 'revision'> | undefined
   readonly file: () => Settings
   readonly merged: () => Merged
 }
@@ -39,8 +39,9 @@ export class ObjectList {
     const { store, file, merged } = this.#deps
     const known = store?.known(name)
     const object = store?.object(name)
-    if (isInFile(file(), name)) return describeFileObject(file(), name, object !== undefined)
-    return known && object && describeTopicObject(known, object, merged().problems.get(objectKeyOf(name)))
+    if (isInFile(file(), name)) return describeFileObject(file(), name, object !== undefined, store?.failures)
+    const others = merged().problems.get(objectKeyOf(name))
+    return known && object && describeTopicObject(known, object, { others, failures: store?.failures })
   }
 
   *#all(kind: ObjectKind): Generator<ConfigObject> {
@@ -52,8 +53,12 @@ export class ObjectList {
       if (object.kind !== kind) continue
       const known = store?.known(object)
       if (inFile.has(object.id)) hidden.add(object.id)
-      else if (known !== undefined) yield describeTopicObject(known, object, problems.get(objectKeyOf(object)))
+      else if (known !== undefined)
+        yield describeTopicObject(known, object, {
+          others: problems.get(objectKeyOf(object)),
+          failures: store?.failures,
+        })
     }
-    for (const id of inFile) yield describeFileObject(file(), { kind, id }, hidden.has(id))
+    for (const id of inFile) yield describeFileObject(file(), { kind, id }, hidden.has(id), store?.failures)
   }
 }

@@ -1,5 +1,5 @@
 import type { KnownVersion } from '../../core/config-objects/fold.ts'
-import { objectKeyOf } from '../../core/config-objects/object-record.ts'
+import { type ObjectName, objectKeyOf } from '../../core/config-objects/object-record.ts'
 import { type ReadingContext, type ReadObject, readObject } from '../../core/config-objects/read-object.ts'
 import type { Logger } from '../../core/ports.ts'
 import { formatPath } from '../../core/settings/problem.ts'
@@ -11,6 +11,8 @@ const excluded =
 export class ObjectReadings {
   readonly #logger: Logger
   #last = new Map<string, { readonly value: string; readonly object: ReadObject }>()
+  /** The same by version: to compute and find 10,000 keys would take most of the time of a merge. */
+  #ofVersion = new WeakMap<KnownVersion, ReadObject>()
   #context: ReadingContext
 
   constructor(context: ReadingContext, logger: Logger) {
@@ -26,10 +28,20 @@ export class ObjectReadings {
   readAgain(context: ReadingContext): void {
     this.#context = context
     this.#last = new Map()
+    this.#ofVersion = new WeakMap()
   }
 
   /** The object of a version; `undefined` for a deletion. */
-  of(known: KnownVersion): ReadObject | undefined {
+  of(known: KnownVersion & ObjectName): ReadObject | undefined {
+    const found = this.#ofVersion.get(known)
+    if (found !== undefined) return found
+    const object = this.#read(known)
+    if (object !== undefined) this.#ofVersion.set(known, object)
+    return object
+  }
+
+  /** A copy of a version has the same value, and is not read again. */
+  #read(known: KnownVersion & ObjectName): ReadObject | undefined {
     const { value } = known
     const key = objectKeyOf(known)
     if (value === undefined) {
@@ -44,7 +56,7 @@ export class ObjectReadings {
     return object
   }
 
-  #logExcluded({ kind, id, problems }: ReadObject, { version }: KnownVersion): void {
+  #logExcluded({ kind, id, problems }: ReadObject, { version }: Pick<KnownVersion, 'version'>): void {
     if (problems.length === 0) return
     const shown = problems.map(({ path, message }) => `${formatPath(path)} ${message}`.trim())
     this.#logger.error({ kind, id, version, problems: shown }, excluded)

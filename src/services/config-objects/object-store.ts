@@ -1,10 +1,14 @@
+import type { FailureState } from '../../core/auto-disable/judge-failures.ts'
 import type { ObjectChange } from '../../core/config-objects/config-objects.ts'
+import { failureStateIn } from '../../core/config-objects/failure-record.ts'
 import { type FoldResult, type KnownVersion, ObjectLog } from '../../core/config-objects/fold.ts'
 import {
   configPartition,
   decodeRecord,
+  isObjectRecord,
   type ObjectName,
   type ObjectRecord,
+  type RecordName,
 } from '../../core/config-objects/object-record.ts'
 import type { ReadingContext, ReadObject } from '../../core/config-objects/read-object.ts'
 import { RecentChanges } from '../../core/config-objects/recent-changes.ts'
@@ -24,7 +28,10 @@ interface Deps {
 export interface StoreListener {
   /** The result of a record that was read. */
   onRecord?(record: ObjectRecord, result: FoldResult): void
-  /** An object is changed. It is called for each record, so it must be cheap. */
+  /**
+   * An object is changed, or Hookline has disabled or enabled a destination. It is called for each
+   * record, so it must be cheap.
+   */
   onChange?(): void
 }
 
@@ -49,10 +56,12 @@ export interface ObjectStore {
   objects(): Iterable<ReadObject>
   /** The object in force; `undefined` when there is none. */
   object(name: ObjectName): ReadObject | undefined
+  /** The failures of destinations, by id. */
+  readonly failures: ReadonlyMap<string, FailureState>
   /** The version in force; a deletion counts as one. */
-  known(name: ObjectName): KnownVersion | undefined
-  /** The objects of which a copy must be written (`fold.ts`). */
-  allToCopy(): readonly ObjectName[]
+  known(name: RecordName): KnownVersion | undefined
+  /** The names of the records of which a copy must be written (`fold.ts`). */
+  allToCopy(): readonly RecordName[]
   changes(since?: number): readonly ObjectChange[]
   /** Increases with every change of an object or of the context. */
   readonly revision: number
@@ -65,6 +74,17 @@ const damaged =
 class View {
   readonly log = new ObjectLog()
   readonly changes = new RecentChanges()
+  readonly failures = new Map<string, FailureState>()
+
+  /** Adds a record that is in force. Returns whether an object may differ from before. */
+  apply(record: ObjectRecord): boolean {
+    if (isObjectRecord(record)) return true
+    const before = this.failures.get(record.id)
+    const after = failureStateIn(record)
+    if (after === undefined) this.failures.delete(record.id)
+    else this.failures.set(record.id, after)
+    return before?.disabled !== undefined || after?.disabled !== undefined
+  }
 }
 
 export function createObjectStore({ follower, topic, logger, reading, clock }: Deps): ObjectStore {
@@ -81,7 +101,8 @@ export function createObjectStore({ follower, topic, logger, reading, clock }: D
     if (partition !== configPartition) return
     if (offset <= lastOffset) rebuilt = new View()
     lastOffset = offset
-    const { log, changes } = rebuilt ?? view
+    const target = rebuilt ?? view
+    const { log, changes } = target
     const decoded = decodeRecord(key, value, headers)
     if (decoded.kind !== 'record') {
       const detail = decoded.kind === 'damaged' ? decoded.detail : 'the key is not that of a configuration object'
@@ -92,7 +113,8 @@ export function createObjectStore({ follower, topic, logger, reading, clock }: D
     const { record } = decoded
     const result = log.apply(record)
     if (result === 'applied') changes.add(record)
-    if (rebuilt === undefined && (result === 'applied' || result === 'restored')) changed()
+    const isInForce = result === 'applied' || result === 'restored'
+    if (isInForce && target.apply(record) && rebuilt === undefined) changed()
     for (const listener of listeners) listener.onRecord?.(record, result)
   }
 
@@ -123,13 +145,16 @@ export function createObjectStore({ follower, topic, logger, reading, clock }: D
     },
     *objects() {
       for (const known of view.log.all()) {
-        const object = readings.of(known)
+        const object = isObjectRecord(known) ? readings.of(known) : undefined
         if (object !== undefined) yield object
       }
     },
     object(name) {
       const known = view.log.get(name)
-      return known && readings.of(known)
+      return known && isObjectRecord(known) ? readings.of(known) : undefined
+    },
+    get failures() {
+      return view.failures
     },
     known: name => view.log.get(name),
     allToCopy: () => view.log.allToCopy(),

@@ -94,7 +94,7 @@ export class ObjectWriter {
         if (error === undefined) return
         logger.warn(
           { topic, ...name, error: error.message },
-          'a copy of a configuration object was not written; hookline tries again',
+          'the copy that protects the last change of a configuration object from compaction was not written; hookline tries again',
         )
         this.#copyAfter(copyOthersAfter)
       })

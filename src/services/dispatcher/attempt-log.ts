@@ -2,7 +2,7 @@ import { attemptFacts, type EndedAttempt } from '../../core/delivery/attempt-fac
 import type { Attempt, Decision } from '../../core/delivery/decide.ts'
 import type { Clock, Logger } from '../../core/ports.ts'
 import type { EpochMs } from '../../core/time.ts'
-import type { RecordAttempt } from './attempts-topic.ts'
+import type { AttemptRecords } from './attempts-topic.ts'
 import { coalesce } from './coalesce.ts'
 import type { Delivery } from './delivery.ts'
 
@@ -13,11 +13,11 @@ interface Deps {
   readonly clock: Clock
   readonly logger: Logger
   /** `undefined` when attempts are not recorded. */
-  readonly recordAttempt: RecordAttempt | undefined
+  readonly attemptRecords: AttemptRecords | undefined
 }
 
 /**
- * Logs an attempt with all facts about it, and records it in the attempts topic if there is one.
+ * Logs an attempt with all facts about it, and records it in the attempts topic if it is wanted.
  * Most successful attempts are logged only at level debug (`logOneIn`).
  */
 export type LogAttempt = (delivery: Delivery, attempt: Attempt, decision: Decision, elapsedMs: number) => void
@@ -26,6 +26,7 @@ interface Waiting {
   readonly ended: EndedAttempt
   readonly endedAt: EpochMs
   readonly isInfo: boolean
+  readonly isRecorded: boolean
 }
 
 /**
@@ -33,22 +34,23 @@ interface Waiting {
  * endpoint fails, each attempt has a line, and batches save 24 to 37 % of a retry's CPU time
  * (docs/decisions/0043-hot-path-rules.md).
  */
-export function createAttemptLog({ clock, logger, recordAttempt }: Deps): LogAttempt {
+export function createAttemptLog({ clock, logger, attemptRecords }: Deps): LogAttempt {
   let delivered = 0
   const writeSoon = coalesce<Waiting>(clock, waiting => waiting.forEach(write))
 
-  function write({ ended, endedAt, isInfo }: Waiting): void {
+  function write({ ended, endedAt, isInfo, isRecorded }: Waiting): void {
     const facts = attemptFacts(ended, endedAt)
     if (isInfo) logger.info(facts, 'delivery attempted')
     else logger.debug(facts, 'delivery attempted')
-    recordAttempt?.(facts, ended.attempt.at)
+    if (isRecorded) attemptRecords?.attempt(facts, ended, endedAt)
   }
 
   return ({ of, carried, event }, attempt, decision, elapsedMs) => {
     const isSample = decision.kind === 'delivered' && delivered++ % logOneIn === 0
     const isInfo = decision.kind !== 'delivered' || isSample
-    if (!isInfo && recordAttempt === undefined && !logger.isLevelEnabled('debug')) return
+    const isRecorded = attemptRecords?.wants({ carried, attempt, decision }) === true
+    if (!isInfo && !isRecorded && !logger.isLevelEnabled('debug')) return
     const ended = { carried, headers: of.record.headers, event, attempt, decision, elapsedMs }
-    writeSoon({ ended, endedAt: clock.now(), isInfo })
+    writeSoon({ ended, endedAt: clock.now(), isInfo, isRecorded })
   }
 }

@@ -1,4 +1,4 @@
-import type { DeferralCause } from '../../core/delivery/classify-outcome.ts'
+import { evidenceOf } from '../../core/auto-disable/endpoint-failures.ts'
 import {
   type Attempt,
   type Decision,
@@ -12,17 +12,19 @@ import {
 import { endPausedTime } from '../../core/delivery/paused-time.ts'
 import type { RetryPolicy } from '../../core/delivery/retry-tier.ts'
 import type { ConcurrencyLimiter } from '../../core/flow/concurrency-limiter.ts'
+import type { ResultCounts } from '../../core/live-status/result-counts.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
 import type { Clock, Logger } from '../../core/ports.ts'
 import { durationMs, type EpochMs } from '../../core/time.ts'
 import { sampledTraceIdOf } from '../../core/trace/context.ts'
 import type { Tracer } from '../../core/trace/tracer.ts'
+import type { FailureWatch } from '../auto-disable/failure-watch.ts'
 import type { DestinationObserver } from '../notices/collected-facts.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 import { observeDelay } from './attempt-delay-metrics.ts'
 import { createAttemptLog, type LogAttempt } from './attempt-log.ts'
 import { traceAttempt } from './attempt-trace.ts'
-import type { RecordAttempt } from './attempts-topic.ts'
+import type { AttemptRecords } from './attempts-topic.ts'
 import type { Authorize } from './authorized-transport.ts'
 import { createBoundedLoop, type Step } from './bounded-loop.ts'
 import { updateCircuitBreaker } from './circuit-breaker-update.ts'
@@ -30,8 +32,9 @@ import { coalesce } from './coalesce.ts'
 import type { Delivery, DestinationState } from './delivery.ts'
 import { DestinationLimits, type LimitsDeps } from './destination-limits.ts'
 import { DestinationQueues } from './destination-queues.ts'
+import { LeavingDeliveries } from './leaving-deliveries.ts'
 import type { MakeAttempt, OnAttemptEnd, StartedAttempt } from './make-attempt.ts'
-import { type DeliverPlan, isHeldUpByOthers, planOf } from './prepared-destination.ts'
+import { type DeliverPlan, planOf } from './prepared-destination.ts'
 import type { Settle } from './settle.ts'
 import { updateSlowDown } from './slow-down-update.ts'
 import { SpilloverController } from './spillover-controller.ts'
@@ -44,6 +47,7 @@ interface Deps extends Omit<LimitsDeps, 'wake'> {
   readonly authorize: Authorize
   readonly makeAttempt: MakeAttempt
   readonly settle: Settle
+  readonly results: ResultCounts
   readonly suppressions: DeletedUsers
   readonly clock: Clock
   /** Returns the age of the oldest record in progress, in milliseconds. */
@@ -56,8 +60,10 @@ interface Deps extends Omit<LimitsDeps, 'wake'> {
   readonly metrics: Metrics
   readonly logger: Logger
   readonly observer: DestinationObserver
+  /** `undefined` without a config topic. */
+  readonly failures: Pick<FailureWatch, 'attempted'> | undefined
   /** `undefined` when attempts are not recorded. */
-  readonly recordAttempt: RecordAttempt | undefined
+  readonly attemptRecords: AttemptRecords | undefined
   /** `undefined` when attempts are not traced. */
   readonly tracer: Tracer | undefined
 }
@@ -79,6 +85,7 @@ export class AttemptStarter {
   #inProgress = 0
   readonly #logAttempt: LogAttempt
   readonly #spillover: SpilloverController
+  readonly #leaving: LeavingDeliveries
   /** Starts all deliveries that may start. */
   readonly dispatch: () => void
   /**
@@ -90,16 +97,16 @@ export class AttemptStarter {
   readonly #onAttemptEnd: OnAttemptEnd = (begun, attempt) => this.#attempted(begun, attempt)
 
   constructor(deps: Deps) {
-    const { clock, limiter, logger, recordAttempt, oldestOpenMs, cpuSaturatedUntil } = deps
+    const { clock, limiter, logger, attemptRecords, oldestOpenMs, cpuSaturatedUntil } = deps
     this.#deps = deps
     const wake = (target: DestinationState): void => {
       this.#queues.wake(target)
       this.dispatch()
     }
     this.#limits = new DestinationLimits({ ...deps, wake })
-    this.#queues = new DestinationQueues(limiter, this.#limits)
-    this.#logAttempt = createAttemptLog({ clock, logger, recordAttempt })
-    const spill = (delivery: Delivery): void => this.#spill(delivery)
+    this.#queues = new DestinationQueues(limiter, this.#limits, deps.results)
+    this.#logAttempt = createAttemptLog({ clock, logger, attemptRecords })
+    this.#leaving = new LeavingDeliveries({ ...deps, limits: this.#limits })
     const canDefer = ({ carried, target }: Delivery): boolean =>
       !mustBeAttempted(carried, clock.now()) || this.#limits.hasLimit(target)
     this.#spillover = new SpilloverController({
@@ -107,7 +114,7 @@ export class AttemptStarter {
       oldestOpenMs,
       cpuSaturatedUntil,
       queues: this.#queues,
-      defer: spill,
+      defer: delivery => this.#leaving.spill(delivery),
       canDefer,
       mayDelayOthers: target => this.#limits.hasLimit(target) && deps.routing().destinations.size > 1,
       isOpen: () => this.#isOpen,
@@ -121,12 +128,17 @@ export class AttemptStarter {
 
   /** Number of deliveries with a request or an append in progress. */
   get inProgress(): number {
-    return this.#inProgress
+    return this.#inProgress + this.#leaving.inProgress
   }
 
   /** Returns the state of a destination. It is kept as long as the process runs. */
   stateOf(destination: string): DestinationState {
     return this.#queues.of(destination)
+  }
+
+  /** The state of a destination; `undefined` before its first delivery. */
+  findState(destination: string): DestinationState | undefined {
+    return this.#queues.find(destination)
   }
 
   /** The states of all destinations that have had a delivery. */
@@ -180,7 +192,7 @@ export class AttemptStarter {
     const isWanted = ({ of }: Delivery): boolean => uncovered.has(of.record.offset)
     for (const target of this.#queues.all)
       for (const delivery of this.#queues.drainMatching(target, processor, Number.POSITIVE_INFINITY, isWanted))
-        this.#deferQueued(delivery, 'handover')
+        this.#leaving.handOver(delivery)
     this.dispatch()
   }
 
@@ -237,9 +249,10 @@ export class AttemptStarter {
     }
   }
 
-  #attempt(delivery: Delivery, { callees, callMaker, policy, authorized }: DeliverPlan, now: EpochMs): void {
+  #attempt(delivery: Delivery, plan: DeliverPlan, now: EpochMs): void {
     const { limiter, clock, makeAttempt, tracer } = this.#deps
     const { target } = delivery
+    const { callees, callMaker, policy, authorized, isWatched } = plan
     const startedAt = clock.monotonic()
     if (target.breaker.refuses(startedAt) && !mustBeAttempted(delivery.carried, now)) {
       const climbs = !target.breaker.isProbing
@@ -256,7 +269,7 @@ export class AttemptStarter {
     delivery.of.processor.started()
     const trace = tracer && traceAttempt(tracer, delivery)
     observeDelay(this.#deps.metrics, delivery, now, trace && sampledTraceIdOf(trace.context))
-    const begun = { ...called, delivery, callMaker, policy, authorized, at: now, startedAt, isProbe, trace }
+    const begun = { ...called, delivery, callMaker, policy, authorized, isWatched, at: now, startedAt, isProbe, trace }
     makeAttempt(begun, this.#onAttemptEnd)
   }
 
@@ -266,49 +279,29 @@ export class AttemptStarter {
     const endedAt = clock.monotonic()
     this.#inProgress--
     updateCircuitBreaker(this.#deps, begun, attempt, endedAt)
+    if (begun.isWatched) this.#deps.failures?.attempted(delivery.target.destination, evidenceOf(attempt))
     const now = clock.now()
     updateSlowDown(this.#deps, begun, attempt, { endedAt, now })
     const decision = decide(attempt, delivery.carried, policy, now)
+    if (decision.kind !== 'delivered') this.#deps.results.failed(delivery.target.results)
     trace?.end(decision)
     this.#logAttempt(delivery, attempt, decision, endedAt - startedAt)
-    this.#finish(delivery, decision)
+    this.#settle(delivery, decision)
     delivery.of.processor.ended()
   }
 
+  /** Settles a delivery without an attempt. */
   #finish(delivery: Delivery, decision: Decision): void {
+    this.#deps.attemptRecords?.result(delivery, decision, this.#deps.clock.now())
+    this.#settle(delivery, decision)
+  }
+
+  #settle(delivery: Delivery, decision: Decision): void {
     this.#inProgress++
     this.#deps.settle.delivery(delivery, decision, () => {
       this.#inProgress--
       this.#queues.ended(delivery)
       this.noteEnded(delivery.target)
-    })
-  }
-
-  /** Defers a delivery that leaves memory because its destination is slow. */
-  #spill(delivery: Delivery): void {
-    const { clock, settle } = this.#deps
-    const plan = planOf(delivery.target, this.#deps)
-    const policy = plan.kind === 'deliver' ? plan.policy : this.#deps.policy
-    const decision = this.#limits.spill(delivery, policy, clock.now())
-    if (decision === undefined) return this.#deferQueued(delivery, 'lane_full')
-    this.#inProgress++
-    settle.delivery(delivery, decision, () => {
-      this.#inProgress--
-    })
-  }
-
-  /**
-   * Defers a delivery that `drainMatching` has removed from its queue. The queue is not notified
-   * that the delivery has ended, because `take` did not return it.
-   */
-  #deferQueued(delivery: Delivery, cause: DeferralCause): void {
-    const { clock, policy, limiter, settle } = this.#deps
-    // Neither a hand-over nor a permit that other destinations hold is a fault of the endpoint, so
-    // the delivery keeps its retry tier.
-    const climbs = cause !== 'handover' && !isHeldUpByOthers(delivery.target, limiter)
-    this.#inProgress++
-    settle.delivery(delivery, defer(delivery.carried, cause, policy, clock.now(), { climbs }), () => {
-      this.#inProgress--
     })
   }
 }

@@ -1,8 +1,9 @@
 import type { Token } from '../../core/oauth2/token-cache.ts'
-import type { CallResult, Clock, WebhookCall, WebhookTransport } from '../../core/ports.ts'
+import type { Clock } from '../../core/ports.ts'
 import { isSameValue } from '../../core/settings/differences.ts'
 import type { Destination, OAuth2Settings } from '../../core/settings/settings.ts'
 import { type DurationMs, durationMs } from '../../core/time.ts'
+import type { CallResult, WebhookCall, WebhookTransport } from '../../core/webhook-ports.ts'
 import { type TokenOutcome, TokenSource, type TokenSourceDeps } from './token-source.ts'
 
 interface Deps {

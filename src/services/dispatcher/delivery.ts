@@ -4,6 +4,7 @@ import type { DestinationCalls } from '../../core/flow/concurrency-limiter.ts'
 import type { DestinationQueue } from '../../core/flow/destination-queue.ts'
 import type { RateBudget } from '../../core/flow/rate-budget.ts'
 import type { SlowDown } from '../../core/flow/slow-down.ts'
+import type { Counts } from '../../core/live-status/result-counts.ts'
 import type { EventHead } from '../../core/message/event.ts'
 import type { Count } from '../../core/metrics/metrics.ts'
 import type { EpochMs } from '../../core/time.ts'
@@ -20,6 +21,8 @@ export interface DestinationState extends DestinationCalls {
   rate: RateBudget | undefined
   /** The plan of its last delivery. */
   plan: DestinationPlan | undefined
+  /** The results that the next record of the status topic has. */
+  readonly results: Counts
   /** Counter of successful deliveries; set at the first one. */
   delivered: Count | undefined
   /** Whether it has a scheduled turn in `DestinationQueues`; it has at most one. */

@@ -4,6 +4,7 @@ import type { ConcurrencyLimiter } from '../../core/flow/concurrency-limiter.ts'
 import { DestinationQueue } from '../../core/flow/destination-queue.ts'
 import { flowLimits } from '../../core/flow/limits.ts'
 import { SlowDown } from '../../core/flow/slow-down.ts'
+import { ResultCounts } from '../../core/live-status/result-counts.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
 import type { Delivery, DestinationState } from './delivery.ts'
 import type { Permission } from './destination-limits.ts'
@@ -40,12 +41,18 @@ export class DestinationQueues {
   /** Queues that `findSlow` marked, until `take` or `ended` finds them empty. */
   readonly #slow = new Set<DestinationState>()
   readonly #ownLimits: OwnLimits
+  readonly #results: ResultCounts
   /** Queues that wait for a limit of their destination. They are also blocked. */
   readonly #waiting = new Set<DestinationState>()
 
-  constructor(limiter: Pick<ConcurrencyLimiter, 'hasFairShare'>, ownLimits: OwnLimits = unlimited) {
+  constructor(
+    limiter: Pick<ConcurrencyLimiter, 'hasFairShare'>,
+    ownLimits: OwnLimits = unlimited,
+    results = new ResultCounts(),
+  ) {
     this.#limiter = limiter
     this.#ownLimits = ownLimits
+    this.#results = results
   }
 
   of(destination: string): DestinationState {
@@ -59,6 +66,7 @@ export class DestinationQueues {
         rate: undefined,
         calls: 0,
         plan: undefined,
+        results: this.#results.of(destination),
         delivered: undefined,
         isInTurn: false,
         isBlocked: false,
@@ -176,6 +184,11 @@ export class DestinationQueues {
   /** Queues that `findSlow` marked, until `take` or `ended` finds them empty. */
   get slow(): Iterable<DestinationState> {
     return this.#slow
+  }
+
+  /** The state of a destination; `undefined` before its first delivery. */
+  find(destination: string): DestinationState | undefined {
+    return this.#queues.get(destination)
   }
 
   /** The states of all destinations that have had a delivery. */

@@ -5,17 +5,9 @@ import { ConcurrencyLimiter } from '../../core/flow/concurrency-limiter.ts'
 import { flowLimits } from '../../core/flow/limits.ts'
 import { PartitionShare } from '../../core/flow/partition-share.ts'
 import type { DispatcherVitals, Health } from '../../core/health.ts'
+import { ResultCounts } from '../../core/live-status/result-counts.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
-import type {
-  Clock,
-  EventCodec,
-  LogConsumer,
-  Logger,
-  LogProducer,
-  LogRecord,
-  TokenClient,
-  WebhookTransport,
-} from '../../core/ports.ts'
+import type { Clock, EventCodec, LogConsumer, Logger, LogProducer, LogRecord } from '../../core/ports.ts'
 import type {
   CanarySettings,
   DeliverySettings,
@@ -25,15 +17,20 @@ import type {
 import { type EpochMs, epochMs } from '../../core/time.ts'
 import { type TopicNames, tiersOf } from '../../core/topics.ts'
 import type { Tracer } from '../../core/trace/tracer.ts'
+import type { TokenClient, WebhookTransport } from '../../core/webhook-ports.ts'
+import type { FailureWatch } from '../auto-disable/failure-watch.ts'
 import { createCanary } from '../canary.ts'
 import { createSuppressionCompaction } from '../deletion/suppression-compaction.ts'
 import type { SuppressionList } from '../deletion/suppression-list.ts'
+import type { DispatcherActivity } from '../live-status/status-writer.ts'
 import { createNotices, type Notices } from '../notices/notices.ts'
 import { createPartitions, type Partitions } from '../partitions/partitions.ts'
+import type { PeriodicTask } from '../periodic-task.ts'
 import { AttemptStarter } from './attempt-starter.ts'
 import { createAttemptRecords } from './attempts-topic.ts'
 import { createAuthorize } from './authorized-transport.ts'
 import type { DestinationState } from './delivery.ts'
+import { createActivity } from './destination-activity.ts'
 import { drain } from './drain-before-stop.ts'
 import { followAssignment } from './follow-assignment.ts'
 import { createGauges } from './gauges.ts'
@@ -89,6 +86,8 @@ export interface DispatcherDeps {
    * topic.
    */
   readonly onObjectChange: ((listener: (change: ObjectChange) => void) => void) | undefined
+  /** Disables destinations whose endpoints fail. Absent without a config topic. */
+  readonly failures?: FailureWatch | undefined
 }
 
 /** Consumes events and due retries, and delivers them until stopped. */
@@ -102,6 +101,8 @@ export interface DispatcherService {
   health(): Health
   /** Sets the gauges to the current values. */
   refreshGauges(): void
+  /** What the dispatcher knows for the status in the operator API. */
+  readonly activity: DispatcherActivity
 }
 
 /*
@@ -126,7 +127,7 @@ export interface DispatcherService {
  * ended requests and deliveries are coalesced and continue in the next tick.
  */
 export function createDispatcherService(deps: DispatcherDeps): DispatcherService {
-  const { live, retries, suppressions, clock, metrics, logger, topics, producer, codec, canary, delivery } = deps
+  const { live, retries, suppressions, clock, metrics, logger, topics, delivery } = deps
   const limiter = new ConcurrencyLimiter(delivery)
   const reportRecord = createReportRecord({ topics, encodeInput: deps.encodeInput })
   const processors = (): ReturnType<Partitions['processors']> => livePartitions.processors()
@@ -134,18 +135,18 @@ export function createDispatcherService(deps: DispatcherDeps): DispatcherService
   const isOurs = (): boolean => [...processors()].some(({ partition }) => partition === 0)
   const notices = createNotices({ ...deps, processors, isOurs })
   deps.onObjectChange?.(notices.configurationChanged)
-  const settle = createSettle({ ...deps, reportRecord, observer: notices.observer })
+  const results = new ResultCounts()
+  deps.failures?.onDisabled(notices.disabled)
+  const settle = createSettle({ ...deps, reportRecord, observer: notices.observer, results })
   const share = new PartitionShare(clock.monotonic())
-  const { starter, intake } = createFlow(deps, { limiter, share, settle, oldestOpenMs, onCallEnd, notices })
+  const { starter, intake } = createFlow(deps, { limiter, share, settle, results, oldestOpenMs, onCallEnd, notices })
   const admission = new DispatcherPartitionCallbacks(intake, starter, notices)
   const dueAt = (record: LogRecord): EpochMs => epochMs(record.timestamp + (topics.tierOf(record.topic) ?? 0))
   const { maxInFlight } = delivery
   const livePartitions = createPartitions({ consumer: live, clock, maxInFlight, dueAt: undefined, admission })
   const retryPartitions = createPartitions({ consumer: retries, clock, maxInFlight, dueAt, admission })
-  const { handlers } = livePartitions
-  const { countPartitions } = deps
   const onChange = (): void => starter.release()
-  const following = followAssignment({ share, handlers, countPartitions, onChange, clock, logger })
+  const following = followAssignment({ ...deps, share, handlers: livePartitions.handlers, onChange })
   const groups = {
     dispatcher: { partitions: livePartitions, consumer: live },
     retries: { partitions: retryPartitions, consumer: retries },
@@ -156,10 +157,7 @@ export function createDispatcherService(deps: DispatcherDeps): DispatcherService
   const shown = { limiter, delivery, groups, open, states, oldestOpenMs, unwritableTopics }
   const refreshGauges = createGauges({ metrics, clock, topics, ...shown })
   const vitals = createVitals({ clock, suppressions, groups, oldestOpenMs, unwritableTopics })
-  const tasks = [
-    createSuppressionCompaction({ suppressions, isOurs, clock, logger }),
-    createCanary({ canary, isOurs, codec, producer, topics, clock, metrics, logger }),
-  ]
+  const tasks = createTasks(deps, isOurs)
   let phase: DispatcherVitals['phase'] = 'joining'
 
   const isBusy = (): boolean => starter.inProgress > 0 || limiter.inFlight > 0 || settle.unacknowledged() > 0
@@ -198,8 +196,14 @@ export function createDispatcherService(deps: DispatcherDeps): DispatcherService
     },
     health: () => vitals.health(phase),
     refreshGauges,
+    activity: createActivity({ results, starter, processors, clock }),
   }
 }
+
+const createTasks = (deps: DispatcherDeps, isOurs: () => boolean): readonly PeriodicTask[] =>
+  [createSuppressionCompaction({ ...deps, isOurs }), createCanary({ ...deps, isOurs }), deps.failures].filter(
+    task => task !== undefined,
+  )
 
 const notDrained =
   'shutdown timed out; records in progress are not committed and will be processed again, so receivers may get some events twice'
@@ -208,6 +212,7 @@ interface FlowParts {
   readonly limiter: ConcurrencyLimiter
   readonly share: PartitionShare
   readonly settle: Settle
+  readonly results: ResultCounts
   readonly oldestOpenMs: () => number
   readonly onCallEnd: (target: DestinationState) => void
   readonly notices: Notices
@@ -216,13 +221,20 @@ interface FlowParts {
 /** Creates the parts that handle a record from its admission to its result. */
 function createFlow(
   deps: DispatcherDeps,
-  { limiter, share, settle, oldestOpenMs, onCallEnd, notices }: FlowParts,
+  { limiter, share, settle, results, oldestOpenMs, onCallEnd, notices }: FlowParts,
 ): { readonly starter: AttemptStarter; readonly intake: Intake } {
   const { suppressions, clock, metrics, logger, topics, codec, delivery, routing, payload, transport, tracer } = deps
   const { attemptProducer, cpuSaturatedUntil, tokenClient } = deps
   const { timeout } = delivery
   const userAgent = (): string => payload().userAgent
   const { observer } = notices
+  const { failures } = deps
+  const observers = {
+    gone(destination: string, webhook: string): void {
+      observer.gone(destination, webhook)
+      failures?.gone(destination, webhook)
+    },
+  }
   const policy = { schedule: delivery.schedule, window: delivery.window, tiers: tiersOf(delivery.schedule) }
   const starter = new AttemptStarter({
     routing,
@@ -233,8 +245,18 @@ function createFlow(
     share,
     holdsLease: () => deps.live.holdsLease(),
     authorize: createAuthorize({ transport, client: tokenClient, clock, metrics, logger, timeout, userAgent }),
-    makeAttempt: createMakeAttempt({ transport, limiter, clock, metrics, logger, observer, onCallEnd, tracer }),
+    makeAttempt: createMakeAttempt({
+      transport,
+      limiter,
+      clock,
+      metrics,
+      logger,
+      observer: observers,
+      onCallEnd,
+      tracer,
+    }),
     settle,
+    results,
     suppressions,
     clock,
     oldestOpenMs,
@@ -242,7 +264,10 @@ function createFlow(
     metrics,
     logger,
     observer,
-    recordAttempt: attemptProducer && createAttemptRecords({ producer: attemptProducer, topics, metrics }),
+    failures,
+    attemptRecords:
+      attemptProducer &&
+      createAttemptRecords({ producer: attemptProducer, topics, metrics, recorded: deps.delivery.attemptsTopic }),
     tracer,
   })
   suppressions.onCurrent(() => starter.release())
@@ -260,6 +285,7 @@ function createFlow(
     starter,
     suppressions,
     notices,
+    results,
   })
   return { starter, intake }
 }

@@ -6,6 +6,7 @@ import { bodyOf } from '../../core/delivery/payload.ts'
 import { firstOrigin } from '../../core/delivery/replay-decision.ts'
 import type { RetryPolicy } from '../../core/delivery/retry-tier.ts'
 import { type Route, type Routing, route } from '../../core/delivery/route.ts'
+import type { ResultCounts } from '../../core/live-status/result-counts.ts'
 import { type Event, type EventHead, headOf, keyOf, normaliseEvent } from '../../core/message/event.ts'
 import { factsSource, isOwnSource } from '../../core/message/own-event.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
@@ -40,6 +41,7 @@ interface Deps {
   readonly starter: Pick<AttemptStarter, 'stateOf' | 'enqueue' | 'dispatch'>
   readonly suppressions: Pick<SuppressionList, 'get' | 'age'>
   readonly notices: Pick<Notices, 'factsRead'>
+  readonly results: Pick<ResultCounts, 'totals'>
 }
 
 /**
@@ -248,6 +250,7 @@ export class Intake {
     first: DeliveryState,
     { id, policy }: Destination,
   ): void {
+    this.#deps.results.totals.admitted++
     const { ordering, window } = effectivePolicy(policy, this.#deps.delivery)
     const deadline = epochMs(Math.min(first.deadline, first.startedAt + window))
     const carried = { ...first, destination: id, deferrals: 0, deadline, reason: '' }

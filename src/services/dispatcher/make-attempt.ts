@@ -4,11 +4,12 @@ import type { RequestBuilder } from '../../core/delivery/request.ts'
 import type { RetryPolicy } from '../../core/delivery/retry-tier.ts'
 import type { ConcurrencyLimiter } from '../../core/flow/concurrency-limiter.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
-import type { CallResult, Clock, Logger, WebhookCall, WebhookTransport } from '../../core/ports.ts'
+import type { Clock, Logger } from '../../core/ports.ts'
 import type { Webhook } from '../../core/settings/settings.ts'
 import type { EpochMs } from '../../core/time.ts'
 import { sampledTraceIdOf, type TraceContext, traceHeaders } from '../../core/trace/context.ts'
 import type { Span, Tracer } from '../../core/trace/tracer.ts'
+import type { CallResult, WebhookCall, WebhookTransport } from '../../core/webhook-ports.ts'
 import type { DestinationObserver } from '../notices/collected-facts.ts'
 import type { AttemptTrace } from './attempt-trace.ts'
 import type { AuthorizedTransport } from './authorized-transport.ts'
@@ -45,6 +46,8 @@ export interface StartedAttempt {
   readonly at: EpochMs
   /** When the attempt started, in monotonic milliseconds. */
   readonly startedAt: number
+  /** Whether failures can disable the destination. */
+  readonly isWatched: boolean
   /** Whether the attempt probes an open circuit breaker. */
   readonly isProbe: boolean
   /** `undefined` when attempts are not traced. */
@@ -155,7 +158,8 @@ function noteOutcome(
     deps.metrics.webhookCalls.inc(labels)
     reportActionableFailure(deps, labels, result)
   }
-  return { webhook, outcome, retryAfter: result.kind === 'answered' ? result.retryAfter : undefined }
+  const { retryAfter, status } = result.kind === 'answered' ? result : noAnswer
+  return { webhook, outcome, retryAfter, status }
 }
 
 function reportActionableFailure(
@@ -183,6 +187,7 @@ const unsent = {
 } as const
 
 const noLabels = {}
+const noAnswer = { retryAfter: undefined, status: undefined }
 
 const traceCall = (tracer: Tracer, parent: TraceContext, { label }: Webhook): Span =>
   tracer.start({

@@ -1,13 +1,14 @@
+import { isWatched } from '../../core/auto-disable/judge-failures.ts'
 import { fixedHeaders, RequestBuilder } from '../../core/delivery/request.ts'
 import type { RetryPolicy } from '../../core/delivery/retry-tier.ts'
 import { type RetryRoute, type Routing, routeRetry } from '../../core/delivery/route.ts'
 import type { ConcurrencyLimiter, PermitShares } from '../../core/flow/concurrency-limiter.ts'
 import { murmur2 } from '../../core/message/murmur2.ts'
 import type { Count } from '../../core/metrics/metrics.ts'
-import type { WebhookCall } from '../../core/ports.ts'
 import { revealed } from '../../core/secret.ts'
 import { type DeliveryRules, effectivePolicy } from '../../core/settings/effective-policy.ts'
 import type { Destination, PayloadSettings, Webhook } from '../../core/settings/settings.ts'
+import type { WebhookCall } from '../../core/webhook-ports.ts'
 import type { Authorize, AuthorizedTransport } from './authorized-transport.ts'
 
 /** A webhook with the URL, headers, time limit and permits that all requests to it share. */
@@ -43,6 +44,8 @@ export interface DeliverPlan {
   readonly kind: 'deliver'
   readonly destination: Destination
   readonly isPaused: boolean
+  /** Whether failures can disable the destination. */
+  readonly isWatched: boolean
   /** The destination's own schedule and window, or the global ones. */
   readonly policy: RetryPolicy
   readonly callees: readonly PreparedWebhook[]
@@ -111,7 +114,8 @@ function open(
   const callMaker = new RequestBuilder(destination, payload, before?.callMaker)
   const authorized = authorize(destination, before?.authorized)
   const limits = limitsOf(destination)
-  return { kind: 'deliver', destination, isPaused, policy: own, callees, callMaker, limits, authorized }
+  const shared = { kind: 'deliver', destination, isPaused, isWatched: isWatched(destination) } as const
+  return { ...shared, policy: own, callees, callMaker, limits, authorized }
 }
 
 function limitsOf({ id, policy }: Destination): PlannedLimits | undefined {

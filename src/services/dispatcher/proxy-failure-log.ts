@@ -1,4 +1,5 @@
-import type { CallResult, Clock, Logger } from '../../core/ports.ts'
+import type { Clock, Logger } from '../../core/ports.ts'
+import type { CallResult } from '../../core/webhook-ports.ts'
 
 /** Minimum time between two lines. A proxy that fails affects every request. */
 const intervalMs = 10_000

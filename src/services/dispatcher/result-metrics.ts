@@ -1,7 +1,9 @@
-import type { DeadLetterReason, DropReason } from '../../core/delivery/classify-outcome.ts'
+import type { DeadLetterReason } from '../../core/delivery/classify-outcome.ts'
 import type { Decision, Deferral } from '../../core/delivery/decide.ts'
 import type { DeliveryState } from '../../core/delivery/delivery-state.ts'
 import { noDestination } from '../../core/delivery/parse-dead-letter.ts'
+import type { Drop } from '../../core/delivery/route.ts'
+import type { ResultCounts } from '../../core/live-status/result-counts.ts'
 import type { EventHead } from '../../core/message/event.ts'
 import { canarySource } from '../../core/message/own-event.ts'
 import type { Metrics } from '../../core/metrics/metrics.ts'
@@ -14,7 +16,7 @@ import type { Delivery } from './delivery.ts'
 export interface CountResults {
   delivery(delivery: Pick<Delivery, 'event' | 'carried' | 'target'>, decision: Decision): void
   /** Counts an event that the routing drops. */
-  dropped(event: EventHead, reason: DropReason): void
+  dropped(event: EventHead, drop: Drop): void
   /** Counts an event that is deferred because its source or destination is not known. */
   unrouted(decision: Deferral): void
   /**
@@ -28,10 +30,12 @@ export function createCountResults({
   metrics,
   clock,
   observer,
+  results,
 }: {
   readonly metrics: Metrics
   readonly clock: Clock
   readonly observer: Pick<DestinationObserver, 'deadLettered'>
+  readonly results: ResultCounts
 }): CountResults {
   const lost = (reason: 'dead_lettered' | 'dropped'): void => metrics.canaryLost.inc({ reason })
 
@@ -52,19 +56,25 @@ export function createCountResults({
       if (decision.kind === 'delivered') {
         target.delivered ??= metrics.deliveries.of({ destination, result: decision.kind })
         target.delivered.inc()
+        results.delivered(target.results)
         if (attempt > 0) metrics.retriedDelivery.observe({}, sinceAppend(carried))
       } else metrics.deliveries.inc({ destination, result: decision.kind })
       if ('tier' in decision) metrics.parked.inc({ tier: formatDuration(decision.tier) })
       if (decision.kind === 'deferred') metrics.deferrals.inc({ cause: decision.cause })
-      if (decision.kind === 'dropped') metrics.drops.inc({ reason: decision.reason })
+      if (decision.kind === 'dropped') {
+        metrics.drops.inc({ reason: decision.reason })
+        target.results.dropped++
+      }
       if (decision.kind === 'dead_lettered') {
+        target.results.deadLettered++
         metrics.deadLetters.inc({ destination, reason: decision.reason })
         observer.deadLettered(destination, decision.reason)
       }
       if (sourceId === canarySource) countCanary(decision.kind, carried)
     },
-    dropped({ sourceId }, reason) {
+    dropped({ sourceId }, { reason, destination }) {
       metrics.drops.inc({ reason })
+      if (destination !== undefined) results.of(destination).dropped++
       if (sourceId === canarySource) lost('dropped')
     },
     unrouted({ kind, tier, cause }) {

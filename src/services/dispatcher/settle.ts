@@ -3,6 +3,7 @@ import type { DeadLetterReason } from '../../core/delivery/classify-outcome.ts'
 import type { Decision, Deferral } from '../../core/delivery/decide.ts'
 import { type DeliveryState, retryRecord } from '../../core/delivery/delivery-state.ts'
 import { type Drop, reportedDestinations } from '../../core/delivery/route.ts'
+import type { ResultCounts } from '../../core/live-status/result-counts.ts'
 import type { Event, EventHead } from '../../core/message/event.ts'
 import type { RejectionCode } from '../../core/message/message.ts'
 import type { TopicNames } from '../../core/topics.ts'
@@ -19,6 +20,7 @@ interface Deps extends Omit<AppendDeps, 'permit'> {
   readonly reportRecord: ReportRecord
   readonly topics: TopicNames
   readonly observer: Pick<DestinationObserver, 'deadLettered'>
+  readonly results: ResultCounts
 }
 
 /**
@@ -46,8 +48,8 @@ export interface Settle extends Pick<Appends, 'unwritableTopics' | 'unacknowledg
 }
 
 export function createSettle(deps: Deps): Settle {
-  const { reportRecord, topics, producer, clock, metrics, logger, observer } = deps
-  const count = createCountResults({ metrics, clock, observer })
+  const { reportRecord, topics, producer, clock, metrics, logger, observer, results } = deps
+  const count = createCountResults({ metrics, clock, observer, results })
   const { append, unwritableTopics, unacknowledged } = createAppends({
     producer,
     clock,
@@ -89,8 +91,9 @@ export function createSettle(deps: Deps): Settle {
     }
   }
 
-  function dropped(open: AdmittedRecord, event: Event, { reason, destination }: Drop): void {
-    count.dropped(event, reason)
+  function dropped(open: AdmittedRecord, event: Event, drop: Drop): void {
+    const { reason, destination } = drop
+    count.dropped(event, drop)
     open.retain()
     report(open, event, destination, reason, () => open.release())
   }

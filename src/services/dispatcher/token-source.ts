@@ -10,9 +10,10 @@ import {
 } from '../../core/oauth2/token-cache.ts'
 import { tokenRequest } from '../../core/oauth2/token-request.ts'
 import { readTokenAnswer, type TokenFailure, type TokenResult } from '../../core/oauth2/token-response.ts'
-import type { Cancel, Clock, Logger, TokenClient } from '../../core/ports.ts'
+import type { Cancel, Clock, Logger } from '../../core/ports.ts'
 import type { OAuth2Settings } from '../../core/settings/settings.ts'
 import type { DurationMs } from '../../core/time.ts'
+import type { TokenClient } from '../../core/webhook-ports.ts'
 
 export interface TokenSourceDeps {
   readonly client: Pick<TokenClient, 'post'>

@@ -22,18 +22,17 @@ export class ConfigurationNotices {
   take(routing: Routing): readonly Notice[] {
     const changes = this.#changes
     this.#changes = []
-    return [
-      ...changes.map((change): Notice => ({ kind: 'configuration_changed', change })),
-      ...this.#disabled(routing).map((destination): Notice => ({ kind: 'disabled', destination })),
-    ]
+    return [...changes.map((change): Notice => ({ kind: 'configuration_changed', change })), ...this.#disabled(routing)]
   }
 
-  #disabled(routing: Routing): readonly string[] {
+  #disabled(routing: Routing): readonly Notice[] {
     if (routing === this.#routing) return []
     const enabled = this.#enabled
     const all = [...routing.destinations.values()]
     this.#routing = routing
     this.#enabled = new Set(all.filter(destination => destination.enabled).map(({ id }) => id))
-    return all.filter(destination => !destination.enabled && enabled.has(destination.id)).map(({ id }) => id)
+    return all
+      .filter(each => !each.enabled && each.disabledAutomatically === undefined && enabled.has(each.id))
+      .map(({ id }) => ({ kind: 'disabled', destination: id }))
   }
 }

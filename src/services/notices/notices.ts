@@ -5,7 +5,7 @@ import type { Metrics } from '../../core/metrics/metrics.ts'
 import { type DestinationFacts, decodeFacts } from '../../core/notices/destination-facts.ts'
 import { factsEvent, type Notice, noticeEvent } from '../../core/notices/notice.ts'
 import type { Clock, EventCodec, Logger, LogProducer } from '../../core/ports.ts'
-import type { NoticesSettings } from '../../core/settings/settings.ts'
+import type { AutomaticDisabling, NoticesSettings } from '../../core/settings/settings.ts'
 import { type DurationMs, durationMs } from '../../core/time.ts'
 import type { TopicNames } from '../../core/topics.ts'
 import type { PartitionProcessor } from '../partitions/partition-processor.ts'
@@ -42,6 +42,8 @@ export interface Notices {
   /** Takes destination facts from a partition of the events topic. It must not throw. */
   factsRead(event: Event, processor: PartitionProcessor): void
   configurationChanged(change: ObjectChange): void
+  /** This process has disabled the destination. No other process reports that. */
+  disabled(destination: string, automatically: AutomaticDisabling): void
   /** Called when the partition is being revoked: writes its facts for the next owner. */
   handOver(processor: PartitionProcessor): void
   start(): void
@@ -59,7 +61,10 @@ export interface Notices {
  */
 export function createNotices(deps: Deps): Notices {
   const { routing, clock, metrics } = deps
-  /** The settings; `undefined` too while their destination, an object of the config topic, does not exist. */
+  /**
+   * The settings of notices; `undefined` also while the destination of notices does not exist. The
+   * operator API may create it later, as an object of the config topic.
+   */
   const notices = (): NoticesSettings | undefined => {
     const settings = deps.notices()
     return settings !== undefined && isKnown(deps)(settings.destination) ? settings : undefined
@@ -112,6 +117,11 @@ export function createNotices(deps: Deps): Notices {
     configurationChanged(change) {
       if (notices() === undefined || configuration.changed(change)) return
       metrics.notices.inc({ result: 'dropped' })
+    },
+    disabled(destination, automatically) {
+      const settings = notices()
+      if (settings !== undefined) add([{ kind: 'disabled', destination, automatically }], settings)
+      outbox.send()
     },
     handOver(processor) {
       if (notices() === undefined) return

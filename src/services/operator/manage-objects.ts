@@ -12,7 +12,7 @@ import {
 import { mergePatch } from '../../core/operator/merge-patch.ts'
 import { pageOf } from '../../core/operator/object-query.ts'
 import { invalidObject, type ObjectRefusal, objectRefusal } from '../../core/operator/object-refusal.ts'
-import type { ObjectChanged, ObjectsApi, ObjectTarget, Rotated, Switch } from '../../core/operator/objects-api.ts'
+import type { ObjectChanged, ObjectsApi, ObjectTarget, Rotated } from '../../core/operator/objects-api.ts'
 import {
   type KeyRotation,
   maxWriteKeys,
@@ -22,6 +22,7 @@ import {
 } from '../../core/operator/rotation.ts'
 import type { Clock } from '../../core/ports.ts'
 import type { DurationMs } from '../../core/time.ts'
+import { absentIsNotFound, createSwitchObject } from './switch-object.ts'
 
 export interface ManageObjectsDeps {
   readonly objects: ConfigObjects
@@ -113,7 +114,7 @@ export function createManageObjects({ objects, clock, randomBytes }: ManageObjec
     replace,
     patch,
     delete: async target => deleted(await guarded(target, () => undefined)),
-    switch: async (target, to) => absentIsNotFound(await change(target, current => current && switched(current, to))),
+    switch: createSwitchObject({ objects, change }),
     rotateSecret: rotateSharedSecret,
     rotateKey: rotateWriteKey,
     changes: since => objects.changes(since),
@@ -132,23 +133,6 @@ function refuseId(document: JsonObject, id: string): ObjectRefusal | undefined {
   return invalidObject([
     { path: ['id'], message: 'is not the id in the path', hint: 'leave it out, or use the id in the path' },
   ])
-}
-
-/** A change of an object that is not there is not a conflict for requests that never create one. */
-const absentIsNotFound = (answer: ObjectChanged | ObjectRefusal): ObjectChanged | ObjectRefusal =>
-  answer.kind === 'refused' && answer.code === 'precondition_failed' && answer.version === undefined ? notFound : answer
-
-const settings = {
-  pause: { key: 'paused', value: true, standard: false },
-  resume: { key: 'paused', value: false, standard: false },
-  enable: { key: 'enabled', value: true, standard: true },
-  disable: { key: 'enabled', value: false, standard: true },
-} as const satisfies Record<Switch, object>
-
-/** The same document when it has the value already, also as the default, so no version is written. */
-function switched(document: ObjectDocument, to: Switch): ObjectDocument {
-  const { key, value, standard } = settings[to]
-  return (document[key] ?? standard) === value ? document : { ...document, [key]: value }
 }
 
 const rotationInProgress = (rotation: Extract<SecretRotation, { kind: 'in_progress' }> | undefined): ObjectRefusal => {

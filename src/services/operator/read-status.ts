@@ -3,11 +3,14 @@ import { parseDeliveryState } from '../../core/delivery/delivery-state.ts'
 import { toIsoTimestamp } from '../../core/message/timestamp.ts'
 import { notFound } from '../../core/operator/change-answer.ts'
 import { type ObjectRefusal, shownProblems } from '../../core/operator/object-refusal.ts'
-import { type DestinationState, destinationStates, stateOf } from '../../core/operator/object-view.ts'
+import { type DestinationState, destinationStates, disablingViewOf, stateOf } from '../../core/operator/object-view.ts'
 import type { DestinationStatus, DestinationWaiting, GroupLag, InstallationStatus } from '../../core/operator/status.ts'
 import type { Clock, Logger, LogPositions, LogRecord, TopicReader } from '../../core/ports.ts'
 import { type DurationMs, durationMs, epochMs, formatDuration } from '../../core/time.ts'
 import type { TopicNames } from '../../core/topics.ts'
+import type { StatusView } from '../live-status/status-view.ts'
+import { liveDestination, liveInstallation } from './live-status-fields.ts'
+import type { ReadLog } from './read-log.ts'
 
 export interface ReadStatusDeps {
   readonly objects: Pick<ConfigObjects, 'list' | 'get'>
@@ -16,8 +19,11 @@ export interface ReadStatusDeps {
   readonly topics: TopicNames
   /** The waits of the existing retry topics, shortest first. */
   readonly tiers: readonly DurationMs[]
+  readonly log: Pick<ReadLog, 'lastFailures'>
   /** The version of this process. */
   readonly version: string
+  /** What the processes report about themselves. */
+  readonly live: StatusView
   readonly clock: Clock
   readonly logger: Logger
 }
@@ -37,7 +43,8 @@ interface ReadStatus {
  * at a time, and requests that wait for the same answer share it.
  */
 export function createReadStatus(deps: ReadStatusDeps): ReadStatus {
-  const { objects, topics, tiers, clock, logger } = deps
+  const { objects, topics, tiers, live, clock } = deps
+  const withinTime = createWithinTime(deps)
   const shared = new Map<string, Promise<unknown>>()
   let last: Promise<unknown> = Promise.resolve()
 
@@ -52,21 +59,6 @@ export function createReadStatus(deps: ReadStatusDeps): ReadStatus {
     shared.set(name, result)
     last = result.catch(() => undefined)
     return result
-  }
-
-  /** `undefined` when Kafka does not answer in time. */
-  async function withinTime<T>(ask: () => Promise<T>): Promise<T | undefined> {
-    const expired = Promise.withResolvers<undefined>()
-    const cancel = clock.after(statusLimits.time, () => expired.resolve(undefined))
-    const asked = ask().catch((error: unknown) => {
-      logger.warn({ error: (error as Error).message }, 'cannot read the offsets for a status')
-      return undefined
-    })
-    try {
-      return await Promise.race([asked, expired.promise])
-    } finally {
-      cancel()
-    }
   }
 
   async function lagOf(groupId: string, topic: string): Promise<number | undefined> {
@@ -98,28 +90,67 @@ export function createReadStatus(deps: ReadStatusDeps): ReadStatus {
     return {
       at: toIsoTimestamp(clock.now()),
       version: deps.version,
-      ...(known.length < lags.length && { partial: true }),
+      ...((known.length < lags.length || !live.isCurrent()) && { partial: true }),
       groups,
       waiting,
       ...configurationOf(objects),
+      ...liveInstallation(live, id => objects.get('destination', id) !== undefined, clock.now()),
     }
   }
 
   async function destinationStatus(id: string): Promise<DestinationStatus | ObjectRefusal> {
     const object = objects.get('destination', id)
     if (object === undefined) return notFound
-    const { waiting, isPartial } = await waitingOf(deps, withinTime, id)
-    return {
-      kind: 'status',
-      ...{ id, state: stateOf(object), version: object.version, problems: shownProblems(object.problems) },
-      ...(isPartial && { partial: true }),
-      waiting,
-    }
+    return statusOf(deps, withinTime, object)
   }
 
   return {
     status: () => inTurn('', status),
     destinationStatus: id => inTurn(id, () => destinationStatus(id)),
+  }
+}
+
+const stateIn = (object: ConfigObject) => ({
+  ...{ state: stateOf(object), version: object.version, problems: shownProblems(object.problems) },
+  disabledAutomatically: disablingViewOf(object.disabledAutomatically),
+})
+
+/** Returns a function that resolves with `undefined` when Kafka does not answer in time. */
+const createWithinTime =
+  ({ clock, logger }: Pick<ReadStatusDeps, 'clock' | 'logger'>) =>
+  async <T>(ask: () => Promise<T>): Promise<T | undefined> => {
+    const expired = Promise.withResolvers<undefined>()
+    const cancel = clock.after(statusLimits.time, () => expired.resolve(undefined))
+    const asked = ask().catch((error: unknown) => {
+      logger.warn({ error: (error as Error).message }, 'cannot read the offsets for a status')
+      return undefined
+    })
+    try {
+      return await Promise.race([asked, expired.promise])
+    } finally {
+      cancel()
+    }
+  }
+
+async function statusOf(
+  deps: ReadStatusDeps,
+  withinTime: <T>(ask: () => Promise<T>) => Promise<T | undefined>,
+  object: ConfigObject,
+): Promise<DestinationStatus> {
+  const { live, clock } = deps
+  const { id } = object
+  // Read both concurrently: while Kafka does not respond, each one waits until its time limit.
+  const [{ waiting, isPartial }, failures] = await Promise.all([
+    waitingOf(deps, withinTime, id),
+    deps.log.lastFailures(id),
+  ])
+  return {
+    kind: 'status',
+    ...{ id, ...stateIn(object) },
+    ...((isPartial || failures?.isPartial !== false || !live.isCurrent()) && { partial: true }),
+    waiting,
+    ...(failures !== undefined && { lastFailures: failures.lastFailures }),
+    ...liveDestination(live, id, clock.now()),
   }
 }
 

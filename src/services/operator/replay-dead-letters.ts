@@ -24,6 +24,8 @@ export interface ReplayOptions {
   readonly perSecond?: number | undefined
   /** Whether to count only, and write nothing. */
   readonly dryRun?: boolean | undefined
+  /** Replays only dead letters before this offset of each partition. Absent: all. */
+  readonly ends?: readonly number[] | undefined
   /** When aborted, no further dead letter is replayed; those in progress are finished. */
   readonly signal: AbortSignal
   /**
@@ -38,6 +40,8 @@ export interface ReplayProgress {
   /** Number of dead letters visited so far, selected or not. */
   readonly seen: number
   readonly replayed: number
+  /** Number of selected dead letters that cannot be replayed. */
+  readonly refused: number
 }
 
 /**
@@ -88,7 +92,7 @@ export type ReplayEnd =
  */
 export async function replayDeadLetters(deps: Deps, options: ReplayOptions): Promise<ReplayReport> {
   const { context, clock } = deps
-  const { filter, perSecond, dryRun = false, signal, begin = () => true, onProgress } = options
+  const { filter, perSecond, dryRun = false, ends, signal, begin = () => true, onProgress } = options
   const failing = new AbortController()
   const stop = AbortSignal.any([signal, failing.signal])
   const paced = createPacer(clock, perSecond, stop)
@@ -97,17 +101,20 @@ export async function replayDeadLetters(deps: Deps, options: ReplayOptions): Pro
   const destinations = new Set<string>()
   let total: number | undefined
   let seen = 0
+  let refused = 0
   let isDeclined = false
-  const reportProgress = (): void => onProgress?.({ seen, replayed: writing.replayed })
+  const reportProgress = (): void => onProgress?.({ seen, replayed: writing.replayed, refused })
   const writing = new Writing(deps, reportProgress, error => failing.abort(error))
 
   async function visit(deadLetter: DeadLetter, record: LogRecord): Promise<void> {
+    if (ends !== undefined && record.offset >= (ends[record.partition] ?? 0)) return
     seen++
     reportProgress()
     if (deadLetter.destination !== undefined) destinations.add(deadLetter.destination)
     if (!matches(deadLetter, filter)) return
     const way = await wayOf(record, deadLetter)
     count(tally, deadLetter, way)
+    if ('refusal' in way) refused++
     if (dryRun || 'refusal' in way) return
     await paced()
     await writing.start(record, way, stop)

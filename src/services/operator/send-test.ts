@@ -7,8 +7,9 @@ import {
   testMessageOf,
   testResponseOf,
 } from '../../core/operator/test-request.ts'
-import type { Clock, WebhookTransport } from '../../core/ports.ts'
+import type { Clock } from '../../core/ports.ts'
 import type { Destination, PayloadSettings } from '../../core/settings/settings.ts'
+import type { WebhookTransport } from '../../core/webhook-ports.ts'
 import type { Authorize } from '../dispatcher/authorized-transport.ts'
 
 export interface SendTestDeps {

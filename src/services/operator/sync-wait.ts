@@ -44,15 +44,16 @@ export interface DeliveryCounts {
   readonly delivered: number
   readonly waiting: number
   /**
-   * Memberships without a change in progress whose destination does not have the intended value.
+   * Memberships whose destination has another value than the intended one, although no change is in
+   * progress.
    */
   readonly undelivered: number
 }
 
 export interface WaitReport extends DeliveryCounts {
   /**
-   * The newest sync of the audience; set only when its time lies in the future, because a clock was
-   * ahead. The sync that was awaited then counts as older and changed nothing.
+   * Set only when the audience has a sync with an id in the future, because the clock that gave the
+   * id was ahead: that id. The awaited sync then counts as an older one, and has no effect.
    */
   readonly ahead?: SyncId
   readonly end: 'done' | 'interrupted'

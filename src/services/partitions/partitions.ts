@@ -110,13 +110,15 @@ export function createPartitions(deps: Deps): Partitions {
     // inner call returns, and the loop continues.
     if (processor.isAdmitting) return
     processor.isAdmitting = true
-    const now = clock.now()
     while (!processor.isPaused) {
       const record = processor.unread.next()
       if (record === undefined) break
       if (record.offset < processor.tracker.received) continue
-      const due = dueAt === undefined ? now : dueAt(record)
-      if (due > now) waitUntilDue(deps, processor, { record, due, maxDueSoon: limits.stalled.dueSoon })
+      const due = dueAt?.(record)
+      // Reads the time for each record: `waitUntilDue` resumes the partition immediately when the
+      // record has become due since, and with an older time this loop would never end.
+      if (due !== undefined && due > clock.now())
+        waitUntilDue(deps, processor, { record, due, maxDueSoon: limits.stalled.dueSoon })
       else if (processor.admit(record)) admission.admit(record, processor)
     }
     processor.isAdmitting = false

@@ -1,3 +1,4 @@
+import { connect } from 'node:net'
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { systemClock } from '../../../src/adapters/clock/clock.ts'
 import { createFindOperatorKey } from '../../../src/core/operator/operator-keys.ts'
@@ -113,6 +114,29 @@ describe('the audit log', () => {
     expect(await statusOf('POST', regulations, operatorKey, { body })).toBe(500)
     expect(audited).toMatchObject([{ key: 'ada', action: 'delete_users', result: 'internal_error' }])
   })
+})
+
+it('a client that disconnects while its request is handled does not disturb others', async () => {
+  const { url, api, ask, statusOf, answered } = await started()
+  const asked = Promise.withResolvers<void>()
+  const reached = Promise.withResolvers<void>()
+  const { findDeletion } = api
+  api.findDeletion = async id => {
+    reached.resolve()
+    await asked.promise
+    return findDeletion.call(api, id)
+  }
+  const headers = `Host: h\r\nAuthorization: Bearer ${operatorKey}\r\n\r\n`
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+  socket.write(`GET /v1/regulations/d-1 HTTP/1.1\r\n${headers}`)
+  await reached.promise
+  socket.resetAndDestroy()
+  // The listener has seen the end of the connection when it has answered a later request.
+  expect(await statusOf('GET', '/openapi.json')).toBe(200)
+  asked.resolve()
+  expect(await statusOf('GET', '/v1/regulations/d-1', operatorKey)).toBe(200)
+  await (await ask('GET', '/openapi.json')).text()
+  expect(await answered()).toEqual({ ok: 3 })
 })
 
 const origin = 'https://page.example'

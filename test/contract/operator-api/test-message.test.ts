@@ -76,6 +76,8 @@ it('sends one signed message to each webhook, and answers masked requests', asyn
     ],
   })
   for (const { tookMs } of body.responses) expect(tookMs).toBeGreaterThanOrEqual(0)
+  const responseBody = { text: 'the answer of the endpoint', truncated: false }
+  expect(body.responses).toMatchObject([{ responseBody }, { responseBody }])
   expect(JSON.stringify(body)).not.toMatch(/T0KEN|c0nfidential|a-shared-secret/)
   expect(server.audited.at(-1)).toMatchObject({ action: 'test_destination', destination: 'crm', delivered: true })
 })
@@ -91,6 +93,7 @@ it('tests a destination before it is enabled, and reports why an endpoint cannot
   expect([status, body.delivered]).toEqual([200, false])
   expect(body.responses[0]).toMatchObject({ outcome: 'connect', failure: { phase: 'connect', code: 'ECONNREFUSED' } })
   expect(body.responses[0]).not.toHaveProperty('status')
+  expect(body.responses[0]).not.toHaveProperty('responseBody')
 })
 
 it('of a destination that does not exist is 404', async () => {

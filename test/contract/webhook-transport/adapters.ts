@@ -9,9 +9,10 @@ import { createGotTransport } from '../../../src/adapters/webhook/got.ts'
 import { createResolver, type Resolver, systemSources } from '../../../src/adapters/webhook/resolver.ts'
 import type { TransportDeps } from '../../../src/adapters/webhook/transport.ts'
 import { createUndiciTransport } from '../../../src/adapters/webhook/undici.ts'
-import type { CallResult, Clock, WebhookCall, WebhookTransport } from '../../../src/core/ports.ts'
+import type { Clock } from '../../../src/core/ports.ts'
 import type { NetworkSettings, ProxySettings } from '../../../src/core/settings/settings.ts'
 import { durationMs } from '../../../src/core/time.ts'
+import type { CallResult, WebhookCall, WebhookTransport } from '../../../src/core/webhook-ports.ts'
 import { type ConnectProxy, type ConnectProxyOptions, startConnectProxy } from '../../support/network/connect-proxy.ts'
 import { type Script, type ScriptedTcpServer, startScriptedServer } from '../../support/webhook/scripted-tcp-server.ts'
 
@@ -97,7 +98,7 @@ export function caller(create: CreateTransport, options: Options = {}) {
   const post = (
     url: string,
     extra: Readonly<Record<string, string>> = {},
-    own: Pick<WebhookCall, 'timeoutMs' | 'tlsIdentity'> = {},
+    own: Pick<WebhookCall, 'timeoutMs' | 'tlsIdentity' | 'keepBodyBytes'> = {},
   ): Promise<CallResult> =>
     new Promise(resolve => {
       const ended: CallResult[] = []

@@ -3,7 +3,7 @@
  * Arguments: the adapter, then pairs of a URL and a deadline. It sends all requests
  * concurrently, closes the transport, and prints the results.
  */
-import type { CallResult } from '../../../src/core/ports.ts'
+import type { CallResult } from '../../../src/core/webhook-ports.ts'
 import { transportByName } from './transport-by-name.ts'
 
 const [, , name, ...given] = process.argv

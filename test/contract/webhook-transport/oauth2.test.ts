@@ -3,10 +3,11 @@ import { afterEach, describe, expect, it } from '@jest/globals'
 import { systemClock } from '../../../src/adapters/clock/clock.ts'
 import { createTokenClient } from '../../../src/adapters/webhook/token-client.ts'
 import { classify } from '../../../src/core/delivery/classify-outcome.ts'
-import type { CallResult, Clock } from '../../../src/core/ports.ts'
+import type { Clock } from '../../../src/core/ports.ts'
 import { Secret } from '../../../src/core/secret.ts'
 import type { OAuth2Settings } from '../../../src/core/settings/settings.ts'
 import { durationMs } from '../../../src/core/time.ts'
+import type { CallResult } from '../../../src/core/webhook-ports.ts'
 import { createAuthorize } from '../../../src/services/dispatcher/authorized-transport.ts'
 import { oauth2Of } from '../../support/builders.ts'
 import { createAuthority } from '../../support/network/certificates.ts'
@@ -111,9 +112,9 @@ describe.each(adapters)('%s: OAuth2', (_, create) => {
     expect(await post()).toEqual(answered(204))
     expect(tokens.issued).toHaveLength(2)
     expect(requests.map(({ headers: { authorization } }) => authorization)).toEqual([
-      'Bearer token-1',
-      'Bearer token-1',
-      'Bearer token-2',
+      'Bearer kept-secret-token-1',
+      'Bearer kept-secret-token-1',
+      'Bearer kept-secret-token-2',
     ])
   })
 

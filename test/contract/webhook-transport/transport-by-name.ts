@@ -1,8 +1,8 @@
 import { systemClock } from '../../../src/adapters/clock/clock.ts'
 import { createChosenTransport } from '../../../src/adapters/webhook/chosen-transport.ts'
-import type { WebhookTransport } from '../../../src/core/ports.ts'
 import type { DeliverySettings } from '../../../src/core/settings/settings.ts'
 import { durationMs } from '../../../src/core/time.ts'
+import type { WebhookTransport } from '../../../src/core/webhook-ports.ts'
 
 const network = { allow: ['127.0.0.0/8'], ports: undefined, ca: undefined }
 

@@ -6,7 +6,12 @@ import { freePorts } from '../../../deploy/tools/local/ports.ts'
 import type { RunningService } from '../../../deploy/tools/local/service-process.ts'
 import { type AdminClient, createAdminClient } from '../../support/kafka/admin.ts'
 import { type Load, startLoad } from '../../support/process/repeated-load.ts'
-import { startInstallation, type TestInstallation, trackEvents } from '../../support/process/test-installation.ts'
+import {
+  startInstallation,
+  type TestInstallation,
+  trackEvents,
+  webKey,
+} from '../../support/process/test-installation.ts'
 import { type LivePrometheus, opsOf } from '../../support/prometheus/server.ts'
 import { ChangingEndpoint } from '../../support/webhook/changing-endpoint.ts'
 import type { Fault, Installation } from './fault.ts'
@@ -131,7 +136,7 @@ interface OutageParts {
 }
 
 async function post(url: string): Promise<void> {
-  const headers = { 'content-type': 'application/json', 'x-write-key': 'web-key' }
+  const headers = { 'content-type': 'application/json', 'x-write-key': webKey }
   const body = JSON.stringify({ type: 'track', userId: 'u', event: 'Signed up' })
   await (await fetch(url, { method: 'POST', headers, body })).arrayBuffer()
 }

@@ -8,7 +8,12 @@ import { buildImage, type Image } from '../../support/deploy/image/build.ts'
 import { type Container, runInContainer, startContainer } from '../../support/deploy/image/container.ts'
 import { whyNot } from '../../support/deploy/image/linux-namespaces.ts'
 import { until } from '../../support/kafka/admin.ts'
-import { startInstallation, type TestInstallation, trackEvents } from '../../support/process/test-installation.ts'
+import {
+  startInstallation,
+  type TestInstallation,
+  trackEvents,
+  webKey,
+} from '../../support/process/test-installation.ts'
 import { RecordingReceiver } from '../../support/webhook/recording-receiver.ts'
 
 /*
@@ -52,10 +57,26 @@ async function mountedInstallation(
 onlyHere('what is in the image', () => {
   it('contains the program, and no build or test files', () => {
     const has = (path: string): boolean => existsSync(join(image.root, 'app', path))
-    for (const path of ['bin/hookline', 'dist/src/main.js', 'schemas', 'LICENSE', 'sbom.cdx.json'])
+    for (const path of [
+      'bin/hookline',
+      'dist/src/main.js',
+      'dist/console/index.html',
+      'schemas',
+      'LICENSE',
+      'sbom.cdx.json',
+    ])
       expect([path, has(path)]).toEqual([path, true])
     for (const path of [
-      ...['src', 'test', '.npmrc', 'dist/cjs', 'node_modules/jest', 'node_modules/typescript', 'node_modules/node'],
+      ...[
+        'src',
+        'test',
+        '.npmrc',
+        'dist/cjs',
+        'node_modules/jest',
+        'node_modules/typescript',
+        'node_modules/node',
+        'node_modules/preact',
+      ],
     ])
       expect([path, has(path)]).toEqual([path, false])
   })
@@ -125,7 +146,7 @@ onlyHere('a container of it', () => {
     const answer = await fetch(`${first.collector}/v1/track`, {
       method: 'POST',
       headers: {
-        authorization: `Basic ${Buffer.from('web-key:').toString('base64')}`,
+        authorization: `Basic ${Buffer.from(`${webKey}:`).toString('base64')}`,
         'content-type': 'application/json',
       },
       body: JSON.stringify({ userId: 'u', event: 'Through the image' }),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import type { Manifest } from '../../../deploy/tools/chart/render.ts'
-import { type Access, accessNeeded } from '../../../src/core/doctor/access.ts'
+import { type Access, accessNeeded } from '../../../src/core/doctor/kafka-permissions.ts'
 import { type ServiceName, serviceNames } from '../../../src/core/settings/service-names.ts'
 import { durationMs } from '../../../src/core/time.ts'
 import { topicNames } from '../../../src/core/topics.ts'
@@ -79,17 +79,17 @@ const covers = ({ resource: { type, name, patternType }, operations: allowed }: 
   allowed.includes(operations[access.to])
 
 const key = { name: 'ada', role: 'operate', keyFile: '../secrets/ada' }
-type Optional = 'hasOperatorKey' | 'hasAttempts' | 'hasCanary' | 'hasNotices' | 'hasConfigTopic'
+type Optional = 'hasOperatorKey' | 'hasAttempts' | 'hasCanary' | 'hasNotices' | 'hasConfigTopic' | 'hasJobs'
 const withKey = { operator: { keys: [key], encryptionKeyFile: '../secrets/config-key' } }
-const configurations: readonly [string, object, { [what in Optional]?: true }][] = [
+const configurations: readonly [string, object, { [what in Optional]?: boolean }][] = [
   ['the default', {}, {}],
-  ['the operator API', { operator: { keys: [key] } }, {}],
+  ['the operator API', { operator: { keys: [key] } }, { hasJobs: true }],
   ['its deprecated key', { collector: { operatorKeyFile: '../secrets/ada' } }, { hasOperatorKey: true }],
-  ['attempts', { delivery: { attemptsTopic: true } }, { hasAttempts: true }],
+  ['no attempts', { delivery: { attemptsTopic: 'off' } }, { hasAttempts: false }],
   ['canary messages', { canary: { destination: 'crm', every: '30s' } }, { hasCanary: true }],
   ['notices', { notices: { destination: 'crm' } }, { hasNotices: true }],
   ['the config topic', { operator: { encryptionKeyFile: '../secrets/config-key' } }, { hasConfigTopic: true }],
-  ['the config topic with the operator API', withKey, { hasConfigTopic: true }],
+  ['the config topic with the operator API', withKey, { hasConfigTopic: true, hasJobs: true }],
 ]
 
 describe('users of Kafka', () => {
@@ -100,7 +100,7 @@ describe('users of Kafka', () => {
       const rules = users.get(`hookline-kafka-${service}`) ?? []
       const needed = accessNeeded({
         ...{ topics: topicNames('acme'), tiers: [durationMs(10_000)], services: new Set<ServiceName>([service]) },
-        ...{ hasOperatorKey: false, hasAttempts: false, hasCanary: false, ...has },
+        ...{ hasOperatorKey: false, hasAttempts: true, hasCanary: false, ...has },
       })
       expect(needed.filter(access => !rules.some(rule => covers(rule, access)))).toEqual([])
       const [look, ...others] = rules

@@ -115,11 +115,13 @@ describe('values that the chart repeats', () => {
     ])
   })
 
-  const deliveries: readonly [string, { schedule?: readonly string[]; attemptsTopic?: boolean }][] = [
+  const deliveries: readonly [string, { schedule?: readonly string[]; attemptsTopic?: boolean | string }][] = [
     ['the default', {}],
     ['no retries', { schedule: [] }],
     ['the same schedule in other units', { schedule: ['60s', '90s', '5400s', '120m', '1500ms'] }],
-    ['with the attempts topic', { attemptsTopic: true }],
+    ['with all attempts', { attemptsTopic: true }],
+    ['without the attempts topic', { attemptsTopic: 'off' }],
+    ['without it, as YAML 1.1 reads off', { attemptsTopic: false }],
   ]
   it.each(deliveries)('topics of Strimzi are those that `topics apply` creates: %s', async (_, given) => {
     const topics = { prefix: 'acme_eu', partitions: 6, replicationFactor: 3 }
@@ -147,6 +149,17 @@ describe('values that the chart repeats', () => {
     )!
     expect(made.find(({ topicName }) => topicName === 'hookline.config')).toMatchObject({ config: topicConfig(spec) })
     expect((await madeWith({})).filter(({ topicName }) => topicName === 'hookline.config')).toEqual([])
+  })
+
+  it('the jobs topic of Strimzi exists only with a key of the operator API', async () => {
+    const strimzi = { cluster: 'kafka', topics: { enabled: true } }
+    const madeWith = async (config: object) =>
+      ofKind(await rendered({ config, strimzi }), 'KafkaTopic').map(each => each['spec'] as { topicName: string })
+    const made = await madeWith({ operator: { keys: [{ name: 'ada', role: 'operate', keyFile: '../secrets/ada' }] } })
+    const specs = topicSpecs({ prefix: 'hookline', partitions: 12, replicationFactor: 3 }, [], { jobsTopic: true })
+    const config = topicConfig(specs.at(-1)!)
+    expect(made.find(({ topicName }) => topicName === 'hookline.jobs')).toMatchObject({ config })
+    expect((await madeWith({})).filter(({ topicName }) => topicName === 'hookline.jobs')).toEqual([])
   })
 
   it.each(['kafka', 'registry'])('network policies need the peers of %s', async name => {

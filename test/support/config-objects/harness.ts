@@ -22,7 +22,9 @@ export const configTopic = 'hookline.config'
 export interface OperatorProcess {
   readonly objects: ConfigObjects
   readonly store: ObjectStore
+  readonly writer: ObjectWriter
   readonly follower: MemoryFollower
+  readonly merged: () => Merged
   stop(): void
 }
 
@@ -50,11 +52,11 @@ export class ConfigTopicHarness {
     let last: { readonly revision: number; readonly merged: Merged } | undefined
     const merged = (): Merged => {
       if (last?.revision !== store.revision)
-        last = { revision: store.revision, merged: mergeObjects(file, store.objects()) }
+        last = { revision: store.revision, merged: mergeObjects(file, store.objects(), store.failures) }
       return last.merged
     }
     const objects = createConfigObjects({ topic: { store, writer }, file: () => file, merged, clock, newNonce })
-    return { objects, store, follower, stop: () => writer.stop() }
+    return { objects, store, writer, follower, merged, stop: () => writer.stop() }
   }
 
   /** Acknowledges and delivers until `promise` has ended. */

@@ -7,7 +7,7 @@ import {
 import { createRouting } from '../../../src/core/delivery/route.ts'
 import type { Event } from '../../../src/core/message/event.ts'
 import type { Message } from '../../../src/core/message/message.ts'
-import type { CallResult, LogProducer, RecordHeaders, TokenAnswer, WebhookCall } from '../../../src/core/ports.ts'
+import type { LogProducer, RecordHeaders } from '../../../src/core/ports.ts'
 import { Secret } from '../../../src/core/secret.ts'
 import type {
   CanarySettings,
@@ -18,6 +18,7 @@ import type {
 import { type DurationMs, durationMs, type EpochMs } from '../../../src/core/time.ts'
 import { tiersOf, topicNames } from '../../../src/core/topics.ts'
 import type { Tracer } from '../../../src/core/trace/tracer.ts'
+import type { CallResult, TokenAnswer, WebhookCall } from '../../../src/core/webhook-ports.ts'
 import { createSuppressionList, type SuppressionList } from '../../../src/services/deletion/suppression-list.ts'
 import { createDispatcherService, type DispatcherService } from '../../../src/services/dispatcher/dispatcher.ts'
 import { JsonEventCodec } from '../kafka/json-codec.ts'
@@ -123,7 +124,7 @@ export class DispatcherHarness {
       maxInFlight: 100,
       perWebhook: 50,
       perHost: 50,
-      attemptsTopic: false,
+      attemptsTopic: 'all',
       ...delivery,
     }
     ;({ follower: this.follower, marks: this.marks } = this.#follow())

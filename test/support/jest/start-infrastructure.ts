@@ -1,7 +1,11 @@
 import { findOrStartInfrastructure } from '../../../deploy/tools/local/infrastructure.ts'
+import { scanBroker } from '../secret-scan/scan-broker.ts'
 
 /** Passes the stop function to the teardown, because jest loads setup and teardown separately. */
-export const held = globalThis as typeof globalThis & { stopInfrastructure?: () => Promise<void> }
+export const held = globalThis as typeof globalThis & {
+  stopInfrastructure?: () => Promise<void>
+  findSecretsOfRun?: () => Promise<readonly string[]>
+}
 
 const forTests = {
   // Lets tests with a dead member use a session timeout below Kafka's minimum of 6 s.
@@ -18,6 +22,9 @@ const forTests = {
 export default async function startInfrastructure(): Promise<void> {
   const { kafka, registry, stop } = await findOrStartInfrastructure({ kafka: { properties: forTests } })
   const giveBack = setEnvironment({ KAFKA_BROKERS: kafka.brokers.join(','), SCHEMA_REGISTRY_URL: registry.url })
+  const { brokers, logDir } = kafka
+  // Without a log directory, only a part of the data could be read.
+  held.findSecretsOfRun = async () => (logDir === undefined ? [] : scanBroker(logDir, brokers))
   held.stopInfrastructure = async () => {
     giveBack()
     await stop()

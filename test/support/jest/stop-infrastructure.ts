@@ -1,8 +1,14 @@
 import { held } from './start-infrastructure.ts'
 
-/** Jest's globalTeardown: stops what the setup started. */
+/**
+ * Jest's globalTeardown: stops what the setup started. @throws when the topics have secrets of tests,
+ * which makes the run fail
+ */
 export default async function stopInfrastructure(): Promise<void> {
-  const stop = held.stopInfrastructure
+  const { stopInfrastructure: stop, findSecretsOfRun: find } = held
   delete held.stopInfrastructure
-  await stop?.()
+  delete held.findSecretsOfRun
+  const found = await find?.().finally(() => stop?.())
+  if (found !== undefined && found.length > 0)
+    throw new Error(`Kafka has secrets of tests that are not encrypted:\n${found.join('\n')}`)
 }

@@ -63,7 +63,7 @@ export async function memoryObjects(
   })
   await store.start()
   const writer = new ObjectWriter({ store, producer: log.producer(), topic: configTopic, clock, logger: silent })
-  const merged = (): Merged => mergeObjects(file, store.objects())
+  const merged = (): Merged => mergeObjects(file, store.objects(), store.failures)
   const objects = createConfigObjects({
     topic: hasKey ? { store, writer } : undefined,
     file: () => file,
@@ -71,11 +71,16 @@ export async function memoryObjects(
     clock,
     newNonce: () => randomBytes(12),
   })
-  return { objects: { ...objects, change: request => answered(log, objects.change(request)) }, merged, log }
+  const answering: ConfigObjects = {
+    ...objects,
+    change: request => answered(log, objects.change(request)),
+    enableAgain: (id, by) => answered(log, objects.enableAgain(id, by)),
+  }
+  return { objects: answering, merged, log }
 }
 
 /** Lets the log acknowledge and deliver records until `work` has ended. */
-async function answered<T>(log: MemoryLog, work: Promise<T>): Promise<T> {
+export async function answered<T>(log: MemoryLog, work: Promise<T>): Promise<T> {
   let isRunning = true
   const done = work.finally(() => (isRunning = false))
   while (isRunning) {

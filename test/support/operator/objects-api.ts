@@ -2,16 +2,19 @@ import { randomBytes } from 'node:crypto'
 import { systemClock } from '../../../src/adapters/clock/clock.ts'
 import { createRouting } from '../../../src/core/delivery/route.ts'
 import type { ObjectsApi } from '../../../src/core/operator/objects-api.ts'
-import type { Clock, LogPositions, TopicReader, WebhookTransport } from '../../../src/core/ports.ts'
+import type { Clock, LogPositions, TopicReader } from '../../../src/core/ports.ts'
 import { durationMs } from '../../../src/core/time.ts'
 import { topicNames } from '../../../src/core/topics.ts'
+import type { WebhookTransport } from '../../../src/core/webhook-ports.ts'
 import type { Authorize } from '../../../src/services/dispatcher/authorized-transport.ts'
+import type { LastFailures } from '../../../src/services/operator/last-failures.ts'
 import { createManageObjects } from '../../../src/services/operator/manage-objects.ts'
 import { createReadStatus } from '../../../src/services/operator/read-status.ts'
 import { createSendTest } from '../../../src/services/operator/send-test.ts'
 import { defaultPayload } from '../builders.ts'
 import { silent } from '../telemetry/silent-logger.ts'
 import { type MemoryObjects, memoryObjects } from './memory-objects.ts'
+import { noStatusView } from './no-status-view.ts'
 
 const noTransport: WebhookTransport = {
   post: (_call, onEnd) => void setImmediate(() => onEnd({ kind: 'answered', status: 204, retryAfter: undefined })),
@@ -28,6 +31,7 @@ interface Options {
   readonly authorize?: Authorize
   readonly positions?: LogPositions
   readonly reader?: TopicReader
+  readonly failures?: LastFailures
 }
 
 /** The operations behind the routes for destinations and sources, with objects in memory. */
@@ -47,6 +51,8 @@ export async function objectsApi(options: Options = {}): Promise<ObjectsApi> {
     test,
     ...createReadStatus({
       ...{ objects, positions, reader, clock, logger: silent, version: '1.2.3' },
+      live: noStatusView,
+      log: { lastFailures: async () => options.failures ?? { lastFailures: [], isPartial: false } },
       ...{ topics: topicNames('hookline'), tiers: [durationMs(10_000), durationMs(30_000)] },
     }),
   }

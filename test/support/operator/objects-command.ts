@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { systemClock } from '../../../src/adapters/clock/clock.ts'
 import type { ObjectDocument, ObjectKind } from '../../../src/core/config-objects/config-objects.ts'
-import type { WebhookTransport } from '../../../src/core/ports.ts'
+import type { WebhookTransport } from '../../../src/core/webhook-ports.ts'
 import { configFolder } from '../config/folder.ts'
 import { runCommand } from '../process/in-process-command.ts'
 import { memoryObjects } from './memory-objects.ts'

@@ -9,18 +9,22 @@ import {
   UploadCutShort,
 } from '../../../src/core/operator/operator-api.ts'
 import { createFindOperatorKey } from '../../../src/core/operator/operator-keys.ts'
+import { createOperatorSessions } from '../../../src/core/operator/operator-sessions.ts'
 import { Secret } from '../../../src/core/secret.ts'
 import type { TraceContext } from '../../../src/core/trace/context.ts'
 import { Conditions } from '../awaited-conditions.ts'
+import { testSecret } from '../secret-scan/find-secret.ts'
 
-export const operatorKey = 'operator-key'
-export const readKey = 'read-key'
+export const operatorKey = testSecret('operator-key')
+export const readKey = testSecret('read-key')
 
 /** The keys of the operator API in tests. */
-export const findOperatorKey = createFindOperatorKey([
+const keys = [
   { name: 'ada', role: 'operate', secrets: [new Secret(operatorKey)] },
   { name: 'dashboard', role: 'read', secrets: [new Secret(readKey)] },
-])
+] as const
+export const findOperatorKey = createFindOperatorKey(keys)
+export const operatorSessions = createOperatorSessions(keys)
 
 const accepted: DeletionAnswer = { kind: 'accepted', id: 'd-1', status: 'running', users: 1 }
 const found: DeletionFound = {

@@ -3,26 +3,46 @@ import { createOperatorServer } from '../../../src/adapters/http/operator-server
 import type { HttpLimits } from '../../../src/adapters/http/server-limits.ts'
 import { createMetrics } from '../../../src/adapters/metrics/metrics.ts'
 import type { TrackingApi } from '../../../src/core/collector/tracking-api.ts'
+import type { JobsApi } from '../../../src/core/jobs/jobs-api.ts'
+import { toIsoTimestamp } from '../../../src/core/message/timestamp.ts'
+import type { LogApi } from '../../../src/core/operator/log-api.ts'
+import { objectRefusal } from '../../../src/core/operator/object-refusal.ts'
 import type { ObjectsApi } from '../../../src/core/operator/objects-api.ts'
 import type { OperatorApi } from '../../../src/core/operator/operator-api.ts'
 import type { FindOperatorKey } from '../../../src/core/operator/operator-keys.ts'
+import type { OperatorSessions } from '../../../src/core/operator/operator-sessions.ts'
 import type { Clock, Logger } from '../../../src/core/ports.ts'
 import type { PublishedKeys } from '../../../src/core/signing/signing-key.ts'
 import type { Tracer } from '../../../src/core/trace/tracer.ts'
 import { silent } from '../telemetry/silent-logger.ts'
+import { memoryJobs } from './memory-jobs.ts'
 import { objectsApi } from './objects-api.ts'
-import { findOperatorKey } from './scripted-operator-api.ts'
+import { findOperatorKey, operatorSessions } from './scripted-operator-api.ts'
 
 interface Options {
   readonly objects?: ObjectsApi
+  readonly log?: LogApi
+  readonly jobs?: JobsApi
   readonly findKey?: () => FindOperatorKey
+  readonly sessions?: () => OperatorSessions
   readonly publishedKeys?: PublishedKeys
+  readonly consoleDirectory?: string
   readonly limits?: Partial<HttpLimits>
   readonly maxBodyBytes?: number
   readonly memory?: Pick<TrackingApi, 'reserve' | 'release'>
   readonly clock?: Clock
   readonly logger?: Logger
   readonly tracer?: Tracer | undefined
+}
+
+/** The log of an installation that has had no message. */
+const emptyLog: LogApi = {
+  message: async ({ id, since }) => ({
+    kind: 'answered',
+    body: { id, searchedSince: toIsoTimestamp(since), records: [], destinations: [] },
+  }),
+  deadLetters: async () => ({ kind: 'answered', body: { deadLetters: [] } }),
+  deadLetter: async () => objectRefusal('not_found', 'There is no dead letter with this key.'),
 }
 
 /** Starts the listener of the operator API with this API, on a free port. */
@@ -32,8 +52,12 @@ export async function startOperator(api: OperatorApi, options: Options = {}) {
   const server = createOperatorServer({
     listen: { host: '127.0.0.1', port: 0 },
     objects: options.objects ?? (await objectsApi()),
+    log: emptyLog,
+    jobs: options.jobs ?? (await memoryJobs(options.clock ?? systemClock)).api,
     ...{ api, metrics, clock: systemClock, logger: silent, findKey: () => findOperatorKey },
     publishedKeys: async () => ({ keys: [] }),
+    consoleDirectory: undefined,
+    sessions: () => operatorSessions,
     audit: line => void audited.push(line),
     ...options,
   })

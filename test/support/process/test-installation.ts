@@ -13,6 +13,7 @@ import { type Event, keyOf } from '../../../src/core/message/event.ts'
 import type { EventCodec, LogProducer, LogRecord, OutgoingRecord } from '../../../src/core/ports.ts'
 import { type TopicNames, topicNames } from '../../../src/core/topics.ts'
 import { trackMessage } from '../collector/track-message.ts'
+import { assertNoSecrets, testSecret } from '../secret-scan/find-secret.ts'
 import { silent } from '../telemetry/silent-logger.ts'
 
 /**
@@ -37,8 +38,12 @@ export interface TestInstallation {
   command(...words: readonly string[]): Promise<string>
   /** The log lines of the services as objects. */
   log(): Promise<readonly Record<string, unknown>[]>
+  /** @throws when the log of the services has a secret */
   close(): Promise<void>
 }
+
+/** The write key of the source `web`, unless a test configures other sources. */
+export const webKey = testSecret('web-key')
 
 /** Changes to the configuration; those of topics are merged with the defaults. */
 export interface ConfigurationOverrides {
@@ -63,7 +68,7 @@ export async function startInstallation(
     collector: { listen: '127.0.0.1:0' },
     ops: { listen: '127.0.0.1:0' },
     network: { allow: ['127.0.0.0/8'] },
-    sources: [{ id: 'web', writeKey: 'web-key' }],
+    sources: [{ id: 'web', writeKey: webKey }],
   }
   const write = (overrides: ConfigurationOverrides): Promise<void> =>
     writeFile(
@@ -124,7 +129,9 @@ export async function startInstallation(
     close: async () => {
       await Promise.all([...running].map(service => service.kill()))
       await producer.stop()
+      const log = await readFile(logFile).catch(() => Buffer.of())
       await rm(directory, { recursive: true, force: true })
+      assertNoSecrets(log)
     },
   }
 }

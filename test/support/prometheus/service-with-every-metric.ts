@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { freePorts } from '../../../deploy/tools/local/ports.ts'
 import { selfSigned } from '../network/certificates.ts'
-import { startInstallation, trackEvents } from '../process/test-installation.ts'
+import { startInstallation, trackEvents, webKey } from '../process/test-installation.ts'
 import { RecordingReceiver } from '../webhook/recording-receiver.ts'
 
 /** A service with endpoints of every kind and a small load that uses every metric. */
@@ -41,7 +41,7 @@ export async function startObserved(): Promise<ObservedService> {
   const configuration = {
     ops: { listen: target },
     delivery: { schedule: ['1s', '1s'] },
-    sources: ['web', 'rare'].map(id => ({ id, writeKey: `${id}-key` })),
+    sources: ['web', 'rare'].map(id => ({ id, writeKey: id === 'web' ? webKey : `${id}-key` })),
     destinations: [
       ...onEverything.map(id => destination(id, id)),
       // The endpoint gets few messages, so its circuit breaker stays closed and its retries are on
@@ -85,7 +85,7 @@ export async function startObserved(): Promise<ObservedService> {
 async function post(url: string, batch: readonly object[]): Promise<void> {
   const response = await fetch(url, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', 'x-write-key': 'web-key' },
+    headers: { 'content-type': 'application/json', 'x-write-key': webKey },
     body: JSON.stringify({ batch }),
   })
   if (!response.ok) throw new Error(`the collector answered ${response.status}: ${await response.text()}`)

@@ -9,15 +9,26 @@ export interface Arrivals {
    * wait in its sockets, and then seem to arrive together.
    */
   readonly maxInOneSecond: number
+  /**
+   * The maximum over all seconds of the header `webhook-timestamp`, which says when the sender began
+   * the attempt; 0 without this header. Node accepts one connection in each iteration of the event
+   * loop, so on a machine without idle cores connections wait in the kernel without a stall, and
+   * their requests then seem to arrive together. This figure does not depend on that.
+   */
+  readonly maxSentInOneSecond: number
   readonly perSecond: number
   /** The median of the numbers in each second: unlike the mean, it ignores pauses of a process. */
   readonly medianPerSecond: number
 }
 
-/** A time in which the event loop of the receiver did not run, in monotonic milliseconds. */
+/**
+ * A time in which the event loop of the receiver did not run, and in which it then took the requests
+ * that had waited; in monotonic milliseconds.
+ */
 interface Stall {
   readonly from: number
-  readonly until: number
+  /** `Infinity` until the waiting requests have been taken. */
+  until: number
 }
 
 const tickMs = 10
@@ -31,10 +42,12 @@ const minStallMs = 50
 export class LimitedReceiver {
   /** When each request arrived that was not refused. */
   readonly accepted: number[] = []
+  /** The header `webhook-timestamp` of each of these requests, in seconds since 1970. */
+  readonly #sentSeconds: number[] = []
   /** When each request arrived that got a 429. */
   readonly refused: number[] = []
   readonly stalls: Stall[] = []
-  readonly #limit: number
+  #limit: number
   #tokens: number
   #filledAt = performance.now()
   readonly #conditions = new Conditions()
@@ -59,10 +72,20 @@ export class LimitedReceiver {
     return `${this.#endpoint.url}/hooks`
   }
 
+  /** Accepts this number of requests per second from now on. */
+  limitTo(limit: number): void {
+    this.#limit = limit
+  }
+
   /** Resolves when it has accepted `count` requests from now on. */
   accepts(count: number): Promise<void> {
     const enough = this.accepted.length + count
     return this.#conditions.until(() => this.accepted.length >= enough)
+  }
+
+  /** Resolves when it has taken the requests that waited during all stalls so far. */
+  seesEndOfStalls(): Promise<void> {
+    return this.#conditions.until(() => this.stalls.every(({ until }) => until < Number.POSITIVE_INFINITY))
   }
 
   close(): Promise<void> {
@@ -72,12 +95,24 @@ export class LimitedReceiver {
 
   /** How the accepted requests arrived from one time to another. */
   arrivals(from: number, until: number): Arrivals {
-    return arrivalsOf(this.accepted, this.stalls, from, until)
+    const isWithin = (_: unknown, index: number): boolean => {
+      const at = this.accepted[index] as number
+      return at >= from && at < until
+    }
+    const bySecond = Map.groupBy(this.#sentSeconds.filter(isWithin).filter(Number.isFinite), second => second)
+    const maxSentInOneSecond = Math.max(0, ...[...bySecond.values()].map(({ length }) => length))
+    return { ...arrivalsOf(this.accepted, this.stalls, from, until), maxSentInOneSecond }
   }
 
+  /** Timers run before sockets, so only the next tick shows that the waiting requests are taken. */
   #noteStall(): void {
     const now = performance.now()
-    if (now - this.#tickedAt > minStallMs) this.stalls.push({ from: this.#tickedAt, until: now })
+    const last = this.stalls.at(-1)
+    const isLate = now - this.#tickedAt > minStallMs
+    if (last?.until === Number.POSITIVE_INFINITY) {
+      if (!isLate) last.until = now
+      this.#conditions.changed()
+    } else if (isLate) this.stalls.push({ from: this.#tickedAt, until: Number.POSITIVE_INFINITY })
     this.#tickedAt = now
   }
 
@@ -85,6 +120,7 @@ export class LimitedReceiver {
     const now = performance.now()
     const isAccepted = this.#takeToken(now)
     ;(isAccepted ? this.accepted : this.refused).push(now)
+    if (isAccepted) this.#sentSeconds.push(Number(request.headers['webhook-timestamp']))
     request.resume()
     response.writeHead(isAccepted ? 200 : 429).end()
     this.#conditions.changed()
@@ -100,7 +136,12 @@ export class LimitedReceiver {
   }
 }
 
-function arrivalsOf(times: readonly number[], stalls: readonly Stall[], from: number, until: number): Arrivals {
+function arrivalsOf(
+  times: readonly number[],
+  stalls: readonly Stall[],
+  from: number,
+  until: number,
+): Omit<Arrivals, 'maxSentInOneSecond'> {
   const within = times.filter(at => at >= from && at < until)
   const hasStall = (begin: number, end: number): boolean =>
     stalls.some(stall => stall.from < end && stall.until > begin)

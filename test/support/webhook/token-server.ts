@@ -84,7 +84,7 @@ export class TokenServer {
     if (this.isDown) return send(response, 503, {})
     if (form.get('grant_type') !== 'client_credentials') return send(response, 400, { error: 'unsupported_grant_type' })
     if (!isClient) return send(response, 401, { error: 'invalid_client', error_description: given.secret })
-    const token = `token-${this.issued.length + 1}`
+    const token = `kept-secret-token-${this.issued.length + 1}`
     this.issued.push(token)
     this.#valid.add(token)
     send(response, 200, { access_token: token, token_type: 'Bearer', expires_in: this.lifetime })

@@ -81,6 +81,22 @@ export const bounds = {
    * smallest number of these.
    */
   growth: { must: { atMost: 1.1 } },
+  /** Seconds from the start of a process to its readiness, with 10,000 destinations. */
+  readyWithDestinations: { must: { atMost: 5 } },
+  /** p99 of the seconds from the response to a change until every process applies it. */
+  changeInForce: { must: { atMost: 1 } },
+  /** p99 latency while the configuration changes, relative to the same load without changes. */
+  besideChanges: { must: { atMost: 1.1 } },
+  /** Distance of the mean from `ratePerSecond: 50`, in deliveries per second. */
+  rateDeviation: { must: { atMost: 2 } },
+  /** Deliveries of a destination with `ratePerSecond: 50` in its busiest second. */
+  rateInOneSecond: { must: { atMost: 60 } },
+  /** Distance of the mean from the limit of an endpoint with 429, as a share of the limit. */
+  limitDeviation: { must: { atMost: 0.1 } },
+  /** Seconds until the rate follows the raised limit of an endpoint with 429. */
+  raisedLimit: { must: { atMost: 60 } },
+  /** Dead letters and open circuit breakers because of 429. */
+  harmOf429: { must: none },
   /** Deliveries of two processes on two cores, relative to one process. */
   twoProcesses: { must: { atLeast: 1.9 } },
   /**

@@ -65,7 +65,7 @@ export async function drainInTurns<Name extends string>(
 export interface Waiting {
   /** Share of its work that is done, from 0 to 1. */
   readonly done: number
-  /** Number of turns of others since its last one. */
+  /** Number of turns that other forwarders have had since the last turn of this one. */
   readonly missed: number
 }
 

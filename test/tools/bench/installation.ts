@@ -8,7 +8,7 @@ import { systemClock as clock } from '../../../src/adapters/clock/clock.ts'
 import { createKafka } from '../../../src/adapters/kafka/kafkajs/client.ts'
 import { createReader } from '../../../src/adapters/kafka/log/reader.ts'
 import { createProducer } from '../../../src/adapters/kafka/producer/producer.ts'
-import type { LogRecord } from '../../../src/core/ports.ts'
+import type { LogRecord, OutgoingRecord } from '../../../src/core/ports.ts'
 import { durationMs, parseDuration } from '../../../src/core/time.ts'
 import { type TopicNames, topicNames, topicSpecs } from '../../../src/core/topics.ts'
 import { paced } from '../../../src/services/pacer.ts'
@@ -36,6 +36,10 @@ export interface Installation {
   feed(count: number, perSecond: number): Promise<void>
   /** Append time of each event by number, in whole milliseconds since 1970, rounded down. */
   appendTimes(): Promise<ReadonlyMap<number, number>>
+  /** Partition of each event by number. */
+  eventPartitions(): Promise<ReadonlyMap<number, number>>
+  /** Appends records to a topic. Resolves when all are acknowledged. */
+  write(topic: string, records: Iterable<OutgoingRecord>): Promise<void>
   /** The first match of `pattern` in the bytes of each event, without events that have none. */
   eventTexts(pattern: RegExp): Promise<readonly string[]>
   /**
@@ -43,6 +47,8 @@ export interface Installation {
    * empty.
    */
   recordBytes(topic: string): Promise<number>
+  /** Number of records of a topic, without those with which processes learn the broker's time. */
+  countRecords(topic: string): Promise<number>
   /**
    * Deletes the offsets of Hookline's groups, so that the next process begins at the start. The
    * previous process must have left the groups.
@@ -58,6 +64,8 @@ export interface InstallationOptions {
   readonly schedule?: readonly string[]
   /** Number of partitions of each topic. Default: 12. */
   readonly partitions?: number
+  /** Content of `operator.encryptionKeyFile`. Absent: there is no config topic. */
+  readonly encryptionKey?: string
 }
 
 export async function createInstallation(stage: Stage, options: InstallationOptions = {}): Promise<Installation> {
@@ -65,7 +73,8 @@ export async function createInstallation(stage: Stage, options: InstallationOpti
   const topics = topicNames(prefix)
   const directory = join(stage.directory, prefix)
   const sourceIds = Array.from({ length: options.sources ?? 1 }, (_, index) => `s${index}`)
-  const { partitions = 12 } = options
+  const { partitions = 12, encryptionKey } = options
+  const keyFile = join(directory, 'encryption.key')
   const schedule = options.schedule ?? ['10s', '30s', '1m', '5m']
   const kafkaSettings = { brokers: stage.brokers, clientId: 'bench', tls: undefined, sasl: undefined }
   const base = {
@@ -75,9 +84,11 @@ export async function createInstallation(stage: Stage, options: InstallationOpti
     ops: { listen: '127.0.0.1:0' },
     network: { allow: ['127.0.0.0/8'] },
     delivery: { schedule },
+    ...(encryptionKey !== undefined && { operator: { encryptionKeyFile: keyFile } }),
     sources: sourceIds.map(id => ({ id, writeKey: `key-of-${id}` })),
   }
   await mkdir(directory)
+  if (encryptionKey !== undefined) await writeFile(keyFile, encryptionKey)
   const file = join(directory, 'topics.json')
   await writeFile(file, JSON.stringify(base))
   await applyTopics(file)
@@ -89,7 +100,9 @@ export async function createInstallation(stage: Stage, options: InstallationOpti
   const producer = createProducer({ kafka, clock, logger: silent })
   const admin = kafka.admin()
   await admin.connect()
-  const specs = topicSpecs({ prefix, partitions, replicationFactor: 1 }, schedule.map(durationOf))
+  const specs = topicSpecs({ prefix, partitions, replicationFactor: 1 }, schedule.map(durationOf), {
+    configTopic: encryptionKey !== undefined,
+  })
   const { events, tierOf } = topics
   await useTopics(
     { brokers: stage.brokers, producer },
@@ -122,6 +135,19 @@ export async function createInstallation(stage: Stage, options: InstallationOpti
       })
       return times
     },
+    async eventPartitions() {
+      const found = new Map<number, number>()
+      await createReader({ kafka, clock, logger: silent }).readToEnd(topics.events, ({ value, partition }) => {
+        const number = value === null ? undefined : numberIn(value)
+        if (number !== undefined) found.set(number, partition)
+      })
+      return found
+    },
+    async write(topic, records) {
+      const appendTo = createAppend(producer, topic)
+      for (const each of records) await appendTo.one(each)
+      await appendTo.all()
+    },
     async eventTexts(pattern) {
       const found: string[] = []
       await createReader({ kafka, clock, logger: silent }).readToEnd(topics.events, ({ value }) => {
@@ -136,6 +162,13 @@ export async function createInstallation(stage: Stage, options: InstallationOpti
         bytes += sizeOf(record)
       })
       return bytes / count
+    },
+    async countRecords(topic) {
+      let count = 0
+      await createReader({ kafka, clock, logger: silent }).readToEnd(topic, ({ key }) => {
+        if (key?.toString() !== '-/clock') count++
+      })
+      return count
     },
     async forgetPositions() {
       const { groups } = await admin.listGroups()

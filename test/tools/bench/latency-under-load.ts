@@ -36,19 +36,21 @@ export interface Live {
 const warmUp = 1_000
 
 /**
- * Waits until the forwarder delivers some events, so that the measurement excludes its start.
- * @throws Stalled
+ * Waits until the forwarder delivers some events, so that the measurement excludes its start. One of
+ * `elsewhereOneIn` events goes to another receiver. @throws Stalled
  */
 export async function warm(
   { receiver }: Stage,
   installation: Installation,
   process: ForwarderProcess,
   delayMs: number,
+  elsewhereOneIn = Number.POSITIVE_INFINITY,
 ): Promise<void> {
   const [first, count] = [installation.appended(), warmUp]
-  await receiver.begin({ first, count, delayMs, passesOneIn: 0, isDead: false, marks: [count], keepsLog: false })
+  const expected = Math.floor(count - count / elsewhereOneIn)
+  await receiver.begin({ first, count, delayMs, passesOneIn: 0, isDead: false, marks: [expected], keepsLog: false })
   await installation.fill(count)
-  await Promise.race([receiver.reached(count), process.died])
+  await Promise.race([receiver.reached(expected), process.died])
 }
 
 /**
@@ -80,7 +82,7 @@ export async function live(stage: Stage, installation: Installation, plan: LiveP
 
 export function passagesOf(
   appended: ReadonlyMap<number, number>,
-  { numbers, times }: SuccessLog,
+  { numbers, times }: Pick<SuccessLog, 'numbers' | 'times'>,
   first: number,
   count: number,
 ): readonly Passage[] {

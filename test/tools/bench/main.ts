@@ -16,7 +16,9 @@ import { deliveryRow } from './rows/delivery.ts'
 import { destinationsRow } from './rows/destinations.ts'
 import { idleRow } from './rows/idle.ts'
 import { isolationRow } from './rows/isolation.ts'
+import { limitsRow } from './rows/limits.ts'
 import { liveRow } from './rows/live.ts'
+import { hundredThousandRow, tenThousandRow } from './rows/many-destinations.ts'
 import { memoryRow } from './rows/memory.ts'
 import { outageRow } from './rows/outage.ts'
 import { partitionsRow } from './rows/partitions.ts'
@@ -46,6 +48,9 @@ const rows: Readonly<Record<RowName, Row>> = {
   collector: collectorRow,
   audiences: audiencesRow,
   destinations: destinationsRow,
+  'destinations-10000': tenThousandRow,
+  'destinations-100000': hundredThousandRow,
+  limits: limitsRow,
   backlog: backlogRow,
   partitions: partitionsRow,
   processes: processesRow,

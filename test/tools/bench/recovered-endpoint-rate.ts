@@ -19,7 +19,7 @@ export interface Draining {
  * `isMissed` those of its backlog. @throws RangeError when no event of the backlog arrived
  */
 export function drainingOf(
-  { numbers, times }: SuccessLog,
+  { numbers, times }: Pick<SuccessLog, 'numbers' | 'times'>,
   { isFor, isMissed }: { readonly isFor: (number: number) => boolean; readonly isMissed: (number: number) => boolean },
 ): Draining {
   const missed = numbers.flatMap((number, index) => (isMissed(number) ? [times[index] ?? Number.NaN] : []))

@@ -17,8 +17,8 @@ import { systemClock as clock } from '../../../src/adapters/clock/clock.ts'
 import { createGotTransport } from '../../../src/adapters/webhook/got.ts'
 import type { TransportDeps } from '../../../src/adapters/webhook/transport.ts'
 import { createUndiciTransport } from '../../../src/adapters/webhook/undici.ts'
-import type { WebhookTransport } from '../../../src/core/ports.ts'
 import { durationMs } from '../../../src/core/time.ts'
+import type { WebhookTransport } from '../../../src/core/webhook-ports.ts'
 
 const text = JSON.stringify({ type: 'track', event: 'Order Completed', properties: { pad: 'a'.repeat(850) } })
 const body = Buffer.from(text)

@@ -1,6 +1,6 @@
 /** Result of an additional check of a scenario. */
 export interface CheckResult {
-  /** Figures for the reader of the row. */
+  /** Figures to print in the row, as text. */
   readonly measured: readonly string[]
   /** Why the check fails; empty when everything holds. */
   readonly failures: readonly string[]

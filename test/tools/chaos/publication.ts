@@ -14,7 +14,7 @@ export interface Circumstances {
   readonly date: string
   /** Commit of the tree, with `+` for uncommitted changes. */
   readonly commit: string
-  /** Processors, and the load at the start. */
+  /** Number and model of the processors, and the load average of the machine at the start. */
   readonly machine: string
   readonly node: string
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Cluster, startCluster } from '../../../deploy/tools/local/cluster.ts'
 import { startTcpProxy, type TcpProxy } from '../../support/network/tcp-proxy.ts'
-import { startInstallation, type TestInstallation } from '../../support/process/test-installation.ts'
+import { startInstallation, type TestInstallation, webKey } from '../../support/process/test-installation.ts'
 import { ownClock } from './faked-clock.ts'
 import { createFleet, type Fleet } from './fleet.ts'
 import { createKafkaView, type KafkaView } from './kafka-view.ts'
@@ -40,7 +40,7 @@ export interface World {
 }
 
 /** Write key of the source of all messages, which `startInstallation` configures. */
-export const writeKey = 'web-key'
+export const writeKey = webKey
 /** Number of partitions of every topic. */
 export const partitions = 12
 

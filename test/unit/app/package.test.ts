@@ -21,13 +21,14 @@ it('contains only the needed files', () => {
     'CHANGELOG.md',
     'bin/hookline.js',
     'dist/src/main.js',
+    'dist/console/index.html',
     'deploy/local/hookline.yaml',
     // `schemas register` and other programs read the schemas.
     ...readdirSync(join(root, 'schemas')).map(name => `schemas/${name}`),
   ]
   expect(files).toEqual(expect.arrayContaining(needed))
   const places =
-    /^(bin|schemas)\/|^dist\/(src|packages\/client)\/|^deploy\/local\/hookline\.yaml$|^(package\.json|README\.md|LICENSE|CHANGELOG\.md)$/
+    /^(bin|schemas)\/|^dist\/(src|console|packages\/client)\/|^deploy\/local\/hookline\.yaml$|^(package\.json|README\.md|LICENSE|CHANGELOG\.md)$/
   expect(files.filter(file => !places.test(file))).toEqual([])
 })
 

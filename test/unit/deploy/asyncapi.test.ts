@@ -19,6 +19,7 @@ import { retryRecord } from '../../../src/core/delivery/delivery-state.ts'
 import { parseDeadLetter } from '../../../src/core/delivery/parse-dead-letter.ts'
 import { replayTargetOf } from '../../../src/core/delivery/replay-decision.ts'
 import { createRouting } from '../../../src/core/delivery/route.ts'
+import { encodeActivity, encodeKey, encodeProcess, encodeResults } from '../../../src/core/live-status/status-record.ts'
 import type { OutgoingRecord } from '../../../src/core/ports.ts'
 import { delivery } from '../../../src/core/settings/schema.ts'
 import { tiersOf, topicConfig, topicNames, topicSpecs } from '../../../src/core/topics.ts'
@@ -76,8 +77,9 @@ describe('schemas/asyncapi.yaml', () => {
 describe('topics of schemas/asyncapi.yaml', () => {
   const { schedule } = delivery.parse({})
   const specs = topicSpecs({ prefix: 'hookline', partitions: 12, replicationFactor: 3 }, schedule, {
-    attemptsTopic: true,
+    attemptsTopic: 'all',
     configTopic: true,
+    jobsTopic: true,
   })
   const addressOf = (name: string): string => (topicNames('hookline').tierOf(name) ? 'hookline.retry.{tier}' : name)
 
@@ -152,12 +154,8 @@ describe('headers in schemas/asyncapi.yaml', () => {
 
   it('describe a suppression', () => {
     const producer = new ScriptedProducer()
-    const writes = new SuppressionWrites({
-      producer,
-      topic: 't',
-      clock: new ManualClock(),
-      index: new SuppressionIndex(),
-    })
+    const parts = { clock: new ManualClock(), index: new SuppressionIndex() }
+    const writes = new SuppressionWrites({ producer, topic: 't', ...parts })
     const mark = { source: undefined, deletedAt: start, isSuppressed: true }
     void writes.update('u-17', () => [mark])
     expectHeaders('suppression', producer.records('t'))
@@ -263,13 +261,45 @@ describe('JSON values in schemas/asyncapi.yaml', () => {
     ])
   })
 
+  it('describe the status of a process', () => {
+    const rates = { admitted: 1, delivered: 0.5, failed: 0 }
+    const facts = { services: ['dispatcher'], version: '1.2.3', startedAt: start, partitions: 6, rates } as const
+    expectValue('processStatus', encodeKey({ kind: 'process', instance: 'pod-1' }), [encodeProcess(facts)])
+  })
+
+  it.each([
+    [
+      'activity',
+      encodeActivity([['crm', { breaker: 'open', nextProbeAt: start, requestsInProgress: 1, inMemory: 2, pace: 3.5 }]]),
+    ],
+    ['results', encodeResults([['crm', { delivered: 1, failed: 2, deadLettered: 3, dropped: 4 }]])],
+  ])('describe what a process knows about destinations: %s', (name, value) => {
+    const payload = messageOf(name)['payload'] as Json
+    const validate = ajv.compile(payload)
+    expect([validate(JSON.parse(value)), validate.errors]).toEqual([true, null])
+    const documented = Object.keys(payload['additionalProperties']?.['properties'] ?? {}).sort()
+    if (name === 'activity') expect(Object.keys(JSON.parse(value).crm).sort()).toEqual(documented)
+    else expect(validate({ crm: [1, 2, 3] })).toBe(false)
+  })
+
   it('describe an attempt', () => {
     const of = { destination: 'crm', source: 'web', messageId: 'm-1', traceId: 'a'.repeat(32), type: 'track' } as const
     const made = { ...of, attempt: 1, outcomes: { 0: 'delivered' }, elapsedMs: 21 } as const
     const again = { ...made, decision: 'retried', reason: 'http_5xx', nextAttemptInMs: 10_000 } as const
-    expectValue('attempt', 'crm', [
+    const origin = { topic: 'hookline.events', partition: 3, offset: 81_204, timestamp: start }
+    const details = { origin, round: 0, statuses: { 0: 503 }, tierMs: 10_000, dueAt: '2026-03-01T00:00:10.000Z' }
+    const result = {
+      ...made,
+      ...details,
+      kind: 'result',
+      outcomes: {},
+      decision: 'dropped',
+      reason: 'disabled',
+    } as const
+    expectValue('attempt', 'm-1', [
       encodeAttempt({ ...made, decision: 'delivered' }, start),
-      encodeAttempt(again, start),
+      encodeAttempt({ ...again, ...details } as typeof again, start),
+      encodeAttempt(result, start),
     ])
   })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import type { CallResult } from '../../../src/core/ports.ts'
 import { durationMs } from '../../../src/core/time.ts'
+import type { CallResult } from '../../../src/core/webhook-ports.ts'
 import { answered, DispatcherHarness, destination, ok } from '../../support/dispatcher/harness.ts'
 
 const second = 1_000

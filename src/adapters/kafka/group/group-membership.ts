@@ -132,11 +132,13 @@ export class GroupMembership implements GroupHooks, MemberState {
   }
 
   /**
-   * The group while this member may commit: in SETTLED and REVOKING, and in JOINING until the
-   * response to JoinGroup. That response can take the session timeout, when a member has died.
-   * Without commits, the next owner would repeat the work of this whole time if this process were
-   * killed. After the response, a commit has the new generation: the coordinator would accept it
-   * even for another member's partition.
+   * The group while this member may commit; otherwise `undefined`.
+   * - In SETTLED and REVOKING it may commit.
+   * - In JOINING it may commit until the response to JoinGroup. If a member has died, that response
+   *   takes up to the session timeout. Without commits in this time, the next owner would repeat all
+   *   its work if this process were killed.
+   * - After the response it may not commit: the commit would have the new generation, so the
+   *   coordinator would accept it even for the partition of another member.
    */
   get committable(): ConsumerGroup | undefined {
     const group = this.#group

@@ -1,5 +1,5 @@
-import type { Access } from '../../../core/doctor/access.ts'
 import type { ClockReading } from '../../../core/doctor/cluster.ts'
+import type { Access } from '../../../core/doctor/kafka-permissions.ts'
 import type { Logger } from '../../../core/ports.ts'
 import type { Settings } from '../../../core/settings/settings.ts'
 import { createKafka } from '../kafkajs/client.ts'

@@ -1,4 +1,5 @@
 import { partitionFor } from '../../../core/message/event.ts'
+import type { OffsetsByTime } from '../../../core/offsets-by-time.ts'
 import type { Clock, Logger, PartitionReader, TopicPartition, TopicReader } from '../../../core/ports.ts'
 import type { EpochMs } from '../../../core/time.ts'
 import type { KafkaClient } from '../kafkajs/client.ts'
@@ -41,7 +42,7 @@ type OnMessage = (message: FetchedMessage) => void | Promise<void>
  * only when all records of a fetch are handled. Its methods reject with KafkaErrors, and with the
  * errors that `onRecord` throws.
  */
-export function createReader(deps: ReaderDeps): TopicReader & PartitionReader {
+export function createReader(deps: ReaderDeps): TopicReader & PartitionReader & OffsetsByTime {
   /** Connects, calls `ask` with the partitions of the topic, and disconnects. */
   async function connected<T>(
     topic: string,
@@ -56,7 +57,7 @@ export function createReader(deps: ReaderDeps): TopicReader & PartitionReader {
   }
 
   return {
-    readToEnd: (topic, onRecord, { key, since, from = [], isEnough } = {}) =>
+    readToEnd: (topic, onRecord, { key, since, from = [], to = [], isEnough } = {}) =>
       connected(topic, async (cluster, partitions) => {
         const only = key && partitionFor(key, partitions.length)
         const wanted = partitions.filter(partition => only === undefined || partition === only)
@@ -66,7 +67,8 @@ export function createReader(deps: ReaderDeps): TopicReader & PartitionReader {
         let count = 0
         for (const range of ranges) {
           const beginning = Math.max(range.beginning, from[range.partition] ?? 0)
-          count += await readPartition(deps, cluster, { ...range, beginning, isEnough }, message =>
+          const end = Math.min(range.end, to[range.partition] ?? range.end)
+          count += await readPartition(deps, cluster, { ...range, beginning, end, isEnough }, message =>
             onRecord(toLogRecord(topic, range.partition, message)),
           )
         }
@@ -80,6 +82,20 @@ export function createReader(deps: ReaderDeps): TopicReader & PartitionReader {
           onRecord(toLogRecordView(of.topic, of.partition, message)),
         )
       }),
+    spans: (topic, { since, until } = {}) =>
+      connected(topic, (cluster, partitions) =>
+        rejectAfterAllSettled(
+          partitions
+            .toSorted((a, b) => a - b)
+            .map(async partition => {
+              const of = { topic, partition }
+              const { beginning, end } = await rangeFound(deps, cluster, of)
+              const at = async (time: EpochMs): Promise<number> => (await rangeFound(deps, cluster, of, time)).beginning
+              const to = until === undefined ? end : Math.min(end, await at(until))
+              return { ...of, beginning, from: since === undefined ? beginning : Math.min(to, await at(since)), to }
+            }),
+        ),
+      ),
     endOf: of => connected(of.topic, async cluster => (await rangeFound(deps, cluster, of)).end),
   }
 }

@@ -282,8 +282,8 @@ class BatchingProducer implements LogProducer {
 }
 
 /**
- * The next partition, in order, that has no request in progress; the next one when all have. So
- * records without a key avoid a leader that does not respond.
+ * The next partition, in the order of their numbers, that has no request in progress. If all have
+ * one, the next partition. Records without a key therefore avoid a leader that does not respond.
  */
 function nextStickyPartition({ stickyPartition, partitions = 1, queues }: Topic): number {
   const next = (stickyPartition + 1) % partitions

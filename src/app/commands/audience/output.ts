@@ -2,7 +2,7 @@ import type { Audience } from '../../../core/audience/directory.ts'
 import type { Membership } from '../../../core/audience/membership.ts'
 import { type SyncId, syncBegan } from '../../../core/audience/sync-id.ts'
 import { type SyncStatus, syncStatuses } from '../../../core/audience/sync-status.ts'
-import type { EpochMs } from '../../../core/time.ts'
+import { isoOf } from '../../../core/message/timestamp.ts'
 import type { AudienceFigures, DestinationFigures } from '../../../services/operator/audience-figures.ts'
 import { tableOf } from '../../terminal.ts'
 
@@ -58,7 +58,6 @@ export function audienceDocument(view: AudienceView): object {
 
 const syncDocument = (id: SyncId): object => ({ syncId: id, beganAt: isoOf(syncBegan(id)) })
 const camelOf = (standing: SyncStatus): string => (standing === 'in_flight' ? 'inFlight' : standing)
-const isoOf = (time: EpochMs): string => new Date(time).toISOString()
 
 const listTitles = ['NAME', 'KIND', 'PROPERTY', 'LAST SYNC', 'DESTINATION', 'MEMBERS', ...syncStatuses.map(titleOf)]
 

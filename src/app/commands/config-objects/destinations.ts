@@ -5,6 +5,7 @@ import { closedOption, withJsonOption } from '../../options.ts'
 import { applyFiles } from './apply.ts'
 import { deleteObject, rotateSecret, switchDestination } from './change.ts'
 import { listObjects, showObject } from './list-and-show.ts'
+import { showStatus } from './show-status.ts'
 import { objectAction, objectSubcommand } from './subcommand.ts'
 import { testDestination } from './test-destination.ts'
 
@@ -14,7 +15,7 @@ const applyDescription = [
   'The operator service checks all changes before the first one is made. If it refuses one, the command prints each problem with its place in the file, and changes nothing; then the exit code is 2. A change that another writer makes at the same time is never overwritten: then the command stops, and the exit code is 1.',
 ].join('\n\n')
 
-/** `hookline destinations list|show|apply|delete|pause|resume|enable|disable|rotate-secret|test` */
+/** `hookline destinations list|show|status|apply|delete|pause|resume|enable|disable|rotate-secret|test` */
 export function destinationsCommand(io: CommandIo): Command {
   const doing = objectAction('destination', io)
   const { subcommand, ofOne } = objectSubcommand('destination', io)
@@ -26,6 +27,11 @@ export function destinationsCommand(io: CommandIo): Command {
       .option('--search <text>', 'only destinations whose id or URL contains this text')
       .action(doing(listObjects)),
     ofOne('show', 'show one destination as YAML, with its secrets masked').action(doing(showObject)),
+    ofOne('status', 'show the circuit breaker, the queues and the results of a destination')
+      .description(
+        'Prints what the dispatchers know about the destination: the circuit breaker, requests in progress, deliveries in memory and in retry topics, and the results of the last hour and day. The values are up to 10 seconds old.',
+      )
+      .action(doing(showStatus)),
     subcommand('apply', 'create and change destinations as files describe them')
       .description(applyDescription)
       .requiredOption('-f, --file <path>', 'file or directory with destinations; - means stdin')
@@ -60,6 +66,7 @@ export function destinationsCommand(io: CommandIo): Command {
 const examples = {
   list: ['hookline destinations list --state paused', "hookline destinations list --json | jq -r '.destinations[].id'"],
   show: ['hookline destinations show crm', 'hookline destinations show crm > crm.yaml'],
+  status: ['hookline destinations status crm', "hookline destinations status crm --json | jq '.results.lastHour'"],
   apply: [
     'hookline destinations apply -f crm.yaml',
     'hookline destinations apply -f destinations.d/ --prune --dry-run',

@@ -46,13 +46,23 @@ function rowOf(kind: ObjectKind, object: ShownObject): readonly string[] {
 }
 
 /** Why an object is not in force. */
-function printProblems(io: CommandIo, kind: ObjectKind, { id, conflict, problems }: ShownObject): void {
+function printProblems(io: CommandIo, kind: ObjectKind, object: ShownObject): void {
+  const { id, conflict, problems, disabledAutomatically: disabling } = object
   const lines = [
     ...problems.map(problemText),
     ...(conflict ? ['the configuration file and the operator API both have it; the one in the file is in force'] : []),
+    ...(disabling === undefined ? [] : [disablingText(id, disabling)]),
   ]
   for (const line of lines) io.stderr.write(`hookline: ${kind} ${printable(id)}: ${printable(line)}\n`)
 }
+
+const disablingText = (id: string, { at, reason, failingSince }: NonNullable<ShownObject['disabledAutomatically']>) =>
+  `disabled automatically at ${at}, ${whyDisabled[reason]} (failing since ${failingSince}); when its endpoint works, run: hookline destinations enable ${id}`
+
+const whyDisabled = {
+  failing: 'by lifecycle.disableAfter',
+  gone: 'by lifecycle.onGone, because its webhooks respond with 410 Gone',
+} as const
 
 /** `hookline destinations show`, `hookline sources show` */
 export async function showObject(

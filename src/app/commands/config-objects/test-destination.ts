@@ -15,11 +15,19 @@ export async function testDestination(
   if (!result.delivered) throw new CommandFailed(`no webhook of ${kind} ${id} accepted the test message`)
 }
 
-function linesOf({ webhook, request, outcome, status, failure, tookMs }: Tested['responses'][number]) {
+function linesOf({ webhook, request, outcome, status, failure, tookMs, responseBody }: Tested['responses'][number]) {
   const answer = status ?? (failure === undefined ? '' : `${failure.code}: ${failure.detail}`)
   return [
     `${webhook}: ${outcome} (${answer}) in ${tookMs} ms`,
     `  POST ${request.url}`,
     ...Object.entries(request.headers).map(([name, value]) => `  ${name}: ${value}`),
+    ...(responseBody === undefined ? [] : bodyLines(responseBody)),
   ].map(printable)
+}
+
+function bodyLines({ text, contentEncoding, truncated }: NonNullable<Tested['responses'][number]['responseBody']>) {
+  if (contentEncoding !== undefined) return [`  response: compressed with ${contentEncoding}, not shown`]
+  if (text === undefined || text === '') return ['  response: empty']
+  const lines = text.trimEnd().split(/\r?\n/)
+  return [`  response${truncated ? ' (its beginning)' : ''}:`, ...lines.map(line => `    ${line}`)]
 }

@@ -2,10 +2,10 @@ import type { Registry } from '../../../adapters/avro/schema-registry.ts'
 import type { ClusterProbe } from '../../../adapters/kafka/log/cluster-probe.ts'
 import type { EndpointExaminer } from '../../../adapters/webhook/endpoint-probe.ts'
 import { countWithNoun } from '../../../core/count-with-noun.ts'
-import { accessNeeded, judgeAccess } from '../../../core/doctor/access.ts'
 import { type ConnectionResult, judgeClock, judgeCluster } from '../../../core/doctor/cluster.ts'
 import { describeTransport, judgeEndpoint } from '../../../core/doctor/endpoint.ts'
 import { type CheckKind, type Finding, inOrder, type Judgement } from '../../../core/doctor/finding.ts'
+import { accessNeeded, judgeAccess } from '../../../core/doctor/kafka-permissions.ts'
 import { judgeSchemas } from '../../../core/doctor/schemas.ts'
 import { judgeTopics, topicDrift } from '../../../core/doctor/topic-drift.ts'
 import type { TlsIdentity } from '../../../core/network/tls-identity.ts'
@@ -134,10 +134,11 @@ async function examineAccess(
     topics: topicNames(settings.topics.prefix),
     tiers: tiersOf(settings.delivery.schedule),
     hasOperatorKey: settings.collector.operatorKey !== undefined,
-    hasAttempts: settings.delivery.attemptsTopic,
+    hasAttempts: settings.delivery.attemptsTopic !== 'off',
     hasCanary: settings.canary !== undefined,
     hasNotices: settings.notices !== undefined,
     hasConfigTopic: settings.configTopic === true,
+    hasJobs: settings.operatorListen !== undefined,
   })
   return judgeAccess(needed, await cluster.deniedAccess(address, needed))
 }
@@ -203,7 +204,7 @@ export interface Endpoint {
   readonly url: URL
   /** The webhooks and the origin, for the report: `crm/0, erp/0 https://hooks.example.com` */
   readonly which: string
-  /** The client certificate and trusted CAs of its destinations. */
+  /** The client certificate and trusted CAs that the destinations with this endpoint use. */
   readonly identity?: TlsIdentity | undefined
 }
 

@@ -74,9 +74,10 @@ interface Attempted {
 
 interface Life {
   /**
-   * All attempts that made a request. `attempts` has those that count. An attempt does not count if
-   * no webhook succeeded, the window was not over, and a webhook got no request because other
-   * destinations held its permits, or all that may be retried because there was no access token.
+   * All attempts that made a request. `attempts` has only those that count. Before the end of the
+   * window, an attempt without a success does not count in two cases:
+   * - A webhook got no request, because other destinations held its permits.
+   * - Every webhook that may be retried got no request, because there was no access token.
    */
   readonly all: readonly Attempted[]
   readonly attempts: readonly Attempted[]

@@ -31,11 +31,14 @@ class Partition {
   readonly start: number
   tracker: OffsetTracker
   committed: { readonly offset: number; readonly metadata: string }
-  /** Offsets that any owner has done. */
+  /** Offsets of the records that any owner has finished. */
   readonly everDone = new Set<number>()
-  /** Offsets that the owner had done, or knew to be done, at the last commit. */
+  /** The value of `known` at the last commit. */
   knownAtCommit = new Set<number>()
-  /** Offsets that the owner has done, or knows to be done, now. */
+  /**
+   * Offsets of the records that the current owner has finished, or that it knows from the commit
+   * metadata as finished.
+   */
   known = new Set<number>()
   open: number[] = []
 

@@ -9,6 +9,8 @@ import type { Stage } from '../test-bed.ts'
 export interface Target {
   readonly sourceId: string
   readonly url: string
+  /** `policy` of the destination, for Hookline. */
+  readonly policy?: object
 }
 
 /** Parameters with which a forwarder starts. */

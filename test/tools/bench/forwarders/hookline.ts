@@ -4,36 +4,41 @@ import { mkdtemp, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { mallocSettings, nodeFlags, nodeFlagsForUndici } from '../../../../deploy/tools/local/node-flags.ts'
 import type { SampleRequest } from '../receiver/receiver-protocol.ts'
-import { type Forwarder, type Job, startNode, targetsOf } from './forwarder.ts'
+import { type Forwarder, type ForwarderProcess, type Job, startNode, targetsOf } from './forwarder.ts'
 
 const program = new URL('../../../../bin/hookline.js', import.meta.url).pathname
-const secret = 'bench-secret'
+export const secret = 'bench-secret'
 
 /** The real dispatcher with all features on: Avro, signature, key order, metrics, log. */
 export const hooklineForwarder = (transport: string): Forwarder => ({
   name: `hookline ${transport}`,
-  async start(job) {
-    const file = join(await mkdtemp(join(job.installation.directory, 'config-')), 'hookline.json')
-    await writeFile(file, JSON.stringify(configuration(job, transport), null, 2))
-    const flags = transport === 'undici' ? nodeFlagsForUndici : nodeFlags
-    const words = ['run', '--services', 'dispatcher', '--config', file]
-    return startNode(job, program, words, { flags, env: mallocSettings })
-  },
+  start: job =>
+    startHookline(job, transport, 'dispatcher', {
+      destinations: targetsOf(job).map(({ sourceId, url, policy }) => ({
+        id: `to-${sourceId}`,
+        sources: [sourceId],
+        sharedSecret: secret,
+        webhooks: [{ url }],
+        ...(policy && { policy }),
+      })),
+    }),
 })
 
-function configuration(job: Job, transport: string): object {
+/** Starts `hookline run` with a service. `own` are keys of its configuration. */
+export async function startHookline(
+  job: Job,
+  transport: string,
+  service: 'dispatcher' | 'operator',
+  own: object,
+): Promise<ForwarderProcess> {
   const { installation, inFlight, perWebhook = inFlight } = job
   const base = installation.base as { readonly delivery: object }
-  return {
-    ...base,
-    delivery: { ...base.delivery, transport, ordering: 'key', maxInFlight: inFlight, perWebhook, perHost: inFlight },
-    destinations: targetsOf(job).map(({ sourceId, url }) => ({
-      id: `to-${sourceId}`,
-      sources: [sourceId],
-      sharedSecret: secret,
-      webhooks: [{ url }],
-    })),
-  }
+  const delivery = { transport, ordering: 'key', maxInFlight: inFlight, perWebhook, perHost: inFlight }
+  const configuration = { ...base, delivery: { ...base.delivery, ...delivery }, ...own }
+  const file = join(await mkdtemp(join(installation.directory, 'config-')), 'hookline.json')
+  await writeFile(file, JSON.stringify(configuration, null, 2))
+  const flags = transport === 'undici' ? nodeFlagsForUndici : nodeFlags
+  return startNode(job, program, ['run', '--services', service, '--config', file], { flags, env: mallocSettings })
 }
 
 /**

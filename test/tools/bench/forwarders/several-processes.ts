@@ -6,18 +6,23 @@ export const severalProcesses = (forwarder: Forwarder, size: number): Forwarder 
   async start(job) {
     const members: ForwarderProcess[] = []
     for (let member = 0; member < size; member++) members.push(await forwarder.start(job))
-    const died = Promise.race(members.map(member => member.died))
-    died.catch(() => {})
-    const all = async (end: (member: ForwarderProcess) => Promise<void>): Promise<void> => {
-      await Promise.all(members.map(end))
-    }
-    return {
-      pids: members.flatMap(({ pids }) => pids),
-      startedAt: Math.min(...members.map(({ startedAt }) => startedAt)),
-      died,
-      profile: members[0]?.profile,
-      stop: () => all(member => member.stop()),
-      kill: () => all(member => member.kill()),
-    }
+    return asOne(members)
   },
 })
+
+/** Several processes as one, which starts with the first and dies with any of them. */
+export function asOne(members: readonly ForwarderProcess[]): ForwarderProcess {
+  const died = Promise.race(members.map(member => member.died))
+  died.catch(() => {})
+  const all = async (end: (member: ForwarderProcess) => Promise<void>): Promise<void> => {
+    await Promise.all(members.map(end))
+  }
+  return {
+    pids: members.flatMap(({ pids }) => pids),
+    startedAt: Math.min(...members.map(({ startedAt }) => startedAt)),
+    died,
+    profile: members[0]?.profile,
+    stop: () => all(member => member.stop()),
+    kill: () => all(member => member.kill()),
+  }
+}

@@ -80,6 +80,32 @@ export const summaryRows: readonly Headline[] = [
     what: 'of that with 1 destination',
   },
   {
+    title: 'time until processes with 10,000 destinations are ready',
+    row: 'destinations-10000',
+    what: 'ready after',
+  },
+  {
+    title: '10,000 destinations: time from the response to a change until it is in force in every process, p99',
+    row: 'destinations-10000',
+    what: 'change in force after, p99',
+  },
+  {
+    title: '10,000 destinations: p99 latency while they change, relative to no changes',
+    row: 'destinations-10000',
+    what: 'p99 of that without changes',
+  },
+  {
+    title: 'memory per destination with 10,000 destinations',
+    row: 'destinations-10000',
+    what: 'memory of a destination',
+  },
+  {
+    title:
+      '`ratePerSecond: 50` from one, two and five processes and through rebalances: deliveries in the busiest second',
+    row: 'limits',
+    what: 'deliveries in the busiest second',
+  },
+  {
     title: 'CPU per delivery with a backlog of 10⁵ / 10⁶ / 10⁷ records, relative to 10,000',
     row: 'backlog',
     what: 'of that with backlog of 10,000',

@@ -14,7 +14,7 @@ export interface Script {
   readonly marks: readonly number[]
   /** Whether requests to `failingPath` get no response. */
   readonly isDead: boolean
-  /** Whether to keep each success with its time, which needs 16 bytes each. */
+  /** Whether to keep each success with its time and path, which needs 24 bytes each. */
   readonly keepsLog: boolean
 }
 
@@ -23,6 +23,8 @@ export interface SuccessLog {
   readonly numbers: readonly number[]
   /** Time of each success, in milliseconds since 1970, with fractions. */
   readonly times: readonly number[]
+  /** Path of the URL of each request. */
+  readonly paths: readonly string[]
 }
 
 export interface Tally {
@@ -44,6 +46,7 @@ export class EventTally {
   readonly #successes: Uint8Array
   readonly #numbers: number[] = []
   readonly #times: number[] = []
+  readonly #paths: string[] = []
   #delivered = 0
   #duplicates = 0
   #foreign = 0
@@ -79,12 +82,13 @@ export class EventTally {
    * Records a success. Returns the number of delivered events if this number is one of the `marks`,
    * otherwise undefined.
    */
-  succeeded(number: number | undefined, at: number): number | undefined {
+  succeeded(number: number | undefined, at: number, path = ''): number | undefined {
     const index = this.#index(number)
     if (index < 0) return undefined
     if (this.#script.keepsLog) {
       this.#numbers.push(number as number)
       this.#times.push(at)
+      this.#paths.push(path)
     }
     const before = this.#successes[index] ?? 0
     this.#successes[index] = before + 1
@@ -99,7 +103,7 @@ export class EventTally {
   }
 
   tally(): Tally {
-    const log = { numbers: this.#numbers, times: this.#times }
+    const log = { numbers: this.#numbers, times: this.#times, paths: this.#paths }
     return {
       delivered: this.#delivered,
       duplicates: this.#duplicates,

@@ -33,19 +33,19 @@ function take(request: IncomingMessage, response: ServerResponse): void {
     sample ??= { headers: request.headers, body: body?.toString('latin1') ?? '' }
     const number = body && numberIn(body)
     const succeeds = counts.arrived(number)
-    if (script.delayMs === 0) answer(response, number, succeeds)
-    else setTimeout(answer, script.delayMs, response, number, succeeds)
+    if (script.delayMs === 0) answer(response, number, succeeds, request.url)
+    else setTimeout(answer, script.delayMs, response, number, succeeds, request.url)
   })
 }
 
-function answer(response: ServerResponse, number: number | undefined, succeeds: boolean): void {
+function answer(response: ServerResponse, number: number | undefined, succeeds: boolean, path?: string): void {
   // A client that is gone does not see this response, so it is not counted as a success.
   if (response.destroyed) return
   response.sendDate = false
   response.writeHead(succeeds ? 200 : 503, success as string[]).end()
   if (!succeeds) return
   const at = now()
-  const mark = counts.succeeded(number, at)
+  const mark = counts.succeeded(number, at, path)
   if (mark !== undefined) tell({ kind: 'mark', delivered: mark, at })
 }
 

@@ -1,8 +1,10 @@
 import { bounds, type Finding } from '../bounds.ts'
+import { cheapestOf } from '../cost-by-case.ts'
 import { hooklineForwarder } from '../forwarders/hookline.ts'
 import { createInstallation } from '../installation.ts'
 import { live, meter, type Passage, quantile, warm } from '../latency-under-load.ts'
 import { type Profiled, profileOf } from '../profile-summary.ts'
+import { startReceiver } from '../receiver/receiver.ts'
 import { median } from '../statistics.ts'
 import { type Bench, type Outcome, scaledSeconds } from './row.ts'
 
@@ -39,6 +41,7 @@ export async function isolationRow(bench: Bench): Promise<Outcome> {
   const outcomes: Outcome[] = []
   for (const transport of bench.transports)
     for (const crowd of crowds) outcomes.push(await crowdOutcome(bench, transport, crowd))
+  outcomes.push(await limitedOutcome(bench, cheapestOf(bench)))
   return {
     findings: outcomes.flatMap(({ findings }) => findings),
     figures: outcomes.flatMap(({ figures }) => figures),
@@ -153,6 +156,70 @@ export async function healthyUnderLoad(
   } finally {
     // A normal stop would wait for the requests to dead endpoints.
     await process.kill()
+    await installation.close()
+  }
+}
+
+/** A destination gets five times its rate, so that its backlog grows. */
+const limitedPlan = { ...load, destinations: 10, seconds: 12, ratePerSecond: 20 }
+
+/** Measures the effect on nine destinations when the rate of the tenth is limited. */
+async function limitedOutcome(bench: Bench, transport: string): Promise<Outcome> {
+  const subject = `hookline ${transport}, 1 of 10 limited`
+  const rounds: { readonly free: Noticed; readonly limited: Noticed }[] = []
+  for (let round = 1; round <= bench.runs; round++) {
+    const run = (hasLimit: boolean): Promise<Noticed> => besideLimited(bench, transport, hasLimit)
+    const [first, second] = [await run(round % 2 === 0), await run(round % 2 === 1)]
+    rounds.push(round % 2 === 1 ? { free: first, limited: second } : { free: second, limited: first })
+  }
+  const p99s = (of: 'free' | 'limited'): readonly number[] => rounds.map(each => each[of]['p99 ms'])
+  const inTime = Math.min(...rounds.map(({ limited }) => limited['in time']))
+  const ratio = median(rounds.map(({ free, limited }) => limited['p99 ms'] / free['p99 ms']))
+  return {
+    findings: [
+      { subject, what: 'healthy events in time', measured: inTime, ...bounds.healthyInTime },
+      { subject, what: 'p99 of healthy events', unit: 'ms', measured: median(p99s('limited')), ...bounds.isolatedP99 },
+      {
+        ...{ subject, what: 'p99 of that without a limit', measured: ratio },
+        reference: { name: 'no limit', measured: median(p99s('free')), unit: 'ms' },
+        ...bounds.isolatedP99Ratio,
+      },
+    ],
+    figures: rounds.map(({ free, limited }, index) => ({
+      ...{ transport, round: index + 1, 'in time': limited['in time'] },
+      ...{ 'p99 ms': limited['p99 ms'], 'p99 ms without a limit': free['p99 ms'] },
+    })),
+  }
+}
+
+/** Delivers events under load. The last destination has its own receiver. */
+async function besideLimited(bench: Bench, transport: string, hasLimit: boolean): Promise<Noticed> {
+  const { stage, say } = bench
+  const { destinations, perSecond, inFlight, perWebhook, ratePerSecond } = limitedPlan
+  const seconds = scaledSeconds(bench, limitedPlan.seconds)
+  const installation = await createInstallation(stage, { sources: destinations })
+  const own = await startReceiver()
+  const isOfLast = (number: number): boolean => number % destinations === destinations - 1
+  const targets = installation.sourceIds.map((sourceId, index) => {
+    if (!isOfLast(index)) return { sourceId, url: stage.receiver.url }
+    return { sourceId, url: own.url, ...(hasLimit && { policy: { ratePerSecond } }) }
+  })
+  const process = await hooklineForwarder(transport).start({ stage, installation, targets, inFlight, perWebhook })
+  try {
+    await warm(stage, installation, process, delayMs, destinations)
+    const eventsForFailing = (perSecond * seconds) / destinations
+    const { passages } = await live(stage, installation, { perSecond, seconds, delayMs, eventsForFailing })
+    const others = passages.filter(({ number }) => !isOfLast(number))
+    const noticed = {
+      'in time': inTimeShare(others),
+      'p50 ms': quantile(others, 0.5),
+      'p99 ms': quantile(others, 0.99),
+    }
+    say(`hookline ${transport}: ${hasLimit ? '1 of 10 limited' : 'no limit'}, p99 ${noticed['p99 ms'].toFixed(1)} ms`)
+    return { dead: 0, ...noticed }
+  } finally {
+    await process.kill()
+    await own.stop()
     await installation.close()
   }
 }

@@ -12,7 +12,7 @@ describe('the counts of the bench receiver', () => {
     keepsLog: true,
   }
   const deliver = (counts: EventTally, ...numbers: (number | undefined)[]) =>
-    numbers.map((number, index) => (counts.arrived(number) ? counts.succeeded(number, index) : 'refused'))
+    numbers.map((number, index) => (counts.arrived(number) ? counts.succeeded(number, index, `/${index}`) : 'refused'))
 
   it('counts each event once, reports marks, and separates duplicates from unknown requests', () => {
     const counts = new EventTally(script)
@@ -24,7 +24,7 @@ describe('the counts of the bench receiver', () => {
       duplicates: 1,
       foreign: 3,
       refused: 0,
-      log: { numbers: [10, 10, 12, 11], times: [0, 1, 5, 6] },
+      log: { numbers: [10, 10, 12, 11], times: [0, 1, 5, 6], paths: ['/0', '/1', '/5', '/6'] },
     })
   })
 

@@ -77,7 +77,7 @@ describe('a valid configuration', () => {
         maxInFlight: 512,
         perWebhook: 64,
         perHost: 128,
-        attemptsTopic: false,
+        attemptsTopic: 'failures',
       },
       payload: { userAgent: 'Hookline', messageIdHeader: true, anonymousId: 'fallback', standardWebhooks: false },
       sources: [{ id: 'web', writeKeys: [secret('web-key')] }],
@@ -91,7 +91,7 @@ describe('a valid configuration', () => {
           signingKeys: [],
           auth: undefined,
           policy: {},
-          lifecycle: { pauseKeepsWindow: false },
+          lifecycle: { pauseKeepsWindow: false, onGone: 'notify' },
           // printf %s https://crm.example.com/hooks | sha256sum
           webhooks: [
             { label: '0', url: 'https://crm.example.com/hooks', urlHash: '49dc19e4', headers: {}, traceHeaders: false },

@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals'
 import { openApiDocument } from '../../../../src/adapters/http/openapi.ts'
 import { operatorDocument } from '../../../../src/adapters/http/openapi-operator.ts'
 import { documentPath } from '../../../../src/adapters/http/paths.ts'
-import { problemStatus } from '../../../../src/adapters/http/responses.ts'
+import { problemStatus, sessionStatus } from '../../../../src/adapters/http/responses.ts'
 import { rejectionCodes } from '../../../../src/core/message/message.ts'
 import { objectRefusalStatus } from '../../../../src/core/operator/object-refusal.ts'
 
@@ -43,7 +43,13 @@ const operations = operationsIn(document)
 const operatorPaths = operationsIn(operatorDocument() as Document)
   .filter(({ path }) => path !== documentPath)
   .map(({ path }) => path)
-const ofOperators = ['unknown_source', 'invalid_operator_key', 'forbidden', 'unknown_audience']
+const ofOperators = [
+  'unknown_source',
+  'invalid_operator_key',
+  'forbidden',
+  'unknown_audience',
+  ...Object.keys(sessionStatus),
+]
 
 describe.each(['tracking', 'operators'] as const)('docs/reference: the page of the %s API', page => {
   it('has the paths of the OpenAPI document, and no others', () => {
@@ -86,7 +92,9 @@ describe('docs/reference/operator-api.md', () => {
       .map(code => code.replaceAll('"', ''))
     const ofAnyHttp = ['expectation_failed', 'headers_too_large', 'internal_error']
     expect(Object.keys(answers('operators')).sort()).toEqual(
-      [...new Set([...codes, ...Object.keys(objectRefusalStatus)])].filter(code => !ofAnyHttp.includes(code)).sort(),
+      [...new Set([...codes, ...Object.keys({ ...objectRefusalStatus, ...sessionStatus })])]
+        .filter(code => !ofAnyHttp.includes(code))
+        .sort(),
     )
   })
 })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { type RequestInProgress, RequestsInProgress } from '../../../../src/adapters/webhook/transport.ts'
-import type { CallResult } from '../../../../src/core/ports.ts'
 import { durationMs } from '../../../../src/core/time.ts'
+import type { CallResult } from '../../../../src/core/webhook-ports.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
 
 /** Waits for one event loop iteration: timers, then sockets, then immediates. */

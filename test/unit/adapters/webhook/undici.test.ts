@@ -3,8 +3,9 @@ import { systemClock } from '../../../../src/adapters/clock/clock.ts'
 import { createConnectionRules } from '../../../../src/adapters/webhook/connection-rules.ts'
 import { createUndiciTransport } from '../../../../src/adapters/webhook/undici.ts'
 import { Pool } from '../../../../src/adapters/webhook/undici-pool.ts'
-import type { CallResult, Clock } from '../../../../src/core/ports.ts'
+import type { Clock } from '../../../../src/core/ports.ts'
 import { durationMs } from '../../../../src/core/time.ts'
+import type { CallResult } from '../../../../src/core/webhook-ports.ts'
 import { ManualClock } from '../../../support/manual-clock.ts'
 import {
   answer,

@@ -8,8 +8,9 @@ import { configFolder } from '../../../support/config/folder.ts'
 import { smallConfiguration } from '../../../support/config/small-configuration.ts'
 import { runCommand } from '../../../support/process/in-process-command.ts'
 
-const on = smallConfiguration().replace('schedule: [10s]', 'schedule: [10s], attemptsTopic: true')
-const folder = await configFolder({ 'on.yaml': on, 'off.yaml': smallConfiguration() })
+const on = smallConfiguration()
+const off = on.replace('schedule: [10s]', 'schedule: [10s], attemptsTopic: off')
+const folder = await configFolder({ 'on.yaml': on, 'off.yaml': off })
 const at = epochMs(Date.UTC(2026, 2, 1))
 
 const delivered: AttemptFacts = {
@@ -125,7 +126,7 @@ describe('hookline tail', () => {
   it('explains how to enable attempt records', async () => {
     const { code, err } = await tail([], { file: 'off.yaml' })
     expect(code).toBe(1)
-    expect(err).toContain('set delivery.attemptsTopic: true, run hookline topics apply')
+    expect(err).toContain('set delivery.attemptsTopic: all, run hookline topics apply')
   })
 
   it.each([

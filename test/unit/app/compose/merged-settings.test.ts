@@ -63,8 +63,8 @@ describe('the merged settings', () => {
   })
 
   it.each([
-    [4, 100],
-    [15, 300],
+    [1, 100],
+    [3, 300],
     [90, 500],
   ])('are replaced less often when a merge takes long: %d ms, every %d ms', async (tookMs, interval) => {
     let now = 0

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { classify, type Outcome } from '../../../../src/core/delivery/classify-outcome.ts'
-import type { CallPhase } from '../../../../src/core/ports.ts'
+import type { CallPhase } from '../../../../src/core/webhook-ports.ts'
 
 describe('depends on the response status alone', () => {
   it.each<[number, number, Outcome]>([

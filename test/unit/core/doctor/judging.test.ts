@@ -1,5 +1,4 @@
 import { describe, expect, it } from '@jest/globals'
-import { type Access, judgeAccess } from '../../../../src/core/doctor/access.ts'
 import {
   type ClockReading,
   type ClusterSeen,
@@ -9,10 +8,11 @@ import {
 } from '../../../../src/core/doctor/cluster.ts'
 import { type Dialled, judgeEndpoint } from '../../../../src/core/doctor/endpoint.ts'
 import { formatFinding, inOrder, type Judgement } from '../../../../src/core/doctor/finding.ts'
+import { type Access, judgeAccess } from '../../../../src/core/doctor/kafka-permissions.ts'
 import { judgeSchemas, type SchemaSeen } from '../../../../src/core/doctor/schemas.ts'
 import { judgeTopics } from '../../../../src/core/doctor/topic-drift.ts'
-import type { CallPhase } from '../../../../src/core/ports.ts'
 import { epochMs } from '../../../../src/core/time.ts'
+import type { CallPhase } from '../../../../src/core/webhook-ports.ts'
 
 const now = epochMs(Date.UTC(2026, 2, 1))
 const day = 86_400_000

@@ -24,12 +24,12 @@ const config = (over: Record<string, string>, of = 'acme.events') => ({
 })
 
 describe('the required topics', () => {
-  it('events, every retry tier, dead letters, rejected messages, audiences, deletions', () => {
+  it('events, every retry tier, dead letters, rejected messages, audiences, deletions, attempts, status', () => {
     expect(specsFor(3).map(({ name, cleanup }) => `${name} ${cleanup}`)).toEqual([
       ...['acme.events delete', 'acme.retry.10s delete', 'acme.retry.30s delete', 'acme.retry.1m delete'],
       ...['acme.retry.5m delete', 'acme.dead-letter compact,delete', 'acme.rejected delete'],
       ...['acme.audience-input delete', 'acme.audience-memberships compact', 'acme.suppressions compact'],
-      'acme.deletions compact,delete',
+      ...['acme.deletions compact,delete', 'acme.status compact,delete', 'acme.attempts delete'],
     ])
   })
 
@@ -49,11 +49,13 @@ describe('the required topics', () => {
     const of = (service: ServiceName) =>
       specsFor(3).flatMap(({ name, usedBy }) => (usedBy.includes(service) ? [name] : []))
     const either = ['acme.audience-input', 'acme.suppressions', 'acme.deletions']
-    expect(of('collector')).toEqual(['acme.events', 'acme.rejected', ...either])
+    expect(of('collector')).toEqual(['acme.events', 'acme.rejected', ...either, 'acme.status'])
     const othersOnly = ['acme.rejected', 'acme.audience-memberships']
     expect(of('dispatcher')).toEqual(specsFor(3).flatMap(({ name }) => (othersOnly.includes(name) ? [] : [name])))
     expect(of('audiences')).toEqual(
-      ['events', 'dead-letter', 'audience-input', 'audience-memberships', 'suppressions'].map(name => `acme.${name}`),
+      ['events', 'dead-letter', 'audience-input', 'audience-memberships', 'suppressions', 'status'].map(
+        name => `acme.${name}`,
+      ),
     )
   })
 
@@ -61,7 +63,10 @@ describe('the required topics', () => {
     const [events, retry] = specsFor(3)
     expect(topicToCreate(retry!, [{ ...events!, partitions: 24, config: {} }]).partitions).toBe(24)
     expect(topicToCreate(retry!, []).partitions).toBe(12)
-    expect(topicToCreate(specsFor(3).at(-1)!, [{ ...events!, partitions: 24, config: {} }]).partitions).toBe(12)
+    const of = (name: string) => specsFor(3).find(spec => spec.name === name)!
+    const others = ['acme.deletions', 'acme.status'].map(of)
+    const found = [{ ...events!, partitions: 24, config: {} }]
+    expect(others.map(spec => topicToCreate(spec, found).partitions)).toEqual([12, 1])
   })
 })
 

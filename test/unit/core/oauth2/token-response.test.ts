@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { readTokenAnswer } from '../../../../src/core/oauth2/token-response.ts'
-import type { TokenAnswer } from '../../../../src/core/ports.ts'
+import type { TokenAnswer } from '../../../../src/core/webhook-ports.ts'
 
 const answered = (body: unknown, status = 200, retryAfter?: string): TokenAnswer => ({
   kind: 'answered',

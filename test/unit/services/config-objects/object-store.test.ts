@@ -68,7 +68,7 @@ describe('the object store', () => {
     expect(store.object(crm)?.problems).toEqual([])
     expect(store.allToCopy()).toEqual([crm])
     expect(logger.lines.map(({ fields }) => fields['detail'])).toEqual([
-      'the headers version, copy, changed-at or action are not valid',
+      'one of the headers version, copy, changed-at and action is not valid',
       'the key is not that of a configuration object',
     ])
   })

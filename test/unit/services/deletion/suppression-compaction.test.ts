@@ -5,7 +5,10 @@ import { RecordingLogger } from '../../../support/telemetry/recording-logger.ts'
 
 const minute = 60_000
 
-/** A list with `users` expired users. `parts` has the size of each run, and its time in seconds. */
+/**
+ * A list with `users` expired users. `parts` lists the runs of the compaction: the time of each run
+ * in seconds (`at`), and the number of users that it removed.
+ */
 function setUp(users: number) {
   const clock = new ManualClock()
   const logger = new RecordingLogger()

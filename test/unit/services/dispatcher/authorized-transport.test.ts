@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import type { CallResult, TokenAnswer, WebhookCall } from '../../../../src/core/ports.ts'
 import { durationMs } from '../../../../src/core/time.ts'
+import type { CallResult, TokenAnswer, WebhookCall } from '../../../../src/core/webhook-ports.ts'
 import { createAuthorize } from '../../../../src/services/dispatcher/authorized-transport.ts'
 import { destinationOf, oauth2Of } from '../../../support/builders.ts'
 import { answered, ok } from '../../../support/dispatcher/harness.ts'

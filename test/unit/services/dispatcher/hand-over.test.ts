@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import type { CallResult, WebhookCall } from '../../../../src/core/ports.ts'
 import { durationMs } from '../../../../src/core/time.ts'
+import type { CallResult, WebhookCall } from '../../../../src/core/webhook-ports.ts'
 import { trackMessage } from '../../../support/collector/track-message.ts'
 import { DispatcherHarness, destination, ok } from '../../../support/dispatcher/harness.ts'
 

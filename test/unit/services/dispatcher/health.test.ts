@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals'
 import { createOpsServer, type OpsServer } from '../../../../src/adapters/http/ops-server.ts'
-import type { WebhookCall } from '../../../../src/core/ports.ts'
 import { durationMs } from '../../../../src/core/time.ts'
+import type { WebhookCall } from '../../../../src/core/webhook-ports.ts'
 import { trackMessage } from '../../../support/collector/track-message.ts'
 import { answered, DispatcherHarness, defaultSchedule } from '../../../support/dispatcher/harness.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
 import { flowLimits } from '../../../../src/core/flow/limits.ts'
-import type { WebhookCall } from '../../../../src/core/ports.ts'
+import type { WebhookCall } from '../../../../src/core/webhook-ports.ts'
 import { trackMessage } from '../../../support/collector/track-message.ts'
 import { answered, DispatcherHarness, destination, ok } from '../../../support/dispatcher/harness.ts'
 

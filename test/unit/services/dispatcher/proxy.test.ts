@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals'
-import type { CallResult } from '../../../../src/core/ports.ts'
+import type { CallResult } from '../../../../src/core/webhook-ports.ts'
 import { trackMessage } from '../../../support/collector/track-message.ts'
 import { DispatcherHarness, ok } from '../../../support/dispatcher/harness.ts'
 

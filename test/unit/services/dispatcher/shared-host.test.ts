@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
-import type { WebhookCall } from '../../../../src/core/ports.ts'
+import type { WebhookCall } from '../../../../src/core/webhook-ports.ts'
 import { trackMessage } from '../../../support/collector/track-message.ts'
 import { answered, DispatcherHarness, destination, ok } from '../../../support/dispatcher/harness.ts'
 

@@ -1,13 +1,19 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
 import { initialState, toHeaders } from '../../../../src/core/delivery/delivery-state.ts'
+import { LiveSums } from '../../../../src/core/live-status/live-sums.ts'
+import { shardOf } from '../../../../src/core/live-status/result-counts.ts'
 import type { LogPositions } from '../../../../src/core/ports.ts'
 import { durationMs, epochMs } from '../../../../src/core/time.ts'
+import type { StatusView } from '../../../../src/services/live-status/status-view.ts'
+import type { ReadLog } from '../../../../src/services/operator/read-log.ts'
 import { createReadStatus, statusLimits } from '../../../../src/services/operator/read-status.ts'
 import { duration } from '../../../support/builders.ts'
 import { OperatorHarness, topics } from '../../../support/operator/harness.ts'
 import { type MemoryObjects, memoryObjects } from '../../../support/operator/memory-objects.ts'
+import { noStatusView } from '../../../support/operator/no-status-view.ts'
 import { silent } from '../../../support/telemetry/silent-logger.ts'
 
+const noResults = { delivered: 0, failed: 0, deadLettered: 0, dropped: 0 }
 const tiers = ['10s', '30s'].map(duration)
 let harness: OperatorHarness
 let memory: MemoryObjects
@@ -17,10 +23,16 @@ beforeEach(async () => {
   memory = await memoryObjects(harness.clock)
 })
 
-const statusWith = (positions: LogPositions, reader = harness.reader()) =>
+const statusWith = (
+  positions: LogPositions,
+  reader = harness.reader(),
+  live: StatusView = noStatusView,
+  lastFailures: ReadLog['lastFailures'] = async () => ({ lastFailures: [], isPartial: false }),
+) =>
   createReadStatus({
     ...{ objects: memory.objects, positions, reader, topics, tiers, version: '1.2.3' },
-    ...{ clock: harness.clock, logger: silent },
+    log: { lastFailures },
+    ...{ live, clock: harness.clock, logger: silent },
   })
 /** End and committed offsets by topic; other topics are empty. */
 const offsets = (known: Readonly<Record<string, readonly [ends: number[], committed: number[]]>>): LogPositions => ({
@@ -65,6 +77,9 @@ describe('the status of the installation', () => {
       destinations: { enabled: 1, paused: 1, disabled: 0, excluded: 0 },
       sources: { enabled: 2, excluded: 0 },
       problems: [],
+      rates: { admittedPerSecond: 0, deliveredPerSecond: 0, failedPerSecond: 0 },
+      openBreakers: [],
+      services: [],
     })
   })
 
@@ -106,6 +121,54 @@ describe('the status of the installation', () => {
   })
 })
 
+describe('what the processes report', () => {
+  const view = (isCurrent = true): StatusView => {
+    const sums = new LiveSums()
+    const say = (key: string, value: object): void => sums.apply(key, Buffer.from(JSON.stringify(value)), now)
+    const now = harness.clock.now()
+    const facts = { services: ['dispatcher'], version: '1.2.3', startedAt: now - 60_000, partitions: 6 }
+    const rates = { admitted: 1.5, delivered: 1.1, failed: 0.2 }
+    say('process/pod-2', { ...facts, version: '1.3.0', rates: { ...rates, failed: 0.1 } })
+    say('process/pod-1', { ...facts, rates })
+    const breaker = { breaker: 'open', nextProbeAt: now + 30_000, inMemory: 3, requestsInProgress: 1, pace: 2.5 }
+    for (const instance of ['pod-1', 'pod-2'])
+      say(`activity/${instance}/${shardOf('filed')}`, { filed: breaker, removed: breaker })
+    for (const instance of ['pod-1', 'dead'])
+      say(`results/${instance}/${now}/${shardOf('filed')}`, { filed: [4, 3, 2, 1] })
+    return { ...noStatusView, sums, isCurrent: () => isCurrent }
+  }
+
+  it('is in the status of the installation, for destinations that exist', async () => {
+    const status = await statusWith(offsets({}), harness.reader(), view()).status()
+    const process = { services: ['dispatcher'], startedAt: '2026-02-28T23:59:00.000Z', partitions: 6 }
+    expect(status).toMatchObject({
+      rates: { admittedPerSecond: 3, deliveredPerSecond: 2.2, failedPerSecond: 0.3 },
+      openBreakers: ['filed'],
+      services: [
+        { ...process, instance: 'pod-1', version: '1.2.3', seenAt: '2026-03-01T00:00:00.000Z' },
+        { ...process, instance: 'pod-2', version: '1.3.0' },
+      ],
+    })
+    expect(status.partial).toBeUndefined()
+  })
+
+  it('is in the status of a destination', async () => {
+    const status = await statusWith(offsets({}), harness.reader(), view()).destinationStatus('filed')
+    const results = { delivered: 8, failed: 6, deadLettered: 4, dropped: 2 }
+    expect(status).toMatchObject({
+      circuitBreaker: { state: 'open', nextProbeAt: '2026-03-01T00:00:30.000Z' },
+      ...{ requestsInProgress: 2, inMemory: 6, pace: 5 },
+      results: { lastHour: results, lastDay: results },
+    })
+  })
+
+  it('makes a status partial until the topic is read', async () => {
+    const status = statusWith(offsets({}), harness.reader(), view(false))
+    expect(await status.status()).toMatchObject({ partial: true })
+    expect(await status.destinationStatus('filed')).toMatchObject({ partial: true })
+  })
+})
+
 describe('the status of a destination', () => {
   const at = epochMs(0)
   function write(destination: string, tier: string, partition = 0): void {
@@ -130,6 +193,12 @@ describe('the status of a destination', () => {
     expect(await statusWith(positions).destinationStatus('filed')).toEqual({
       ...{ kind: 'status', id: 'filed', state: 'enabled', version: 0, problems: [] },
       waiting: [{ tier: '30s', records: 2, oldestAt: '2026-03-01T00:00:00.000Z' }],
+      ...{ circuitBreaker: { state: 'closed' }, requestsInProgress: 0, inMemory: 0 },
+      results: {
+        lastHour: { since: '2026-02-28T23:00:00.000Z', ...noResults },
+        lastDay: { since: '2026-02-28T00:00:00.000Z', ...noResults },
+      },
+      lastFailures: [],
     })
   })
 
@@ -146,6 +215,15 @@ describe('the status of a destination', () => {
       partial: true,
       waiting: [{ tier: '10s', records: statusLimits.records }],
     })
+  })
+
+  it('waits for the offsets and the last failures at the same time when Kafka does not answer', async () => {
+    const never = new Promise<never>(() => {})
+    const failures = () => new Promise<undefined>(resolve => harness.clock.after(6_400, () => resolve(undefined)))
+    const positions = { ends: () => never, committed: () => never }
+    const status = statusWith(positions, harness.reader(), noStatusView, failures).destinationStatus('filed')
+    await harness.clock.advance(6_400, () => new Promise(setImmediate))
+    expect(await status).toMatchObject({ partial: true, waiting: [] })
   })
 
   it('is partial, and asks for no further tier, when Kafka does not answer within the limit', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals'
 import { createRouting } from '../../../../src/core/delivery/route.ts'
-import type { CallResult, TopicReader } from '../../../../src/core/ports.ts'
+import type { TopicReader } from '../../../../src/core/ports.ts'
+import type { CallResult } from '../../../../src/core/webhook-ports.ts'
 import { replayDeadLetters } from '../../../../src/services/operator/replay-dead-letters.ts'
 import { defaultPolicy, duration, sourceOf } from '../../../support/builders.ts'
 import { trackMessage } from '../../../support/collector/track-message.ts'

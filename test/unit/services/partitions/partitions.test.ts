@@ -28,6 +28,21 @@ describe('a partition that waits for a time and for a schema', () => {
   })
 })
 
+describe('a record that becomes due while it is admitted', () => {
+  it('is admitted, although the time at the begin of the batch was too early', () => {
+    const { consumer, taken, clock } = setUp({ offsets: upTo(3), dueAfter: { 0: 0.002, 1: 0.004, 2: 0.006 } })
+    const now = clock.now.bind(clock)
+    let calls = 0
+    clock.now = () => {
+      clock.step(1)
+      if (++calls > 1_000) throw new Error('the loop does not end')
+      return now()
+    }
+    for (let n = 0; n < 6; n++) consumer.fetch({ count: 3 })
+    expect(taken).toEqual(upTo(3))
+  })
+})
+
 describe('a revocation', () => {
   it('and a new assignment repeat exactly the records that were not done', () => {
     const { consumer, taken, partitions, committable, done } = setUp({ offsets: upTo(8), value: mebibyte })

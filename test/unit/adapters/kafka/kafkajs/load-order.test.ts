@@ -4,8 +4,8 @@ import { internal } from '../../../../../src/adapters/kafka/kafkajs/private-api.
 import { decodeRecordSet } from './record-batches.ts'
 
 /*
- * Shows that no file of kafkajs was loaded before its replacement, by behaviour that only the
- * original has.
+ * Shows that `loadKafkajs` replaces a file before another file of kafkajs loads the original. Each
+ * test has a case in which the original does something else than the patch.
  */
 
 type Headers = Readonly<Record<string, string | undefined>>

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals'
-import type { WebhookTransport } from '../../../../../src/core/ports.ts'
+import type { WebhookTransport } from '../../../../../src/core/webhook-ports.ts'
 import { closingAfterEach } from '../../../../support/cleanup.ts'
 import { objectsCommand } from '../../../../support/operator/objects-command.ts'
 

@@ -65,8 +65,8 @@ describe('hookline doctor', () => {
       'ok    configuration: 2 sources, 1 destination, 1 webhook',
       'warn  configuration: source server: no enabled destination receives its messages',
       'ok    kafka: 1 broker, reachable at its advertised address',
-      'ok    access: may read 9 topics, write 11 and join 3 groups',
-      'ok    topics: 11 topics ready',
+      'ok    access: may read 12 topics, write 13 and join 3 groups',
+      'ok    topics: 13 topics ready',
       'ok    registry: 3 schemas registered',
       "ok    clock: equal to the broker's clock",
       'ok    endpoint crm/0 https://crm.example.com: connected to 203.0.113.4 in 5 ms, without TLS',
@@ -95,8 +95,8 @@ describe('hookline doctor', () => {
     const { code, out } = await run(instruments(), '--services', 'collector')
     expect(code).toBe(0)
     expect(out).not.toMatch(/endpoint|transport|clock/)
-    expect(out).toContain('access: may read 1 topic, write 2 and join 0 groups')
-    expect(out).toContain('topics: 5 topics ready')
+    expect(out).toContain('access: may read 1 topic, write 3 and join 0 groups')
+    expect(out).toContain('topics: 6 topics ready')
   })
 })
 
@@ -132,7 +132,7 @@ describe('examine', () => {
     const findings = await looking
     for (const hung of ['topics', 'registry', 'endpoint'] as const)
       expect(linesOf(findings, hung)).toEqual(['fail no response within 15s'])
-    expect(linesOf(findings, 'access')).toEqual(['ok may read 8 topics, write 11 and join 3 groups'])
+    expect(linesOf(findings, 'access')).toEqual(['ok may read 8 topics, write 13 and join 3 groups'])
   })
 
   it('dials at most 400 endpoints concurrently', async () => {

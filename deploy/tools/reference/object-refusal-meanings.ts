@@ -1,0 +1,33 @@
+import { objectMeanings } from '../../../src/adapters/http/openapi-objects.ts'
+import type { ProblemCode } from '../../../src/adapters/http/responses.ts'
+import type { ObjectRefusalCode } from '../../../src/core/operator/object-refusal.ts'
+import type { Meanings } from './rejection-meanings.ts'
+
+type Code = Exclude<ObjectRefusalCode, ProblemCode>
+
+/** What to do. The meanings of the codes are in the OpenAPI document. */
+const remedies: Readonly<Record<Code, string>> = {
+  invalid_query: 'Correct the parameter that `problems` names.',
+  invalid_precondition:
+    'Send the `ETag` of the object, for example `If-Match: "3"`; as `Idempotency-Key`, send for example a UUID.',
+  defined_in_file: 'Change that file.',
+  encryption_key_missing: 'Set it, or change the configuration file.',
+  rotation_in_progress: 'Wait until the rotation ends, remove one secret, or rotate with the overlap `0s`.',
+  too_many_keys: 'Send `keep` with the number of earlier keys to keep.',
+  too_many_jobs: 'Wait until one ends, or cancel one.',
+  not_in_use: 'Correct the problems first.',
+  in_use: 'Remove the id from that object first.',
+  precondition_failed: 'Read the object, and send the change again for its version.',
+  invalid_object: 'Correct what `problems` lists.',
+  precondition_required:
+    'Send `If-Match` with the `ETag` of the object, so that you overwrite no change that you have not seen, or `If-Match: *`.',
+}
+
+/** The codes that only the routes for destinations and sources have. */
+export const objectOnlyMeanings = Object.fromEntries(
+  Object.entries(remedies).map(([code, remedy]) => [code, [sentence(objectMeanings[code as Code]), remedy]]),
+) as unknown as Meanings<Code>
+
+function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
+}

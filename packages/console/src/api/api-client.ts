@@ -1,0 +1,76 @@
+import { ApiError, errorOf } from './api-error.ts'
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+export interface Change {
+  readonly body?: unknown
+  /** The version that the change expects, or `absent` to create an object. */
+  readonly expects?: number | 'absent'
+}
+
+/** Calls of the operator API with the cookie of the session. All of them reject with `ApiError`. */
+export interface ApiClient {
+  get<T>(path: string, signal?: AbortSignal): Promise<T>
+  change<T>(method: Method, path: string, change?: Change): Promise<T>
+}
+
+export interface ApiClientDeps {
+  readonly fetch: typeof fetch
+  /** The token that every change needs; `undefined` while nobody is signed in. */
+  readonly csrfToken: () => string | undefined
+  /** Called when the session has ended. */
+  readonly onSignedOut: () => void
+  /** Called when the cookie has another session, because the user signed in again in another tab. */
+  readonly onOtherSession: () => void
+}
+
+export function createApiClient({ fetch, csrfToken, onSignedOut, onOtherSession }: ApiClientDeps): ApiClient {
+  async function request<T>(path: string, init: RequestInit): Promise<T> {
+    let response: Response
+    try {
+      response = await fetch(path, { ...init, credentials: 'same-origin' })
+    } catch (error) {
+      if (init.signal?.aborted === true) throw error
+      throw new ApiError(0, 'no_response', 'The operator service does not respond. The console keeps trying.')
+    }
+    const text = await response.text()
+    const body = parsed(text)
+    if (response.status === 401) onSignedOut()
+    if (response.ok) return (body ?? {}) as T
+    const error = errorOf(response.status, body)
+    if (error.code !== 'invalid_csrf_token') throw error
+    onOtherSession()
+    throw new ApiError(
+      error.status,
+      error.code,
+      'You have signed in again in another tab. Try again with that session.',
+    )
+  }
+  return {
+    get: (path, signal) => request(path, signal === undefined ? {} : { signal }),
+    change: (method, path, { body, expects } = {}) =>
+      request(path, {
+        method,
+        headers: headersOf(csrfToken(), body, expects),
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      }),
+  }
+}
+
+function headersOf(token: string | undefined, body: unknown, expects: Change['expects']): Record<string, string> {
+  return {
+    ...(token === undefined ? {} : { 'X-CSRF-Token': token }),
+    ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+    ...(expects === 'absent' ? { 'If-None-Match': '*' } : {}),
+    ...(typeof expects === 'number' ? { 'If-Match': `"${expects}"` } : {}),
+  }
+}
+
+/** `undefined` for a body that is empty or not JSON, such as the error page of a proxy. */
+function parsed(text: string): unknown {
+  try {
+    return text === '' ? undefined : JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,35 @@
+import type { Problem } from './types.ts'
+
+/** A refusal of the operator API, or a failure to reach it (status 0). */
+export class ApiError extends Error {
+  override readonly name = 'ApiError'
+  /** HTTP status; 0 when there was no response. */
+  readonly status: number
+  /** The stable code of the response, for example `not_found`. */
+  readonly code: string
+  readonly problems: readonly Problem[]
+
+  constructor(status: number, code: string, message: string, problems: readonly Problem[] = []) {
+    super(message)
+    this.status = status
+    this.code = code
+    this.problems = problems
+  }
+}
+
+/** The error of a response that is not successful. `body` is its parsed JSON, or `undefined`. */
+export function errorOf(status: number, body: unknown): ApiError {
+  const { code, message, problems } = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>
+  return new ApiError(
+    status,
+    typeof code === 'string' ? code : 'unknown',
+    typeof message === 'string' ? message : `The operator service responded with the status ${status}.`,
+    Array.isArray(problems) ? (problems as Problem[]) : [],
+  )
+}
+
+/** Any thrown value as an `ApiError`. */
+export const toApiError = (error: unknown): ApiError =>
+  error instanceof ApiError
+    ? error
+    : new ApiError(0, 'internal', error instanceof Error ? error.message : String(error))

@@ -1,0 +1,51 @@
+import type { DeadLetterFilters } from './types.ts'
+
+export type JobState = 'waiting' | 'running' | 'done' | 'failed' | 'cancelled'
+
+interface Job {
+  readonly id: string
+  readonly state: JobState
+  readonly createdAt: string
+  readonly createdBy?: string
+  readonly startedAt?: string
+  readonly endedAt?: string
+  /** Maximum number of messages per second. */
+  readonly rate?: number
+  readonly error?: string
+  /** Set when the process that runs the job will stop it. */
+  readonly cancelRequested?: boolean
+}
+
+export interface Replay extends Job {
+  readonly kind: 'replay'
+  /** Set when the job only counts, and replays nothing. */
+  readonly dryRun?: true
+  readonly filters: DeadLetterFilters
+  /** The refused dead letters by kind; after a dry run, all selected ones. */
+  readonly counts?: readonly { readonly count: number; readonly refusal?: string }[]
+  readonly progress?: {
+    readonly seen: number
+    readonly total?: number
+    readonly replayed: number
+    readonly refused: number
+  }
+}
+
+export interface Resend extends Job {
+  readonly kind: 'resend'
+  readonly destination: string
+  readonly since: string
+  readonly until: string
+  readonly types?: readonly string[]
+  readonly userIds?: readonly string[]
+  /** The number of user ids, in place of `userIds` for the role `read`. */
+  readonly userCount?: number
+  readonly progress?: {
+    readonly read: number
+    readonly total?: number
+    readonly sent: number
+    readonly skipped: number
+  }
+  /** What retention has already removed. */
+  readonly missing?: readonly { readonly partition: number; readonly firstOffset: number }[]
+}

@@ -1,0 +1,275 @@
+/*
+ * The answers of the operator API as the console reads them. A field that an older operator service
+ * does not send is optional here, and the pages show it as absent. Times are ISO 8601 in UTC.
+ */
+
+/** One problem of a request or of an object. `path` is empty for the whole document. */
+export interface Problem {
+  readonly path: string
+  readonly message: string
+  readonly hint?: string
+}
+
+export type Role = 'read' | 'operate'
+
+export interface Session {
+  /** Name of the operator key. */
+  readonly name: string
+  readonly role: Role
+  readonly csrfToken: string
+}
+
+export type ObjectState = 'enabled' | 'paused' | 'disabled' | 'excluded'
+export const objectStates: readonly ObjectState[] = ['enabled', 'paused', 'disabled', 'excluded']
+
+export type JsonDocument = Readonly<Record<string, unknown>>
+
+/** A destination or a source, with its secrets masked. */
+export interface ConfigObject {
+  readonly id: string
+  readonly kind: 'destination' | 'source'
+  readonly origin: 'file' | 'api'
+  readonly version: number
+  readonly state: ObjectState
+  readonly conflict: boolean
+  /** Set when Hookline has disabled the destination by its `lifecycle`. */
+  readonly disabledAutomatically?: AutomaticDisabling
+  readonly changedBy?: string
+  readonly changedAt?: string
+  readonly problems: readonly Problem[]
+  readonly document: JsonDocument
+  readonly fingerprints: Readonly<Record<string, string>>
+}
+
+/** Why and when Hookline has disabled a destination. The document still has `enabled: true`. */
+export interface AutomaticDisabling {
+  readonly at: string
+  /** `failing`: by `lifecycle.disableAfter`; `gone`: by `lifecycle.onGone`. */
+  readonly reason: 'failing' | 'gone'
+  readonly failingSince: string
+}
+
+export interface DestinationPage {
+  readonly destinations: readonly ConfigObject[]
+  /** The value of `after` for the next page; absent on the last page. */
+  readonly next?: string
+}
+
+export interface SourcePage {
+  readonly sources: readonly ConfigObject[]
+  readonly next?: string
+}
+
+/** The answer to a change, or to its check with `dryRun=true`. */
+export interface ChangeResult {
+  readonly dryRun?: true
+  readonly changedFields?: readonly string[]
+}
+
+export interface RotatedSecret extends ConfigObject {
+  readonly secret: string
+  readonly rotatesAt?: string
+}
+
+export interface RotatedKey extends ConfigObject {
+  readonly writeKey: string
+  /** Number of valid write keys. */
+  readonly keys: number
+}
+
+export interface TestResponse {
+  readonly webhook: string
+  readonly request: { readonly url: string; readonly headers: Readonly<Record<string, string>> }
+  readonly outcome: string
+  readonly status?: number
+  readonly failure?: { readonly phase: string; readonly code: string; readonly detail: string }
+  readonly tookMs: number
+  /** The first 4 KiB of the response's body; `text` is absent for a compressed one. */
+  readonly responseBody?: { readonly text?: string; readonly contentEncoding?: string; readonly truncated: boolean }
+}
+
+export interface TestResult {
+  readonly messageId: string
+  readonly body: string
+  readonly delivered: boolean
+  readonly responses: readonly TestResponse[]
+}
+
+export interface TierWaiting {
+  readonly tier: string
+  readonly records: number
+  readonly oldestAt?: string
+}
+
+export interface GroupLag {
+  readonly group: string
+  readonly topics: readonly { readonly topic: string; readonly lag: number }[]
+}
+
+export interface ObjectProblems {
+  readonly kind: ConfigObject['kind']
+  readonly id: string
+  readonly conflict: boolean
+  readonly problems: readonly Problem[]
+}
+
+/** Per second, of the installation: deliveries of new events, successful ones, failed attempts. */
+export interface Rates {
+  readonly admittedPerSecond: number
+  readonly deliveredPerSecond: number
+  readonly failedPerSecond: number
+}
+
+export interface RunningProcess {
+  readonly instance: string
+  readonly services: readonly string[]
+  readonly version: string
+  readonly startedAt?: string
+  readonly seenAt?: string
+  /** Number of partitions of the events topic that the process owns. */
+  readonly partitions?: number
+}
+
+export interface InstallationStatus {
+  readonly at: string
+  readonly version: string
+  readonly partial?: boolean
+  readonly groups: readonly GroupLag[]
+  readonly waiting: readonly TierWaiting[]
+  readonly destinations: Readonly<Record<ObjectState, number>>
+  readonly sources: { readonly enabled: number; readonly excluded: number }
+  readonly problems: readonly ObjectProblems[]
+  readonly rates?: Rates
+  /** Ids of destinations with an open circuit breaker, the first 100. */
+  readonly openBreakers?: readonly string[]
+  readonly services?: readonly RunningProcess[]
+}
+
+/** Deliveries by their result; `failed` counts attempts. */
+export interface Results {
+  readonly delivered: number
+  readonly failed: number
+  readonly deadLettered: number
+  readonly dropped: number
+}
+
+/** One attempt at a delivery. */
+export interface Attempt {
+  readonly at: string
+  readonly number?: number
+  readonly messageId?: string
+  readonly outcome: string
+  readonly status?: number
+  readonly durationMs?: number
+  readonly decision?: string
+  readonly reason?: string
+  readonly webhook?: string
+  /** When the next attempt was due. */
+  readonly dueAt?: string
+}
+
+export interface DestinationStatus {
+  readonly id: string
+  readonly state: ObjectState
+  readonly version: number
+  readonly problems: readonly Problem[]
+  readonly partial?: boolean
+  readonly waiting: readonly TierWaiting[]
+  readonly circuitBreaker?: { readonly state: 'closed' | 'open' | 'probing'; readonly nextProbeAt?: string }
+  readonly requestsInProgress?: number
+  readonly inMemory?: number
+  readonly results?: { readonly lastHour: Results; readonly lastDay: Results }
+  /** Maximum number of attempts per second after a 429. */
+  readonly pace?: number
+  readonly lastFailures?: readonly Attempt[]
+}
+
+export interface MessageDestination {
+  readonly id: string
+  readonly state: 'delivered' | 'waiting' | 'dead_lettered' | 'dropped' | 'unknown'
+  /** Why it waits, was dead-lettered or dropped, or why its state is unknown. */
+  readonly reason?: string
+  /**
+   * Set when no record contains the state. The state is then inferred from offsets or from the
+   * configuration.
+   */
+  readonly inferred?: boolean
+  readonly attempts: readonly Attempt[]
+  readonly waiting?: { readonly tier: string; readonly dueAt?: string }
+  readonly deadLetterKey?: string
+}
+
+export interface LogRecord {
+  readonly topic: string
+  readonly partition: number
+  readonly offset: number
+  readonly at: string
+  readonly kind: 'event' | 'waiting' | 'dead_letter'
+  readonly destination?: string
+}
+
+/** Where a message is on the log, and what happened to it. */
+export interface MessageTimeline {
+  readonly id: string
+  readonly partial?: boolean
+  /** The search read the records since this time. */
+  readonly searchedSince?: string
+  readonly event?: {
+    readonly sourceId: string
+    readonly type: string
+    readonly event?: string
+    readonly receivedAt: string
+    readonly position?: unknown
+  }
+  /** Set when retention has removed the event. */
+  readonly eventRemoved?: boolean
+  readonly records: readonly LogRecord[]
+  readonly destinations: readonly MessageDestination[]
+}
+
+export interface DeadLetter {
+  readonly key: string
+  readonly at: string
+  /** `-` for an event that never became a delivery. */
+  readonly destination?: string
+  readonly reason: string
+  readonly outcome?: string
+  readonly messageId?: string
+  readonly sourceId?: string
+  readonly type?: string
+  readonly attempts?: number
+  readonly position?: unknown
+}
+
+export interface DeadLetterPage {
+  readonly deadLetters: readonly DeadLetter[]
+  readonly next?: string
+  readonly partial?: boolean
+}
+
+/** A dead letter with its headers and body, which only the role `operate` gets. */
+export interface DeadLetterDetail extends DeadLetter {
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: unknown
+  /** The value of an event that cannot be decoded. */
+  readonly bodyBase64?: string
+}
+
+export interface DeadLetterFilters {
+  readonly destination?: string
+  readonly reason?: string
+  readonly outcome?: string
+  readonly since?: string
+  readonly until?: string
+  readonly message?: string
+}
+
+export interface ObjectChange {
+  readonly kind: ConfigObject['kind']
+  readonly id: string
+  readonly version: number
+  readonly action: 'created' | 'updated' | 'deleted'
+  readonly by: string
+  readonly fields: readonly string[]
+  readonly at: string
+}

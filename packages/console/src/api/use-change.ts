@@ -1,0 +1,33 @@
+import { useState } from 'preact/hooks'
+import { useSession } from '../session/session-context.ts'
+import type { Change, Method } from './api-client.ts'
+import { type ApiError, toApiError } from './api-error.ts'
+
+export interface Changing {
+  readonly isRunning: boolean
+  readonly error: ApiError | undefined
+  /** Sends the change. `undefined` when it was refused; then `error` says why. */
+  readonly send: <T>(method: Method, path: string, change?: Change) => Promise<T | undefined>
+  /** Removes the error. */
+  readonly reset: () => void
+}
+
+/** Sends changes to the operator API, one after the other, and keeps the last refusal. */
+export function useChange(): Changing {
+  const { api } = useSession()
+  const [isRunning, setRunning] = useState(false)
+  const [error, setError] = useState<ApiError>()
+  const send = async <T>(method: Method, path: string, change?: Change): Promise<T | undefined> => {
+    setRunning(true)
+    setError(undefined)
+    try {
+      return await api.change<T>(method, path, change)
+    } catch (refusal) {
+      setError(toApiError(refusal))
+      return undefined
+    } finally {
+      setRunning(false)
+    }
+  }
+  return { isRunning, error, send, reset: () => setError(undefined) }
+}

@@ -1,0 +1,48 @@
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+import type { ApiError } from '../api/api-error.ts'
+import { Button } from './button.tsx'
+import { Dialog } from './dialog.tsx'
+import { ErrorMessage } from './error-message.tsx'
+import { TextField } from './text-field.tsx'
+
+export interface ConfirmDialogProps {
+  readonly title: string
+  /** What the action does. */
+  readonly children: ComponentChildren
+  /** The verb on the button. */
+  readonly action: string
+  readonly isDangerous?: boolean
+  /** A text that the user has to type before the action. */
+  readonly typed?: string
+  readonly isRunning: boolean
+  readonly error: ApiError | undefined
+  readonly onConfirm: () => void
+  readonly onClose: () => void
+}
+
+/** Asks before an action. */
+export function ConfirmDialog(props: ConfirmDialogProps) {
+  const { title, children, action, isDangerous = false, typed, isRunning, error, onConfirm, onClose } = props
+  const [text, setText] = useState('')
+  const isReady = !isRunning && (typed === undefined || text === typed)
+  const submit = (event: Event): void => {
+    event.preventDefault()
+    if (isReady) onConfirm()
+  }
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <form onSubmit={submit}>
+        <div class="dialog-text">{children}</div>
+        {typed !== undefined && <TextField label={`Type ${typed} to confirm`} value={text} onInput={setText} />}
+        {error !== undefined && <ErrorMessage error={error} />}
+        <div class="actions actions-end">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" kind={isDangerous ? 'danger' : 'primary'} isDisabled={!isReady}>
+            {action}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

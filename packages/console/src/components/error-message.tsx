@@ -1,0 +1,22 @@
+import type { ApiError } from '../api/api-error.ts'
+import { ProblemList } from './problem-list.tsx'
+
+export interface ErrorMessageProps {
+  readonly error: ApiError
+  /** What a path lists, for example `replays`. A 404 then means that the path does not exist. */
+  readonly listOf?: string | undefined
+}
+
+/** Shows why a request was refused, with all its problems. */
+export function ErrorMessage({ error, listOf }: ErrorMessageProps) {
+  const text =
+    listOf !== undefined && error.status === 404
+      ? `The operator service has no API for ${listOf}: its version is older than this page.`
+      : error.message
+  return (
+    <div class="error" role="alert">
+      <p>{text}</p>
+      {error.problems.length > 0 && <ProblemList problems={error.problems} />}
+    </div>
+  )
+}

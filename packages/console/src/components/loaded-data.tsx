@@ -1,0 +1,28 @@
+import type { ComponentChildren } from 'preact'
+import type { Loaded } from '../api/use-data.ts'
+import { ErrorMessage } from './error-message.tsx'
+import { Loading } from './loading.tsx'
+
+export interface LoadedDataProps<T> {
+  readonly loaded: Loaded<T>
+  /** What is loaded, for example `dead letters`. */
+  readonly what: string
+  /** Whether a 404 means that the operator service does not have the path. */
+  readonly isList?: boolean
+  readonly children: (data: T) => ComponentChildren
+}
+
+/**
+ * Shows loaded data, or that it is being loaded, or why it is not there. When a later request
+ * fails, the earlier data stays below the error.
+ */
+export function LoadedData<T>({ loaded, what, isList = false, children }: LoadedDataProps<T>) {
+  const { data, error } = loaded
+  return (
+    <>
+      {error !== undefined && <ErrorMessage error={error} listOf={isList ? what : undefined} />}
+      {data !== undefined && children(data)}
+      {data === undefined && error === undefined && <Loading what={what} />}
+    </>
+  )
+}

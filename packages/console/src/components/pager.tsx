@@ -1,0 +1,31 @@
+import { Link } from 'wouter-preact'
+import { pathWith, type QueryValue } from '../api/query.ts'
+
+export interface PagerProps {
+  readonly path: string
+  /** The query of the address. Its `after` says after which entry this page begins. */
+  readonly query: Readonly<Record<string, QueryValue>>
+  /** The value of `after` for the next page; absent on the last one. */
+  readonly next: string | undefined
+  readonly what: string
+}
+
+/** Links to the first and the next page of a list. */
+export function Pager({ path, query, next, what }: PagerProps) {
+  const isFirst = (query['after'] ?? '') === ''
+  if (isFirst && next === undefined) return null
+  return (
+    <nav class="pager" aria-label={`Pages of ${what}`}>
+      {!isFirst && (
+        <Link class="button" href={pathWith(path, { ...query, after: undefined })}>
+          First page
+        </Link>
+      )}
+      {next !== undefined && (
+        <Link class="button" href={pathWith(path, { ...query, after: next })}>
+          Next page
+        </Link>
+      )}
+    </nav>
+  )
+}

@@ -1,0 +1,15 @@
+import type { Problem } from '../api/types.ts'
+
+/** Problems of a document or a request: path, message and hint of each. */
+export function ProblemList({ problems }: { readonly problems: readonly Problem[] }) {
+  return (
+    <ul class="problems">
+      {problems.map(({ path, message, hint }) => (
+        <li key={`${path} ${message}`}>
+          {path !== '' && <code>{path}</code>} {message}
+          {hint !== undefined && hint !== '' && <span class="hint"> — {hint}</span>}
+        </li>
+      ))}
+    </ul>
+  )
+}

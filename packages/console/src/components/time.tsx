@@ -1,0 +1,11 @@
+import { localTime, utcTime } from './time-text.ts'
+
+/** A time in the zone of the user; its UTC time appears when the pointer is over it. */
+export function Time({ at }: { readonly at: string | undefined }) {
+  if (at === undefined) return null
+  return (
+    <time dateTime={at} title={utcTime(at)} class="time">
+      {localTime(at)}
+    </time>
+  )
+}

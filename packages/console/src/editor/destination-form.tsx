@@ -1,0 +1,98 @@
+import { formatPath, valueAt } from '../../../../src/core/settings/problem.ts'
+import type { JsonDocument, Problem } from '../api/types.ts'
+import { Button } from '../components/button.tsx'
+import { ProblemList } from '../components/problem-list.tsx'
+import { TextField } from '../components/text-field.tsx'
+import { type FormField, fieldText, fieldValue, policyFields, secretField, sourcesField } from './destination-fields.ts'
+import { withValueAt } from './document-text.ts'
+import { otherProblems, problemsAt } from './problem-places.ts'
+
+export interface DestinationFormProps {
+  readonly document: JsonDocument
+  readonly onDocument: (document: JsonDocument) => void
+  readonly problems: readonly Problem[]
+  readonly hasSecret: boolean
+}
+
+/** Maximum number of webhooks of a destination. */
+const maxWebhooks = 5
+
+/** The most used fields of a destination. The JSON editor has all of them. */
+export function DestinationForm({ document, onDocument, problems, hasSecret }: DestinationFormProps) {
+  const { webhooks } = document
+  const count = Array.isArray(webhooks) ? webhooks.length : 0
+  const shown = [sourcesField, ...(hasSecret ? [secretField] : []), ...policyFields, webhookField]
+  const field = (each: FormField) => (
+    <TextField
+      key={each.label}
+      label={each.label}
+      type={each.type ?? 'text'}
+      hint={each.hint}
+      isRequired={each.isRequired ?? false}
+      problems={problemsAt(problems, formatPath(each.path))}
+      value={fieldText(each, document)}
+      onInput={text => onDocument(withValueAt(document, each.path, fieldValue(each, text)))}
+    />
+  )
+  return (
+    <div class="form">
+      {field(sourcesField)}
+      {hasSecret && field(secretField)}
+      <fieldset class="group">
+        <legend>Webhooks</legend>
+        {Array.from({ length: Math.max(1, count) }, (_, index) => (
+          <WebhookField key={String(index)} {...{ document, onDocument, problems, index }} canRemove={count > 1} />
+        ))}
+        {count < maxWebhooks && (
+          <Button onClick={() => onDocument(withValueAt(document, ['webhooks', Math.max(1, count)], { url: '' }))}>
+            Add a webhook
+          </Button>
+        )}
+      </fieldset>
+      <fieldset class="group">
+        <legend>Policy</legend>
+        <div class="columns">{policyFields.map(field)}</div>
+      </fieldset>
+      <ProblemList
+        problems={otherProblems(
+          problems,
+          shown.map(({ path }) => formatPath(path)),
+        )}
+      />
+    </div>
+  )
+}
+
+const webhookField: FormField = { label: 'Webhooks', path: ['webhooks'] }
+
+interface WebhookFieldProps extends Omit<DestinationFormProps, 'hasSecret'> {
+  readonly index: number
+  readonly canRemove: boolean
+}
+
+function WebhookField({ document, onDocument, problems, index, canRemove }: WebhookFieldProps) {
+  const path = ['webhooks', index, 'url'] as const
+  const url = valueAt(document, path)
+  const own = problemsAt(problems, `webhooks[${index}]`)
+  const ofList = index === 0 ? problems.filter(problem => problem.path === 'webhooks') : []
+  return (
+    <div class="field-with-button">
+      <TextField
+        label={`URL of webhook ${index + 1}`}
+        type="url"
+        value={typeof url === 'string' ? url : ''}
+        onInput={text => onDocument(withValueAt(document, path, text))}
+        problems={[...ofList, ...own]}
+        isRequired
+      />
+      {canRemove && (
+        <Button
+          label={`Remove webhook ${index + 1}`}
+          onClick={() => onDocument(withValueAt(document, ['webhooks', index], undefined))}
+        >
+          Remove
+        </Button>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,62 @@
+import { useState } from 'preact/hooks'
+import type { Problem } from '../api/types.ts'
+import { DestinationForm } from './destination-form.tsx'
+import { parseText, textOf } from './document-text.ts'
+import { JsonForm } from './json-form.tsx'
+import type { Check } from './use-document-check.ts'
+
+export interface DocumentEditorProps {
+  readonly text: string
+  readonly onText: (text: string) => void
+  readonly check: Check
+  /** Whether the form asks for the shared secret. */
+  readonly hasSecret: boolean
+}
+
+const noProblems: readonly Problem[] = []
+
+/** Edits the document of a destination, as a form with the most used fields or as JSON. */
+export function DocumentEditor({ text, onText, check, hasSecret }: DocumentEditorProps) {
+  const [isJson, setJson] = useState(false)
+  const parsed = parseText(text)
+  const problems = check.kind === 'invalid' ? check.problems : noProblems
+  return (
+    <>
+      <fieldset class="switch">
+        <legend class="visually-hidden">Editor</legend>
+        {[false, true].map(json => (
+          <label key={String(json)}>
+            <input type="radio" name="editor" checked={isJson === json} onChange={() => setJson(json)} />
+            <span>{json ? 'JSON' : 'Form'}</span>
+          </label>
+        ))}
+      </fieldset>
+      {isJson || parsed.kind === 'wrong' ? (
+        <JsonForm text={text} onText={onText} problems={problems} />
+      ) : (
+        <DestinationForm
+          document={parsed.document}
+          onDocument={document => onText(textOf(document))}
+          problems={problems}
+          hasSecret={hasSecret}
+        />
+      )}
+      <CheckResult check={check} />
+    </>
+  )
+}
+
+/** The result of the check in words. The problems are at their fields. */
+function CheckResult({ check }: { readonly check: Check }) {
+  return (
+    <p class={`check check-${check.kind}`} role="status">
+      {check.kind === 'unchanged' && 'Hookline checks the document while you change it.'}
+      {check.kind === 'checking' && 'Checking…'}
+      {check.kind === 'invalid' && check.message}
+      {check.kind === 'valid' &&
+        (check.changedFields.length === 0
+          ? 'The document is valid. Nothing would change.'
+          : `The document is valid. Changed fields: ${check.changedFields.join(', ')}.`)}
+    </p>
+  )
+}

@@ -1,0 +1,63 @@
+import { type MemberNode, parse, type ValueNode } from '@humanwhocodes/momoa'
+import { parsePath } from '../../../../src/core/config-objects/parse-path.ts'
+import type { Problem } from '../api/types.ts'
+
+/** The problems of the field at a path, and of everything below it. */
+export function problemsAt(problems: readonly Problem[], path: string): readonly Problem[] {
+  return problems.filter(
+    problem => problem.path === path || problem.path.startsWith(`${path}.`) || problem.path.startsWith(`${path}[`),
+  )
+}
+
+/** The problems that belong to no field of a form. */
+export function otherProblems(problems: readonly Problem[], fields: readonly string[]): readonly Problem[] {
+  const placed = new Set(fields.flatMap(field => problemsAt(problems, field)))
+  return problems.filter(problem => !placed.has(problem))
+}
+
+/** A problem with its place in the text. */
+export interface PlacedProblem extends Problem {
+  /** The first line is 1. */
+  readonly line: number
+  /** The index of the character at which the value begins. */
+  readonly offset: number
+}
+
+/**
+ * The problems with their lines in a JSON text. If the text does not have the path of a problem,
+ * such as that of a missing key, the place is that of the nearest value above it. In a text that is
+ * not JSON, every place is the beginning.
+ */
+export function placesOf(text: string, problems: readonly Problem[]): readonly PlacedProblem[] {
+  const root = rootOf(text)
+  return problems.map(problem => {
+    const found = root === undefined ? undefined : nearest(root, parsePath(problem.path))
+    const { line, offset } = found?.loc.start ?? { line: 1, offset: 0 }
+    return { ...problem, line, offset }
+  })
+}
+
+function rootOf(text: string): ValueNode | undefined {
+  try {
+    return parse(text).body
+  } catch {
+    return undefined
+  }
+}
+
+/** The member or value at the longest part of the path that the text has. */
+function nearest(root: ValueNode, path: readonly (string | number)[]): ValueNode | MemberNode {
+  let found: ValueNode | MemberNode = root
+  for (const key of path) {
+    const inner = innerOf(found.type === 'Member' ? found.value : found, key)
+    if (inner === undefined) return found
+    found = inner
+  }
+  return found
+}
+
+function innerOf(node: ValueNode, key: string | number): ValueNode | MemberNode | undefined {
+  if (node.type === 'Array') return node.elements.at(Number(key))?.value
+  if (node.type !== 'Object') return undefined
+  return node.members.find(({ name }) => (name.type === 'String' ? name.value : name.name) === key)
+}

@@ -1,0 +1,36 @@
+import type { ComponentChildren } from 'preact'
+import { Link } from 'wouter-preact'
+import { Button } from '../components/button.tsx'
+import { useSession } from '../session/session-context.ts'
+import { Navigation } from './navigation.tsx'
+
+/** The frame of every page: the navigation, the user, and the content. */
+export function Layout({ children }: { readonly children: ComponentChildren }) {
+  const { session, signOut } = useSession()
+  return (
+    <div class="layout">
+      <a class="skip-link" href="#content">
+        Skip to the content
+      </a>
+      <header class="bar">
+        <Link href="/" class="brand">
+          <svg viewBox="0 0 32 32" width="24" height="24" aria-hidden="true">
+            <rect width="32" height="32" rx="7" class="brand-field" />
+            <path d="M9 7v18M23 7v8a7 7 0 0 1-14 0" class="brand-hook" />
+          </svg>
+          Hookline
+        </Link>
+        <Navigation />
+        <div class="user">
+          <span class="user-name">
+            <strong>{session.name}</strong> <span class="muted">role {session.role}</span>
+          </span>
+          <Button onClick={() => void signOut()}>Sign out</Button>
+        </div>
+      </header>
+      <main id="content" tabIndex={-1}>
+        {children}
+      </main>
+    </div>
+  )
+}

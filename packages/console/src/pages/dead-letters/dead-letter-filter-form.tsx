@@ -1,0 +1,41 @@
+import { useState } from 'preact/hooks'
+import { Link, useLocation } from 'wouter-preact'
+import { pathWith } from '../../api/query.ts'
+import type { DeadLetterFilters } from '../../api/types.ts'
+import { Button } from '../../components/button.tsx'
+import { TextField } from '../../components/text-field.tsx'
+import { isoOfInput, localInput } from '../../components/time-text.ts'
+
+const inputOf = (iso: string | undefined): string => (iso === undefined ? '' : localInput(Date.parse(iso)))
+
+/** The filters of the dead letters. They change the address, which the list follows. */
+export function DeadLetterFilterForm({ filters }: { readonly filters: DeadLetterFilters }) {
+  const [, navigate] = useLocation()
+  const [text, setText] = useState({
+    ...{ destination: filters.destination ?? '', reason: filters.reason ?? '', outcome: filters.outcome ?? '' },
+    ...{ message: filters.message ?? '', since: inputOf(filters.since), until: inputOf(filters.until) },
+  })
+  const field = (name: keyof typeof text) => ({
+    value: text[name],
+    onInput: (value: string) => setText(before => ({ ...before, [name]: value })),
+  })
+  const apply = (event: Event): void => {
+    event.preventDefault()
+    const { since, until, ...others } = text
+    navigate(pathWith('/dead-letters', { ...others, since: isoOfInput(since), until: isoOfInput(until) }))
+  }
+  return (
+    <form class="filters" aria-label="Filter dead letters" onSubmit={apply}>
+      <TextField label="Destination" {...field('destination')} />
+      <TextField label="Reason" {...field('reason')} placeholder="retries_exhausted" />
+      <TextField label="Outcome" {...field('outcome')} placeholder="http_5xx" />
+      <TextField label="Message id" {...field('message')} />
+      <TextField label="Since" type="datetime-local" {...field('since')} />
+      <TextField label="Until" type="datetime-local" {...field('until')} />
+      <div class="actions">
+        <Button type="submit">Apply filters</Button>
+        {Object.keys(filters).length > 0 && <Link href="/dead-letters">Remove filters</Link>}
+      </div>
+    </form>
+  )
+}

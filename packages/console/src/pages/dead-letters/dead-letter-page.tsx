@@ -1,0 +1,111 @@
+import { useState } from 'preact/hooks'
+import { Link } from 'wouter-preact'
+import type { DeadLetterDetail } from '../../api/types.ts'
+import { useData } from '../../api/use-data.ts'
+import { Button } from '../../components/button.tsx'
+import { DestinationLink } from '../../components/destination-link.tsx'
+import { Facts } from '../../components/facts.tsx'
+import { LoadedData } from '../../components/loaded-data.tsx'
+import { MessageLink } from '../../components/message-link.tsx'
+import { Page } from '../../components/page.tsx'
+import { Panel } from '../../components/panel.tsx'
+import { TextBlock } from '../../components/text-block.tsx'
+import { Time } from '../../components/time.tsx'
+import { useCanOperate } from '../../session/session-context.ts'
+import { bodyText } from './body-text.ts'
+import { hasDestination } from './dead-letter-filters.ts'
+import { ReplayDialog } from './replay-dialog.tsx'
+import { ReplayProgressPanel } from './replay-progress-panel.tsx'
+
+/** One dead letter with its headers and body, which only the role `operate` sees. */
+export function DeadLetterPage({ id }: { readonly id: string }) {
+  const canOperate = useCanOperate()
+  const loaded = useData<DeadLetterDetail>(`/v1/dead-letters/${encodeURIComponent(id)}`)
+  const [isAsking, setAsking] = useState(false)
+  const [replay, setReplay] = useState<string>()
+  const { data } = loaded
+  const canReplay = canOperate && data?.messageId !== undefined
+  return (
+    <Page
+      title="Dead letter"
+      summary={<Link href="/dead-letters">All dead letters</Link>}
+      actions={
+        canReplay && (
+          <Button kind="primary" onClick={() => setAsking(true)}>
+            Replay…
+          </Button>
+        )
+      }
+    >
+      <LoadedData loaded={loaded} what="the dead letter">
+        {letter => (
+          <div class="panels">
+            {replay !== undefined && <ReplayProgressPanel id={replay} onProgress={() => undefined} />}
+            <DeadLetterFacts letter={letter} />
+            <RequestPanel letter={letter} canOperate={canOperate} />
+          </div>
+        )}
+      </LoadedData>
+      {isAsking && data !== undefined && (
+        <ReplayDialog
+          filters={{
+            ...(hasDestination(data.destination) ? { destination: data.destination } : {}),
+            ...(data.messageId === undefined ? {} : { message: data.messageId }),
+          }}
+          onStarted={job => {
+            setAsking(false)
+            setReplay(job.id)
+          }}
+          onClose={() => setAsking(false)}
+        />
+      )}
+    </Page>
+  )
+}
+
+function DeadLetterFacts({ letter }: { readonly letter: DeadLetterDetail }) {
+  const { key, at, destination, messageId, reason, outcome, sourceId, type, attempts, position } = letter
+  return (
+    <Panel title="Delivery" isWide>
+      <Facts
+        facts={[
+          ['Dead-lettered', <Time at={at} />],
+          ['Reason', <code>{reason}</code>],
+          ['Last outcome', outcome && <code>{outcome}</code>],
+          ['Attempts', attempts],
+          ['Destination', hasDestination(destination) ? <DestinationLink id={destination} /> : undefined],
+          ['Message', messageId && <MessageLink id={messageId} at={at} />],
+          ['Source', sourceId && <span class="id">{sourceId}</span>],
+          ['Type', type],
+          ['Key', <span class="id">{key}</span>],
+          ['Position', position === undefined ? undefined : <span class="id">{bodyText(position)}</span>],
+        ]}
+      />
+    </Panel>
+  )
+}
+
+interface RequestPanelProps {
+  readonly letter: DeadLetterDetail
+  readonly canOperate: boolean
+}
+
+function RequestPanel({ letter, canOperate }: RequestPanelProps) {
+  const headers = Object.entries(letter.headers ?? {}).map(([name, value]) => `${name}: ${value}`)
+  return (
+    <Panel title="Headers and body" isWide>
+      {canOperate ? (
+        <>
+          {headers.length > 0 && <TextBlock label="Headers" text={headers.join('\n')} />}
+          {letter.body !== undefined && <TextBlock label="Body" text={bodyText(letter.body)} />}
+          {letter.bodyBase64 !== undefined && <TextBlock label="Body in base64" text={letter.bodyBase64} />}
+          {headers.length === 0 && letter.body === undefined && letter.bodyBase64 === undefined && (
+            <p class="muted">The operator service sent neither headers nor a body.</p>
+          )}
+        </>
+      ) : (
+        <p class="muted">Headers and bodies contain data of users. Only keys with the role operate see them.</p>
+      )}
+    </Panel>
+  )
+}

@@ -1,0 +1,71 @@
+import { useState } from 'preact/hooks'
+import { useSearch } from 'wouter-preact'
+import type { Replay } from '../../api/job-types.ts'
+import { pathWith } from '../../api/query.ts'
+import type { DeadLetterPage as Answer } from '../../api/types.ts'
+import { useData } from '../../api/use-data.ts'
+import { Button } from '../../components/button.tsx'
+import { EmptyState } from '../../components/empty-state.tsx'
+import { LoadedData } from '../../components/loaded-data.tsx'
+import { Page } from '../../components/page.tsx'
+import { Pager } from '../../components/pager.tsx'
+import { PartialNotice } from '../../components/partial-notice.tsx'
+import { useCanOperate } from '../../session/session-context.ts'
+import { DeadLetterFilterForm } from './dead-letter-filter-form.tsx'
+import { filtersOf } from './dead-letter-filters.ts'
+import { DeadLetterTable } from './dead-letter-table.tsx'
+import { ReplayDialog } from './replay-dialog.tsx'
+import { ReplayProgressPanel } from './replay-progress-panel.tsx'
+
+/** The dead letters of the installation, newest first, and their replay. */
+export function DeadLettersPage() {
+  const canOperate = useCanOperate()
+  const query = useSearch()
+  const filters = filtersOf(query)
+  const after = new URLSearchParams(query).get('after') ?? undefined
+  const loaded = useData<Answer>(pathWith('/v1/dead-letters', { limit: 100, ...filters, after }), 10_000)
+  const [isAsking, setAsking] = useState(false)
+  const [replay, setReplay] = useState<string>()
+  const start = (job: Replay): void => {
+    setAsking(false)
+    setReplay(job.id)
+  }
+  const hasLetters = (loaded.data?.deadLetters.length ?? 0) > 0
+  const isFiltered = Object.keys(filters).length > 0
+  return (
+    <Page
+      title="Dead letters"
+      actions={
+        canOperate &&
+        hasLetters && (
+          <Button kind="primary" onClick={() => setAsking(true)}>
+            {isFiltered ? 'Replay all that match…' : 'Replay all…'}
+          </Button>
+        )
+      }
+    >
+      <DeadLetterFilterForm key={query} filters={filters} />
+      {replay !== undefined && <ReplayProgressPanel id={replay} onProgress={loaded.reload} />}
+      <div class="panel panel-wide">
+        <LoadedData loaded={loaded} what="dead letters" isList>
+          {({ deadLetters, next, partial }) => (
+            <>
+              {partial === true && (
+                <PartialNotice>
+                  The search ended at its limit of records or time. Older dead letters may exist.
+                </PartialNotice>
+              )}
+              {deadLetters.length > 0 ? (
+                <DeadLetterTable letters={deadLetters} />
+              ) : (
+                <EmptyState title={isFiltered ? 'No dead letter matches the filters.' : 'There are no dead letters.'} />
+              )}
+              <Pager path="/dead-letters" query={{ ...filters, after }} next={next} what="dead letters" />
+            </>
+          )}
+        </LoadedData>
+      </div>
+      {isAsking && <ReplayDialog filters={filters} onStarted={start} onClose={() => setAsking(false)} />}
+    </Page>
+  )
+}

@@ -1,0 +1,58 @@
+import { useEffect, useState } from 'preact/hooks'
+import type { Replay } from '../../api/job-types.ts'
+import { withoutEmpty } from '../../api/query.ts'
+import type { DeadLetterFilters } from '../../api/types.ts'
+import { useChange } from '../../api/use-change.ts'
+import { useData } from '../../api/use-data.ts'
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { TextField } from '../../components/text-field.tsx'
+import { dryRunText, filterText } from './dead-letter-filters.ts'
+
+export interface ReplayDialogProps {
+  readonly filters: DeadLetterFilters
+  readonly onStarted: (job: Replay) => void
+  readonly onClose: () => void
+}
+
+/** The path of a replay in the operator API. */
+const replayPath = (id: string): string => `/v1/replays/${encodeURIComponent(id)}`
+
+/** Says what a replay would do, and starts it. */
+export function ReplayDialog({ filters, onStarted, onClose }: ReplayDialogProps) {
+  const trial = useChange()
+  const { send, isRunning, error } = useChange()
+  const [trialId, setTrialId] = useState<string>()
+  const counted = useData<Replay>(trialId === undefined ? undefined : replayPath(trialId), 1000)
+  const [rate, setRate] = useState('')
+  useEffect(() => {
+    void trial.send<Replay>('POST', '/v1/replays', { body: { filters, dryRun: true } }).then(job => setTrialId(job?.id))
+  }, [])
+  const start = async (): Promise<void> => {
+    const body = { filters, ...withoutEmpty({ rate: rate === '' ? undefined : Number(rate) }) }
+    const job = await send<Replay>('POST', '/v1/replays', { body })
+    if (job !== undefined) onStarted(job)
+  }
+  return (
+    <ConfirmDialog
+      title="Replay dead letters"
+      action="Replay"
+      isRunning={isRunning}
+      error={error ?? trial.error}
+      onConfirm={() => void start()}
+      onClose={onClose}
+    >
+      <p>Hookline delivers the messages again, with a new retry window. Receivers get the same message ids.</p>
+      <p>
+        Selection: <span class="id">{filterText(filters)}</span>.
+      </p>
+      <p role="status">{counted.data === undefined ? trial.isRunning && 'Counting…' : dryRunText(counted.data)}</p>
+      <TextField
+        label="Messages per second"
+        type="number"
+        value={rate}
+        onInput={setRate}
+        hint="Empty: as fast as Hookline permits."
+      />
+    </ConfirmDialog>
+  )
+}

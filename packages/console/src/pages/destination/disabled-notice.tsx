@@ -1,0 +1,19 @@
+import type { AutomaticDisabling } from '../../api/types.ts'
+import { Time } from '../../components/time.tsx'
+
+export interface DisabledNoticeProps {
+  readonly disabling: AutomaticDisabling
+}
+
+/** Says when and why Hookline has disabled a destination. */
+export function DisabledNotice({ disabling: { at, reason, failingSince } }: DisabledNoticeProps) {
+  return (
+    <div class="error panel-wide">
+      <p>
+        <strong>Hookline disabled this destination</strong> at <Time at={at} />, because{' '}
+        {reason === 'gone' ? 'its webhooks have responded with 410 Gone' : 'no attempt has succeeded'} since{' '}
+        <Time at={failingSince} />. Its events are dropped until you enable it.
+      </p>
+    </div>
+  )
+}

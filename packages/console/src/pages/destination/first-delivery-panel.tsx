@@ -1,0 +1,46 @@
+import type { ConfigObject, DestinationStatus } from '../../api/types.ts'
+import { countText, countWithNoun } from '../../components/number-text.ts'
+import { Panel } from '../../components/panel.tsx'
+import { sourcesOf } from '../destinations/destination-rows.ts'
+import { firstDeliveryOf } from './first-delivery.ts'
+
+export interface FirstDeliveryPanelProps {
+  readonly object: ConfigObject
+  readonly status: DestinationStatus | undefined
+}
+
+/** Follows a new destination until its first delivery. */
+export function FirstDeliveryPanel({ object, status }: FirstDeliveryPanelProps) {
+  const { kind, delivered, failed, deadLettered } = firstDeliveryOf(status)
+  const sources = sourcesOf(object).join(', ')
+  return (
+    <Panel title="First delivery" isWide>
+      <div class={`first-delivery first-delivery-${kind}`} role="status">
+        {kind === 'delivered' && (
+          <p>
+            <strong>The first delivery has arrived.</strong> The destination has accepted{' '}
+            {countWithNoun(delivered, 'event')} in the last hour.
+          </p>
+        )}
+        {kind === 'failing' && (
+          <p>
+            <strong>The endpoint does not accept the events.</strong> In the last hour: {countText(failed)} failed
+            attempts, {countText(deadLettered)} dead-lettered. See the last failed attempts below.
+          </p>
+        )}
+        {kind === 'waiting' && (
+          <p>
+            <strong>Waiting for the first event.</strong> Hookline delivers the next event of {sources} to this
+            destination. To check the endpoint now, send a test message.
+          </p>
+        )}
+        {kind === 'unknown' && (
+          <p>
+            <strong>The destination is created.</strong> The operator service does not report results: send a test
+            message to check the endpoint.
+          </p>
+        )}
+      </div>
+    </Panel>
+  )
+}

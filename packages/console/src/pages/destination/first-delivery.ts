@@ -1,0 +1,20 @@
+import type { DestinationStatus } from '../../api/types.ts'
+
+export interface FirstDelivery {
+  /** `unknown`: the operator service does not report results. */
+  readonly kind: 'delivered' | 'failing' | 'waiting' | 'unknown'
+  readonly delivered: number
+  /** Failed attempts. */
+  readonly failed: number
+  readonly deadLettered: number
+}
+
+/** How far a new destination is on its way to the first delivery. */
+export function firstDeliveryOf(status: Pick<DestinationStatus, 'results'> | undefined): FirstDelivery {
+  const hour = status?.results?.lastHour
+  if (hour === undefined)
+    return { kind: status === undefined ? 'waiting' : 'unknown', delivered: 0, failed: 0, deadLettered: 0 }
+  const { delivered, failed, deadLettered } = hour
+  const kind = delivered > 0 ? 'delivered' : failed + deadLettered > 0 ? 'failing' : 'waiting'
+  return { kind, delivered, failed, deadLettered }
+}

@@ -1,0 +1,48 @@
+import type { DestinationStatus, Results } from '../../api/types.ts'
+import { EmptyState } from '../../components/empty-state.tsx'
+import { countText } from '../../components/number-text.ts'
+import { Panel } from '../../components/panel.tsx'
+import { type Share, ShareBar } from '../../components/share-bar.tsx'
+
+const sharesOf = (results: Results): readonly Share[] => [
+  { name: 'Delivered', count: results.delivered, tone: 'ok' },
+  { name: 'Failed attempts', count: results.failed, tone: 'warn' },
+  { name: 'Dead-lettered', count: results.deadLettered, tone: 'bad' },
+  { name: 'Dropped', count: results.dropped, tone: 'plain' },
+]
+
+/** The results of a destination in the last hour and the last day. */
+export function ResultsPanel({ results }: { readonly results: DestinationStatus['results'] }) {
+  return (
+    <Panel title="Results">
+      {results === undefined ? (
+        <EmptyState title="The operator service does not report results.">The Grafana dashboards show them.</EmptyState>
+      ) : (
+        <>
+          <ResultsOfSpan title="Last hour" results={results.lastHour} />
+          <ResultsOfSpan title="Last day" results={results.lastDay} />
+        </>
+      )}
+    </Panel>
+  )
+}
+
+function ResultsOfSpan({ title, results }: { readonly title: string; readonly results: Results }) {
+  const shares = sharesOf(results)
+  return (
+    <div class="results">
+      <h3>{title}</h3>
+      <ShareBar shares={shares} />
+      <dl class="legend">
+        {shares.map(({ name, count, tone }) => (
+          <div key={name}>
+            <dt>
+              <span class={`dot dot-${tone}`} aria-hidden="true" /> {name}
+            </dt>
+            <dd>{countText(count)}</dd>
+          </div>
+        ))}
+      </dl>
+    </div>
+  )
+}

@@ -1,0 +1,56 @@
+import { useChange } from '../../api/use-change.ts'
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { destinationPath } from './destination-path.ts'
+
+export type StateSwitch = 'pause' | 'resume' | 'enable' | 'disable'
+
+const texts: Readonly<Record<StateSwitch, { title: string; effect: string; action: string }>> = {
+  pause: {
+    title: 'Pause',
+    effect:
+      'Hookline sends no requests to this destination, and its deliveries wait. Those that still wait at the end of their retry window are dead-lettered.',
+    action: 'Pause',
+  },
+  resume: {
+    title: 'Resume',
+    effect: 'Hookline sends requests again, also for the deliveries that waited.',
+    action: 'Resume',
+  },
+  enable: { title: 'Enable', effect: 'The destination gets the events of its sources again.', action: 'Enable' },
+  disable: {
+    title: 'Disable',
+    effect: 'Hookline drops the events for this destination. Dropped events are not delivered later.',
+    action: 'Disable',
+  },
+}
+
+export interface StateDialogProps {
+  readonly id: string
+  readonly to: StateSwitch
+  readonly onChanged: () => void
+  readonly onClose: () => void
+}
+
+/** Asks before a destination is paused, resumed, enabled or disabled. */
+export function StateDialog({ id, to, onChanged, onClose }: StateDialogProps) {
+  const { send, isRunning, error } = useChange()
+  const { title, effect, action } = texts[to]
+  const confirm = async (): Promise<void> => {
+    if ((await send('POST', `${destinationPath(id)}/${to}`)) === undefined) return
+    onChanged()
+    onClose()
+  }
+  return (
+    <ConfirmDialog
+      title={`${title} ${id}`}
+      action={action}
+      isDangerous={to === 'disable'}
+      isRunning={isRunning}
+      error={error}
+      onConfirm={() => void confirm()}
+      onClose={onClose}
+    >
+      <p>{effect}</p>
+    </ConfirmDialog>
+  )
+}

@@ -1,0 +1,38 @@
+import { DestinationLink } from '../../components/destination-link.tsx'
+import { Facts } from '../../components/facts.tsx'
+import { Panel } from '../../components/panel.tsx'
+import { Time } from '../../components/time.tsx'
+import { filterText } from '../dead-letters/dead-letter-filters.ts'
+import { type AnyJob, jobRateText, missingText } from './job-view.ts'
+
+/** What a job selects, and its times. */
+export function JobFacts({ job }: { readonly job: AnyJob }) {
+  const { createdAt, createdBy, startedAt, endedAt } = job
+  return (
+    <Panel title="Job" isWide>
+      <Facts
+        facts={[
+          ...selectionOf(job),
+          ['Rate', jobRateText(job)],
+          ['Created', <Time at={createdAt} />],
+          ['Created by', createdBy],
+          ['Started', startedAt && <Time at={startedAt} />],
+          ['Ended', endedAt && <Time at={endedAt} />],
+        ]}
+      />
+    </Panel>
+  )
+}
+
+function selectionOf(job: AnyJob) {
+  if (job.kind === 'replay') return [['Selection', <span class="id">{filterText(job.filters)}</span>]] as const
+  const { destination, since, until, types, userIds, userCount, missing } = job
+  return [
+    ['Destination', <DestinationLink id={destination} />],
+    ['From', <Time at={since} />],
+    ['To', <Time at={until} />],
+    ['Types', types?.join(', ') ?? 'all'],
+    ['Users', userIds?.join(', ') ?? (userCount === undefined ? 'all' : `${userCount} ids`)],
+    ['Removed by retention', missingText(missing)],
+  ] as const
+}

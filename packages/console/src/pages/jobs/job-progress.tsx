@@ -1,0 +1,18 @@
+import { Badge } from '../../components/badge.tsx'
+import { type AnyJob, doneOf, isActive, progressText } from './job-view.ts'
+
+/** The state of a job, its progress as a bar and in words, and its error. */
+export function JobProgress({ job }: { readonly job: AnyJob }) {
+  const { done, total } = doneOf(job)
+  return (
+    <div class="job-progress">
+      <p role="status">
+        <Badge state={job.state} /> {progressText(job)}
+      </p>
+      {total !== undefined && <progress max={Math.max(1, total)} value={done} aria-label="Progress" />}
+      {total === undefined && isActive(job) && <progress aria-label="Progress" />}
+      {job.cancelRequested === true && isActive(job) && <p>The process that runs the job is going to stop it.</p>}
+      {job.error !== undefined && <p class="error">{job.error}</p>}
+    </div>
+  )
+}

@@ -1,0 +1,31 @@
+import { useSearch } from 'wouter-preact'
+import { pathWith } from '../../api/query.ts'
+import type { MessageTimeline } from '../../api/types.ts'
+import { useData } from '../../api/use-data.ts'
+import { EmptyState } from '../../components/empty-state.tsx'
+import { LoadedData } from '../../components/loaded-data.tsx'
+import { Page } from '../../components/page.tsx'
+import { MessageSearch } from './message-search.tsx'
+import { spanOf } from './message-span.ts'
+import { TimelineView } from './timeline-view.tsx'
+
+/** What happened to one message, or the search for it. */
+export function MessagePage({ id }: { readonly id: string | undefined }) {
+  const span = spanOf(useSearch())
+  const path = id === undefined ? undefined : pathWith(`/v1/messages/${encodeURIComponent(id)}`, { ...span })
+  const loaded = useData<MessageTimeline>(path, 10_000)
+  return (
+    <Page title={id === undefined ? 'Messages' : `Message ${id}`}>
+      <MessageSearch key={`${span.since} ${span.until}`} id={id ?? ''} span={span} />
+      {id === undefined ? (
+        <EmptyState title="Enter the id of a message.">
+          The page then shows where the message is, and each attempt for each destination.
+        </EmptyState>
+      ) : (
+        <LoadedData loaded={loaded} what="the message">
+          {timeline => <TimelineView timeline={timeline} />}
+        </LoadedData>
+      )}
+    </Page>
+  )
+}

@@ -1,0 +1,36 @@
+import { pathWith } from '../../api/query.ts'
+
+/** When the message was received. The search reads no older records than `since`. */
+export interface MessageSpan {
+  /** ISO 8601, or a duration before now. */
+  readonly since?: string
+  readonly until?: string
+}
+
+/** The spans that the search offers; without `since` the operator service searches 24 hours. */
+export const spans = [
+  ['', 'Last 24 hours'],
+  ['72h', 'Last 3 days'],
+  ['168h', 'Last 7 days'],
+  ['720h', 'Last 30 days'],
+] as const
+
+export function spanOf(query: string): MessageSpan {
+  const given = new URLSearchParams(query)
+  const [since, until] = [given.get('since'), given.get('until')]
+  return { ...(since === null ? {} : { since }), ...(until === null ? {} : { until }) }
+}
+
+/** The address of the timeline of a message. */
+export const messageAddress = (id: string, span: MessageSpan = {}): string =>
+  pathWith(`/messages/${encodeURIComponent(id)}`, { ...span })
+
+const minuteMs = 60_000
+/** The longest retry window, and an hour for what waits before the first attempt. */
+const beforeMs = 5 * 60 * minuteMs
+
+/** When a message was received that had an attempt or a dead letter at this time (ISO 8601). */
+export const spanBefore = (at: string): MessageSpan => ({
+  since: new Date(Date.parse(at) - beforeMs).toISOString(),
+  until: new Date(Date.parse(at) + minuteMs).toISOString(),
+})

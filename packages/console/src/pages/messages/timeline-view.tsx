@@ -1,0 +1,54 @@
+import type { MessageTimeline } from '../../api/types.ts'
+import { EmptyState } from '../../components/empty-state.tsx'
+import { Facts } from '../../components/facts.tsx'
+import { Panel } from '../../components/panel.tsx'
+import { PartialNotice } from '../../components/partial-notice.tsx'
+import { Time } from '../../components/time.tsx'
+import { DestinationTimeline } from './destination-timeline.tsx'
+import { LogRecordsPanel } from './log-records-panel.tsx'
+
+/** The event of a message, its records, and what happened at each destination. */
+export function TimelineView({ timeline }: { readonly timeline: MessageTimeline }) {
+  const { event, eventRemoved, searchedSince, destinations, records, partial } = timeline
+  return (
+    <div class="panels">
+      {partial === true && (
+        <PartialNotice>
+          The search ended at its limit of records or time, so records and attempts may be missing.
+        </PartialNotice>
+      )}
+      <Panel title="Event" isWide>
+        {event === undefined ? (
+          <EmptyState title="The event was not found.">
+            {eventRemoved === true
+              ? 'Retention has removed it from the events topic.'
+              : 'It was received before the searched time, or retention has removed it.'}
+          </EmptyState>
+        ) : (
+          <Facts
+            facts={[
+              ['Source', <span class="id">{event.sourceId}</span>],
+              ['Type', event.type],
+              ['Event', event.event],
+              ['Received', <Time at={event.receivedAt} />],
+            ]}
+          />
+        )}
+        {searchedSince !== undefined && (
+          <p class="muted">
+            Searched since <Time at={searchedSince} />.
+          </p>
+        )}
+      </Panel>
+      {destinations.length === 0 && (
+        <div class="panel panel-wide">
+          <EmptyState title="No destination has a record of this message." />
+        </div>
+      )}
+      {destinations.map(destination => (
+        <DestinationTimeline key={destination.id} destination={destination} />
+      ))}
+      <LogRecordsPanel records={records} />
+    </div>
+  )
+}

@@ -1,0 +1,69 @@
+import { useState } from 'preact/hooks'
+import { Link, useLocation } from 'wouter-preact'
+import type { ChangeResult, JsonDocument } from '../../api/types.ts'
+import { useChange } from '../../api/use-change.ts'
+import { Button } from '../../components/button.tsx'
+import { EmptyState } from '../../components/empty-state.tsx'
+import { ErrorMessage } from '../../components/error-message.tsx'
+import { Page } from '../../components/page.tsx'
+import { TextField } from '../../components/text-field.tsx'
+import { DocumentEditor } from '../../editor/document-editor.tsx'
+import { parseText, textOf } from '../../editor/document-text.ts'
+import { useDocumentCheck } from '../../editor/use-document-check.ts'
+import { useCanOperate } from '../../session/session-context.ts'
+import { destinationPath } from '../destination/destination-path.ts'
+
+/** Adds a destination. Its page then follows the first delivery. */
+export function NewDestinationPage() {
+  if (!useCanOperate())
+    return (
+      <Page title="Add a destination">
+        <EmptyState title="Your key has the role read.">Adding a destination needs the role operate.</EmptyState>
+      </Page>
+    )
+  return (
+    <Page title="Add a destination">
+      <NewDestinationForm />
+    </Page>
+  )
+}
+
+/** The document at the beginning: without sources, and with an empty URL. */
+const template: JsonDocument = { sources: [], webhooks: [{ url: '' }] }
+
+function NewDestinationForm() {
+  const [, navigate] = useLocation()
+  const { send, isRunning, error } = useChange()
+  const [id, setId] = useState('')
+  const [text, setText] = useState(() => textOf(template))
+  const path = id === '' ? undefined : destinationPath(id)
+  const check = useDocumentCheck({ path, expects: 'absent', text, isChanged: text !== textOf(template) })
+  const create = async (event: Event): Promise<void> => {
+    event.preventDefault()
+    const parsed = parseText(text)
+    if (path === undefined || parsed.kind === 'wrong') return
+    const result = await send<ChangeResult>('PUT', path, { body: parsed.document, expects: 'absent' })
+    if (result !== undefined) navigate(`/destinations/${encodeURIComponent(id)}?new`)
+  }
+  return (
+    <form class="panel panel-form" onSubmit={create}>
+      <TextField
+        label="Id"
+        value={id}
+        onInput={setId}
+        hint="Letters, digits, dots, hyphens and underscores, for example crm. It cannot be changed later."
+        isRequired
+      />
+      <DocumentEditor text={text} onText={setText} check={check} hasSecret />
+      {error !== undefined && <ErrorMessage error={error} />}
+      <div class="actions">
+        <Button type="submit" kind="primary" isDisabled={isRunning || id === '' || check.kind === 'invalid'}>
+          Add destination
+        </Button>
+        <Link class="button" href="/destinations">
+          Cancel
+        </Link>
+      </div>
+    </form>
+  )
+}

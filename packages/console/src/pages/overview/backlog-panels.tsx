@@ -1,0 +1,57 @@
+import type { InstallationStatus } from '../../api/types.ts'
+import { DataTable } from '../../components/data-table.tsx'
+import { countText } from '../../components/number-text.ts'
+import { Panel } from '../../components/panel.tsx'
+import { ShareBar } from '../../components/share-bar.tsx'
+
+/** What waits: the retry topics by tier, and the lag of each consumer group. */
+export function BacklogPanels({ status }: { readonly status: InstallationStatus }) {
+  const total = Math.max(1, ...status.waiting.map(({ records }) => records))
+  const lags = status.groups.flatMap(({ group, topics }) => topics.map(each => ({ group, ...each })))
+  return (
+    <>
+      <Panel title="Waiting by retry tier">
+        {status.waiting.length === 0 ? (
+          <p class="muted">There are no retry tiers.</p>
+        ) : (
+          <DataTable
+            caption="Records that wait in each retry tier"
+            rows={status.waiting}
+            keyOf={({ tier }) => tier}
+            columns={[
+              { title: 'Tier', cell: ({ tier }) => <code>{tier}</code> },
+              { title: 'Records', isNumber: true, cell: ({ records }) => countText(records) },
+              {
+                title: 'Share',
+                cell: ({ records }) => (
+                  <ShareBar
+                    shares={[
+                      { name: 'records', count: records, tone: 'warn' },
+                      { name: 'rest', count: total - records, tone: 'plain' },
+                    ]}
+                  />
+                ),
+              },
+            ]}
+          />
+        )}
+      </Panel>
+      <Panel title="Lag by consumer group">
+        {lags.length === 0 ? (
+          <p class="muted">No consumer group has committed an offset.</p>
+        ) : (
+          <DataTable
+            caption="Records that each consumer group has not processed"
+            rows={lags}
+            keyOf={({ group, topic }) => `${group} ${topic}`}
+            columns={[
+              { title: 'Group', cell: ({ group }) => <code>{group}</code> },
+              { title: 'Topic', cell: ({ topic }) => <code>{topic}</code> },
+              { title: 'Lag', isNumber: true, cell: ({ lag }) => countText(lag) },
+            ]}
+          />
+        )}
+      </Panel>
+    </>
+  )
+}

@@ -1,0 +1,36 @@
+import type { DeadLetter, InstallationStatus } from '../../api/types.ts'
+import { hasDestination } from '../dead-letters/dead-letter-filters.ts'
+
+/** A destination that needs attention, with the reasons in words. */
+export interface FailingDestination {
+  readonly id: string
+  readonly hasOpenBreaker: boolean
+  /** The number of its dead letters among the newest ones of the last hour. */
+  readonly deadLetters: number
+  /** The reason of its newest dead letter. */
+  readonly reason?: string
+  /** The time of its newest dead letter. */
+  readonly lastAt?: string
+}
+
+/**
+ * The destinations with an open circuit breaker or with dead letters. Those with an open circuit
+ * breaker come first, then those with the largest number of dead letters.
+ */
+export function failingDestinations(
+  status: Pick<InstallationStatus, 'openBreakers'> | undefined,
+  deadLetters: readonly DeadLetter[],
+): readonly FailingDestination[] {
+  const byId = new Map<string, FailingDestination>()
+  for (const id of status?.openBreakers ?? []) byId.set(id, { id, hasOpenBreaker: true, deadLetters: 0 })
+  for (const { destination: id, reason, at } of deadLetters) {
+    if (!hasDestination(id)) continue
+    const known = byId.get(id) ?? { id, hasOpenBreaker: false, deadLetters: 0 }
+    const newest = known.lastAt === undefined || at > known.lastAt ? { reason, lastAt: at } : {}
+    byId.set(id, { ...known, deadLetters: known.deadLetters + 1, ...newest })
+  }
+  return [...byId.values()].sort(
+    (a, b) =>
+      Number(b.hasOpenBreaker) - Number(a.hasOpenBreaker) || b.deadLetters - a.deadLetters || (a.id < b.id ? -1 : 1),
+  )
+}

@@ -1,0 +1,48 @@
+import { Link } from 'wouter-preact'
+import { type InstallationStatus, objectStates } from '../../api/types.ts'
+import { Badge } from '../../components/badge.tsx'
+import { DestinationLink } from '../../components/destination-link.tsx'
+import { countText } from '../../components/number-text.ts'
+import { Panel } from '../../components/panel.tsx'
+import { ProblemList } from '../../components/problem-list.tsx'
+
+/** The number of destinations in each state, and the objects with problems. */
+export function ObjectsPanel({ status }: { readonly status: InstallationStatus }) {
+  const { destinations, sources, problems } = status
+  return (
+    <>
+      <Panel title="Destinations and sources">
+        <ul class="counts">
+          {objectStates.map(state => (
+            <li key={state}>
+              <Link href={`/destinations?state=${state}`}>
+                <Badge state={state} />
+                <span class="count">{countText(destinations[state] ?? 0)}</span>
+              </Link>
+            </li>
+          ))}
+        </ul>
+        <p class="muted">
+          <Link href="/sources">{countText(sources.enabled)} sources</Link> in force
+          {sources.excluded > 0 && `, ${countText(sources.excluded)} excluded`}.
+        </p>
+      </Panel>
+      <Panel title="Problems of the configuration">
+        {problems.length === 0 ? (
+          <p class="muted">Every object is in force.</p>
+        ) : (
+          <ul class="object-problems">
+            {problems.map(({ kind, id, conflict, problems: found }) => (
+              <li key={`${kind} ${id}`}>
+                {kind === 'destination' ? <DestinationLink id={id} /> : <span class="id">{id}</span>}
+                <span class="muted"> {kind}</span>
+                {conflict && <p>The configuration file has an object of the same id, which is in force.</p>}
+                {found.length > 0 && <ProblemList problems={found} />}
+              </li>
+            ))}
+          </ul>
+        )}
+      </Panel>
+    </>
+  )
+}

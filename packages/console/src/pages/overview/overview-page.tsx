@@ -1,0 +1,64 @@
+import { useEffect, useMemo, useState } from 'preact/hooks'
+import { pathWith } from '../../api/query.ts'
+import type { DeadLetterPage, InstallationStatus } from '../../api/types.ts'
+import { useData } from '../../api/use-data.ts'
+import { LoadedData } from '../../components/loaded-data.tsx'
+import { Page } from '../../components/page.tsx'
+import { PartialNotice } from '../../components/partial-notice.tsx'
+import { Time } from '../../components/time.tsx'
+import { BacklogPanels } from './backlog-panels.tsx'
+import { failingDestinations } from './failing-destinations.ts'
+import { FailingDestinationsPanel } from './failing-destinations-panel.tsx'
+import { InstallationFigures } from './installation-figures.tsx'
+import { ObjectsPanel } from './objects-panel.tsx'
+import { ProcessesPanel } from './processes-panel.tsx'
+import { noRates, withRates } from './rate-history.ts'
+import { RatesPanel } from './rates-panel.tsx'
+
+const hourMs = 3_600_000
+
+/** The state of the whole installation. Destinations that need attention come first. */
+export function OverviewPage() {
+  const loaded = useData<InstallationStatus>('/v1/status', 5000)
+  // The time of the first display, so that the path does not change with each display.
+  const since = useMemo(() => new Date(Date.now() - hourMs).toISOString(), [])
+  const letters = useData<DeadLetterPage>(pathWith('/v1/dead-letters', { since, limit: 100 }), 15_000)
+  const [history, setHistory] = useState(noRates)
+  const { data } = loaded
+  useEffect(() => {
+    if (data !== undefined) setHistory(before => withRates(before, data))
+  }, [data])
+  const failing = failingDestinations(data, letters.data?.deadLetters ?? [])
+  const isKnown = data?.openBreakers !== undefined || letters.data !== undefined
+  return (
+    <Page
+      title="Overview"
+      summary={
+        data && (
+          <>
+            Hookline {data.version}, as of <Time at={data.at} />
+          </>
+        )
+      }
+    >
+      <LoadedData loaded={loaded} what="the status">
+        {status => (
+          <div class="panels">
+            {status.partial === true && (
+              <PartialNotice>
+                Kafka did not report all offsets in time, or the operator service has not read the reports of all
+                processes yet. So numbers may be too low.
+              </PartialNotice>
+            )}
+            <InstallationFigures status={status} />
+            <FailingDestinationsPanel failing={failing} isKnown={isKnown} />
+            <RatesPanel history={history} isKnown={status.rates !== undefined} />
+            <ObjectsPanel status={status} />
+            <BacklogPanels status={status} />
+            <ProcessesPanel processes={status.services} />
+          </div>
+        )}
+      </LoadedData>
+    </Page>
+  )
+}

@@ -1,0 +1,36 @@
+import type { InstallationStatus } from '../../api/types.ts'
+
+/** The times (epoch seconds) and the three rates, each in a list, as the chart needs them. */
+export interface RateHistory {
+  readonly times: readonly number[]
+  readonly admitted: readonly number[]
+  readonly delivered: readonly number[]
+  readonly failed: readonly number[]
+}
+
+export const noRates: RateHistory = { times: [], admitted: [], delivered: [], failed: [] }
+
+/** Maximum number of points: half an hour with one status every 5 seconds. */
+const maxPoints = 360
+
+/** The history with the rates of one more status. A status without rates or of the same time is ignored. */
+export function withRates(history: RateHistory, { at, rates }: Pick<InstallationStatus, 'at' | 'rates'>): RateHistory {
+  const time = Date.parse(at) / 1000
+  if (rates === undefined || !(time > (history.times.at(-1) ?? 0))) return history
+  const add = (list: readonly number[], value: number): readonly number[] => [...list, value].slice(-maxPoints)
+  return {
+    times: add(history.times, time),
+    admitted: add(history.admitted, rates.admittedPerSecond),
+    delivered: add(history.delivered, rates.deliveredPerSecond),
+    failed: add(history.failed, rates.failedPerSecond),
+  }
+}
+
+/** Seconds that the chart spans at least. */
+const minSpan = 60
+
+/** The first and the last time of the chart, also for a single time. */
+export const timesShown = (times: readonly number[]): [number, number] => {
+  const first = times[0] ?? 0
+  return [first, Math.max(times.at(-1) ?? 0, first + minSpan)]
+}

@@ -1,0 +1,16 @@
+import { EmptyState } from '../../components/empty-state.tsx'
+import { Panel } from '../../components/panel.tsx'
+import { RateChart } from './rate-chart.tsx'
+import type { RateHistory } from './rate-history.ts'
+
+/** The chart of the rates since the page was opened. */
+export function RatesPanel({ history, isKnown }: { readonly history: RateHistory; readonly isKnown: boolean }) {
+  return (
+    <Panel title="Deliveries and failed attempts per second since this page was opened" isWide>
+      {history.times.length > 0 && <RateChart history={history} />}
+      {!isKnown && (
+        <EmptyState title="The operator service does not report rates.">The Grafana dashboards show them.</EmptyState>
+      )}
+    </Panel>
+  )
+}

@@ -1,0 +1,84 @@
+import { useState } from 'preact/hooks'
+import { useLocation } from 'wouter-preact'
+import { callTypes } from '../../../../../src/core/message/message.ts'
+import type { Resend } from '../../api/job-types.ts'
+import { useChange } from '../../api/use-change.ts'
+import { Button } from '../../components/button.tsx'
+import { ErrorMessage } from '../../components/error-message.tsx'
+import { TextAreaField } from '../../components/text-area-field.tsx'
+import { TextField } from '../../components/text-field.tsx'
+import { localInput } from '../../components/time-text.ts'
+import { defaultResendRate } from '../jobs/job-view.ts'
+import { type ResendForm, resendRequest } from './resend-request.ts'
+
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
+
+const lastHour = (destination: string): ResendForm => ({
+  ...{ destination, types: [], userIds: '', rate: '' },
+  since: localInput(Date.now() - hourMs),
+  // The field has no seconds: the end of the current minute includes the newest events.
+  until: localInput(Date.now() + minuteMs),
+})
+
+/** The form of a resend. Its job has a page with the progress. */
+export function ResendEvents({ destination }: { readonly destination: string }) {
+  const [, navigate] = useLocation()
+  const { send, isRunning, error } = useChange()
+  const [form, setForm] = useState(() => lastHour(destination))
+  const [wrong, setWrong] = useState<string>()
+  const field = (name: Exclude<keyof ResendForm, 'types'>) => ({
+    value: form[name],
+    onInput: (value: string) => setForm(before => ({ ...before, [name]: value })),
+  })
+  const toggle = (type: string): void =>
+    setForm(({ types, ...others }) => ({
+      ...others,
+      types: types.includes(type) ? types.filter(each => each !== type) : [...types, type],
+    }))
+  const start = async (event: Event): Promise<void> => {
+    event.preventDefault()
+    const request = resendRequest(form)
+    setWrong(request.kind === 'wrong' ? request.message : undefined)
+    if (request.kind === 'wrong') return
+    const job = await send<Resend>('POST', '/v1/resends', { body: request.body })
+    if (job !== undefined) navigate(`/jobs/resends/${encodeURIComponent(job.id)}`)
+  }
+  return (
+    <form class="panel panel-form" onSubmit={start}>
+      <p>
+        Hookline reads the events of this time again, and delivers them to this destination only. The receiver gets the
+        same message ids as before.
+      </p>
+      <TextField label="Destination" {...field('destination')} isRequired />
+      <div class="columns">
+        <TextField label="From" type="datetime-local" {...field('since')} isRequired />
+        <TextField label="To" type="datetime-local" {...field('until')} isRequired />
+      </div>
+      <fieldset class="group">
+        <legend>Types of messages</legend>
+        <div class="checks">
+          {callTypes.map(type => (
+            <label key={type}>
+              <input type="checkbox" checked={form.types.includes(type)} onChange={() => toggle(type)} /> {type}
+            </label>
+          ))}
+        </div>
+        <p class="hint">None selected: all types.</p>
+      </fieldset>
+      <TextAreaField label="User ids" rows={3} {...field('userIds')} hint="One per line. Empty: all users." />
+      <TextField label="Messages per second" type="number" {...field('rate')} hint={`Empty: ${defaultResendRate}.`} />
+      {wrong !== undefined && (
+        <p class="error" role="alert">
+          {wrong}
+        </p>
+      )}
+      {error !== undefined && <ErrorMessage error={error} listOf="resends" />}
+      <div class="actions">
+        <Button type="submit" kind="primary" isDisabled={isRunning}>
+          Resend
+        </Button>
+      </div>
+    </form>
+  )
+}

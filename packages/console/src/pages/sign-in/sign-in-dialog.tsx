@@ -1,0 +1,14 @@
+import { Dialog } from '../../components/dialog.tsx'
+import { SignInFields, type SignInProps } from './sign-in-fields.tsx'
+
+/** Covers the page until the user signs in again. Escape does not close it. */
+export function SignInDialog(props: SignInProps) {
+  return (
+    <Dialog title="Your session has ended" onClose={() => undefined} isOpaque>
+      <div class="dialog-text">
+        <p>Sign in again to continue on this page. What you have typed is kept.</p>
+        <SignInFields {...props} />
+      </div>
+    </Dialog>
+  )
+}

@@ -1,0 +1,90 @@
+import fastifyStatic from '@fastify/static'
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import type { HttpServer } from './json-api-server.ts'
+import { consolePath } from './paths.ts'
+import { type HttpResponse, problem } from './responses.ts'
+
+interface Deps extends Pick<HttpServer, 'app' | 'connections' | 'send' | 'fail'> {
+  /** The directory with the built console; `undefined` when it was not built. */
+  readonly directory: string | undefined
+}
+
+/**
+ * Only files of this listener may load, and they may send requests only to this listener. No script
+ * and no style in the page itself is allowed, and no other page may show the console in a frame.
+ */
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "form-action 'none'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+export const consoleHeaders: Readonly<Record<string, string>> = {
+  'content-security-policy': contentSecurityPolicy,
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+}
+
+/**
+ * Adds the console: its files under `/console/assets/`, whose names contain a hash of the content,
+ * and its page at every other path under `/console/`, because the page shows the view that belongs
+ * to the path. `/` redirects to it.
+ */
+export function addConsoleRoutes({ app, connections, send, fail, directory }: Deps): void {
+  app.get('/', (request, reply) => send(request, reply, toConsole))
+  app.register(
+    async console => {
+      console.addHook('onRequest', (_request, reply, done) => {
+        reply.headers(consoleHeaders)
+        done()
+      })
+      console.addHook('onSend', ({ raw }, reply, _payload, done) => {
+        const isLast = connections.isOpen(raw) && (connections.of(raw).isLast || !connections.staysAfter(raw))
+        if (isLast) reply.header('connection', 'close')
+        done()
+      })
+      const absent = directory === undefined ? notBuilt : noFile
+      console.setNotFoundHandler((request, reply) =>
+        send(request, reply, isReading(request) ? absent : methodNotAllowed(request)),
+      )
+      // The package refuses a path that would leave the directory, or that has no valid form.
+      console.setErrorHandler((error: FastifyError, request, reply) => {
+        if ((error.statusCode ?? 500) < 500) send(request, reply, noFile)
+        else fail(request, reply, error)
+      })
+      if (directory === undefined) return
+      const shared = { preCompressed: true, acceptRanges: false, dotfiles: 'deny' } as const
+      const options = { ...shared, prefix: '/assets/', index: false, immutable: true, maxAge: '1y' } as const
+      await console.register(fastifyStatic, { ...options, root: `${directory}/assets` })
+      // Files of an npm package all have the same time, so ETag and Last-Modified, which are made of
+      // size and time, would not change with the version.
+      const uncached = { ...shared, cacheControl: false, etag: false, lastModified: false }
+      const sendPage = (_request: FastifyRequest, reply: FastifyReply) =>
+        reply.header('cache-control', 'no-cache').sendFile('index.html', directory, uncached)
+      console.get('/', sendPage)
+      console.get('/*', sendPage)
+    },
+    { prefix: consolePath },
+  )
+}
+
+const toConsole: HttpResponse = { code: 'ok', status: 302, headers: { location: `${consolePath}/` }, body: '' }
+const notBuilt = problem(
+  'not_found',
+  "The console is not built: run 'npm run build:console' in the checkout, and start the process again.",
+)
+const noFile = problem('not_found', 'The console has no file of this name: reload the page.')
+
+const isReading = ({ method }: FastifyRequest): boolean => method === 'GET' || method === 'HEAD'
+const methodNotAllowed = ({ method }: FastifyRequest): HttpResponse =>
+  problem('method_not_allowed', `This path does not support ${method}: use GET or HEAD.`, {
+    allow: 'GET, HEAD, OPTIONS',
+  })

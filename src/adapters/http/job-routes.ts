@@ -1,0 +1,87 @@
+import { destinationOf, type Job, type JobKind, jobKinds } from '../../core/jobs/job.ts'
+import { jobViewOf } from '../../core/jobs/job-view.ts'
+import type { JobsApi } from '../../core/jobs/jobs-api.ts'
+import { type ObjectRefusal, objectRefusal } from '../../core/operator/object-refusal.ts'
+import type { HttpServer } from './json-api-server.ts'
+import { createReadObjectBody, type ObjectBodyDeps } from './object-body.ts'
+import { idIn } from './object-handlers.ts'
+import type { Asked, Guard, Handler } from './operator-guard.ts'
+import { jobPaths, jobsPaths } from './paths.ts'
+import { acceptedForProcessing, type HttpResponse, inObjectForm, objectProblem, ok } from './responses.ts'
+
+interface Deps extends ObjectBodyDeps, Pick<HttpServer, 'app'> {
+  readonly api: JobsApi
+  readonly guard: Guard
+}
+
+/** Adds the routes for replays and resends. */
+export function addJobRoutes({ guard, app, api, ...deps }: Deps): void {
+  const readObjectBody = createReadObjectBody(deps)
+  const guarded = (route: string, handle: Handler, action?: string) =>
+    guard(route, handle, { action, inForm: inObjectForm })
+
+  const create =
+    (kind: JobKind): Handler =>
+    async ({ key, request, reply }) => {
+      const idempotencyKey = idempotencyKeyIn(request)
+      if (typeof idempotencyKey === 'object') return { answer: idempotencyKey }
+      const body = await readObjectBody(request.raw, reply.raw)
+      if (body.kind === 'refused') return { answer: body.answer }
+      const job = await api.create({ kind, body: body.value, by: key.name, idempotencyKey })
+      if (job.kind === 'refused') return { answer: objectProblem(job) }
+      return { answer: acceptedForProcessing(viewFor(key, job)), change: { id: job.id, ...aboutOf(job) } }
+    }
+
+  const list =
+    (kind: JobKind): Handler =>
+    async ({ key }) => {
+      const jobs = api.list(kind).map(job => jobViewOf(job, isFullFor(key)))
+      return { answer: ok(JSON.stringify({ [`${kind}s`]: jobs })) }
+    }
+
+  const show =
+    (kind: JobKind): Handler =>
+    async ({ key, request }) => ({ answer: answerOf(key, await api.get(kind, idIn(request))) })
+
+  const cancel =
+    (kind: JobKind): Handler =>
+    async ({ key, request }) => {
+      const id = idIn(request)
+      return { answer: answerOf(key, await api.cancel(kind, id)), change: { id } }
+    }
+
+  for (const kind of jobKinds) {
+    const [all, one] = [jobsPaths[kind], jobPaths[kind]]
+    app.post(all, guarded(all, create(kind), `create_${kind}`))
+    app.get(all, guarded(all, list(kind)))
+    app.get(one, guarded(one, show(kind)))
+    app.delete(one, guarded(one, cancel(kind), `cancel_${kind}`))
+  }
+}
+
+/** User ids are only for the role `operate`. */
+const isFullFor = ({ role }: Asked['key']): boolean => role === 'operate'
+
+const answerOf = (key: Asked['key'], job: Job | ObjectRefusal): HttpResponse =>
+  job.kind === 'refused' ? objectProblem(job) : ok(viewFor(key, job))
+
+const viewFor = (key: Asked['key'], job: Job): string => JSON.stringify(jobViewOf(job, isFullFor(key)))
+
+/** The fields of a job for the audit log. `GET` shows the rest of the request. */
+const aboutOf = (job: Job): object => {
+  const destination = destinationOf(job)
+  return destination === undefined ? {} : { destination }
+}
+
+/** The header `Idempotency-Key`, or the response to one that is not valid. */
+function idempotencyKeyIn({ headers }: Asked['request']): string | undefined | HttpResponse {
+  const value = headers['idempotency-key']
+  if (value === undefined || (typeof value === 'string' && /^[\x21-\x7e]{1,255}$/.test(value))) return value
+  const message = 'is not valid'
+  const hint = 'use 1 to 255 printable ASCII characters without spaces, for example a UUID'
+  return objectProblem(
+    objectRefusal('invalid_precondition', 'The header Idempotency-Key is not valid: see problems.', {
+      problems: [{ path: 'Idempotency-Key', message, hint }],
+    }),
+  )
+}

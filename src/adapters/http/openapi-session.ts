@@ -1,0 +1,89 @@
+import { json } from './openapi-components.ts'
+import { text } from './openapi-parts.ts'
+import { sessionPath } from './paths.ts'
+import { type ProblemCode, problemStatus } from './responses.ts'
+
+/* The paths with which the console signs in, as OpenAPI 3.1. */
+
+const session = {
+  type: 'object',
+  required: ['name', 'role'],
+  properties: {
+    name: { ...text, description: 'Name of the operator key.' },
+    role: { enum: ['read', 'operate'] },
+    csrfToken: {
+      ...text,
+      description:
+        'Required in `X-CSRF-Token` of each request with the cookie, except GET and HEAD. Absent for a request with an operator key.',
+    },
+  },
+} as const
+
+function refused(description: string, ...codes: readonly [ProblemCode, ...ProblemCode[]]): object {
+  const body = {
+    type: 'object',
+    required: ['code', 'message', 'problems'],
+    properties: { code: { enum: codes }, message: text, problems: { type: 'array' } },
+  }
+  return { [problemStatus[codes[0]]]: { description, content: json(body) } }
+}
+
+const throttled = refused('Too many wrong keys; `Retry-After` has the wait in seconds.', 'rate_limited')
+const notSignedIn = refused('There is no session, or it has ended.', 'invalid_session', 'invalid_operator_key')
+const otherOrigin = refused('A page of another origin sent the request.', 'cross_origin')
+
+export const sessionPaths = {
+  [sessionPath]: {
+    post: {
+      operationId: 'signIn',
+      summary: 'Sign in with an operator key',
+      description:
+        'For the console: sets the cookie `hookline_session`, which is valid for 12 hours, until its key is removed or rotated, or until the sign-out. Programs send their key with each request instead.',
+      tags: ['sessions'],
+      security: [],
+      requestBody: {
+        required: true,
+        content: json({
+          type: 'object',
+          required: ['key'],
+          additionalProperties: false,
+          properties: { key: { ...text, description: 'A key of `operator.keys`.' } },
+        }),
+      },
+      responses: {
+        200: { description: 'The session has begun.', content: json(session) },
+        ...refused('The body is not a JSON object with a key.', 'invalid_json', 'invalid_body'),
+        ...refused('The key is wrong.', 'invalid_operator_key'),
+        ...otherOrigin,
+        ...refused('The body has more than 16 KiB.', 'payload_too_large'),
+        ...throttled,
+      },
+    },
+    get: {
+      operationId: 'session',
+      summary: 'Who is signed in',
+      tags: ['sessions'],
+      responses: {
+        200: { description: 'The operator key of the request.', content: json(session) },
+        ...notSignedIn,
+        ...otherOrigin,
+        ...throttled,
+      },
+    },
+    delete: {
+      operationId: 'signOut',
+      summary: 'Sign out: delete the cookie',
+      tags: ['sessions'],
+      responses: {
+        204: { description: 'The cookie is deleted.' },
+        ...notSignedIn,
+        ...refused(
+          'The CSRF token is wrong, or a page of another origin sent the request.',
+          'invalid_csrf_token',
+          'cross_origin',
+        ),
+        ...throttled,
+      },
+    },
+  },
+}

@@ -1,0 +1,94 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FailureThrottle } from '../../core/operator/failure-throttle.ts'
+import { objectRefusal } from '../../core/operator/object-refusal.ts'
+import type { AuditLog } from '../../core/operator/operator-api.ts'
+import type { Operator, OperatorSessions } from '../../core/operator/operator-sessions.ts'
+import type { HttpServer } from './json-api-server.ts'
+import { createReadObjectBody, type ObjectBodyDeps } from './object-body.ts'
+import { notSignedIn, otherOrigin, tooManyFailures } from './operator-authentication.ts'
+import { auditedOf, forBrowsers, type Guard, type Handler } from './operator-guard.ts'
+import { sessionPath } from './paths.ts'
+import type { RunInSpan } from './request-span.ts'
+import { type HttpResponse, inObjectForm, objectProblem, ok, problem } from './responses.ts'
+import { deleteCookie, isOfOtherOrigin, sessionTokenIn, setCookie } from './session-cookie.ts'
+
+interface Deps extends ObjectBodyDeps, Pick<HttpServer, 'app' | 'send' | 'fail'> {
+  readonly takeTraced: RunInSpan
+  readonly guard: Guard
+  readonly sessions: () => OperatorSessions
+  readonly throttle: FailureThrottle
+  readonly audit: AuditLog
+}
+
+/** Maximum bytes of the body of a sign-in. An operator key has at most 4,096 characters. */
+const maxSignInBytes = 16_384
+
+/** Adds the routes with which the console signs in, shows who is signed in, and signs out. */
+export function addSessionRoutes({
+  app,
+  send,
+  fail,
+  takeTraced,
+  guard,
+  sessions,
+  throttle,
+  audit,
+  ...deps
+}: Deps): void {
+  const { clock } = deps
+  const readBody = createReadObjectBody({ ...deps, maxBodyBytes: maxSignInBytes })
+
+  async function signIn(request: FastifyRequest, reply: FastifyReply): Promise<HttpResponse | undefined> {
+    const { headers, socket } = request.raw
+    const { remoteAddress = '' } = socket
+    const retryAfter = throttle.secondsToWait(remoteAddress, clock.monotonic())
+    if (retryAfter > 0) return inObjectForm(tooManyFailures(retryAfter))
+    if (isOfOtherOrigin(headers)) return inObjectForm(otherOrigin)
+    const body = await readBody(request.raw, reply.raw)
+    if (body.kind === 'refused') return body.answer
+    const { key, ...others } = body.value
+    if (typeof key !== 'string' || Object.keys(others).length > 0) return notOneKey
+    const id = clock.id()
+    const begun = sessions().begin(key, id, clock.now())
+    if (begun === undefined) {
+      throttle.failed(remoteAddress, clock.monotonic())
+      return inObjectForm(wrongKey)
+    }
+    throttle.succeeded(remoteAddress, clock.monotonic())
+    audit({ ...auditedOf(begun.operator), requestId: id, action: 'sign_in', result: 'ok' })
+    const answer = ok(JSON.stringify(shown(begun.operator)))
+    const cookie = setCookie(begun.token, headers)
+    return { ...answer, headers: { ...answer.headers, ...forBrowsers, ...cookie, 'x-request-id': id } }
+  }
+
+  const show: Handler = async ({ key }) => ({ answer: ok(JSON.stringify(shown(key))) })
+  const signOut: Handler = async () => ({ answer: { code: 'ok', status: 204, headers: deleteCookie, body: '' } })
+
+  app.post(sessionPath, (request, reply) => {
+    takeTraced(sessionPath, { request, reply }, () => signIn(request, reply)).then(
+      answer => answer && send(request, reply, answer),
+      error => fail(request, reply, error),
+    )
+  })
+  const guardedShow = guard(sessionPath, show, { inForm: inObjectForm })
+  app.get(sessionPath, (request, reply) => {
+    // The console asks before it shows the page to sign in. It does not try to guess a key.
+    const { headers } = request.raw
+    const isAnonymous = headers.authorization === undefined && sessionTokenIn(headers) === undefined
+    if (isAnonymous) send(request, reply, inObjectForm(notSignedIn))
+    else guardedShow(request, reply)
+  })
+  app.delete(
+    sessionPath,
+    guard(sessionPath, signOut, { action: 'sign_out', isForEveryRole: true, inForm: inObjectForm }),
+  )
+}
+
+const shown = ({ name, role, session }: Operator): object => ({ name, role, csrfToken: session?.csrfToken })
+
+const wrongKey = problem('invalid_operator_key', 'This operator key is not valid: use one of operator.keys.')
+const notOneKey = objectProblem(
+  objectRefusal('invalid_body', 'The body is not valid: see problems.', {
+    problems: [{ path: 'key', message: 'must be a string, and the only field', hint: 'send { "key": "…" }' }],
+  }),
+)

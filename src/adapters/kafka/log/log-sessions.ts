@@ -1,0 +1,133 @@
+import type { LogSession, WithLogSession } from '../../../core/log-session.ts'
+import type { Clock, TopicPartition } from '../../../core/ports.ts'
+import { durationMs, type EpochMs } from '../../../core/time.ts'
+import type { KafkaClient } from '../kafkajs/client.ts'
+import { toKafkaError } from '../kafkajs/errors.ts'
+import type { Cluster } from '../kafkajs/private-api.ts'
+import {
+  connectAndListPartitions,
+  createClusterClient,
+  leaderOf,
+  refreshMetadataAfter,
+  rejectAfterAllSettled,
+} from './cluster-client.ts'
+import { fetchFrom } from './fetch.ts'
+import { toLogRecordView } from './to-log-record.ts'
+
+interface Deps {
+  readonly kafka: KafkaClient
+  readonly clock: Clock
+}
+
+const maxWaitMs = 250
+/** A response has whole batches of 1 MiB or less, and a larger fetch reads records beyond the part. */
+const bytesPerRecord = 1_024
+const fetchBytes = { min: 64 * 1024, max: 4 * 1024 * 1024 }
+/**
+ * Maximum fetches in a row that return no new record. Operators wait for the response, so this is
+ * less than a reader of a whole topic allows.
+ */
+const maxEmptyFetches = 3
+const retryDelay = durationMs(100)
+
+/** Creates sessions that read parts of topics without a consumer group. */
+export function createLogSessions(deps: Deps): WithLogSession {
+  return async use => {
+    const cluster = createClusterClient(deps.kafka)
+    try {
+      return await use(sessionOf(deps, cluster))
+    } finally {
+      await cluster.disconnect()
+    }
+  }
+}
+
+type AtTime = { readonly fromBeginning: boolean; readonly fromTimestamp?: number }
+
+function sessionOf({ clock }: Deps, cluster: Cluster): LogSession {
+  const known = new Map<string, Promise<readonly number[]>>()
+  const partitionsOf = (topic: string): Promise<readonly number[]> => {
+    const partitions = known.get(topic) ?? connectAndListPartitions(cluster, topic).then(all => all.toSorted(ascending))
+    known.set(topic, partitions)
+    return partitions
+  }
+
+  /** One offset for each partition of a topic. */
+  async function offsetsAt(topic: string, at: AtTime): Promise<readonly number[]> {
+    const partitions = (await partitionsOf(topic)).map(partition => ({ partition }))
+    return asked(`cannot read the offsets of ${topic}`, async () => {
+      const [answer] = await cluster.fetchTopicsOffset([{ topic, partitions, ...at }])
+      const offsets = new Map(answer?.partitions.map(({ partition, offset }) => [partition, Number(offset)]))
+      return partitions.map(({ partition }) => offsets.get(partition) ?? -1)
+    })
+  }
+
+  async function read(of: TopicPartition, from: number, to: number, onRecord: Parameters<LogSession['read']>[3]) {
+    const { topic, partition } = of
+    await partitionsOf(topic)
+    let position = from
+    let empty = 0
+    while (position < to) {
+      const maxBytes = Math.min(Math.max((to - position) * bytesPerRecord, fetchBytes.min), fetchBytes.max)
+      const node = leaderOf(cluster, topic, partition)
+      const fetched = await asked(`cannot read ${topic}/${partition}`, () =>
+        fetchFrom(cluster, { node, topic, wanted: [{ partition, position }], maxWaitMs, maxBytes }),
+      )
+      const { records, next } = fetched[0] ?? { records: [], next: position }
+      for (const message of records) {
+        const offset = Number(message.offset)
+        if (offset >= position && offset < to) onRecord(toLogRecordView(topic, partition, message))
+      }
+      empty = next > position ? 0 : empty + 1
+      if (empty > maxEmptyFetches)
+        throw toKafkaError(`cannot read ${topic}/${partition}`, new Error(`no records at offset ${position}`))
+      if (empty > 0) await refreshMetadataAfter(clock, cluster, retryDelay)
+      position = next
+    }
+  }
+
+  return {
+    read,
+    async ranges(topic) {
+      const [beginnings, ends] = await rejectAfterAllSettled([
+        offsetsAt(topic, { fromBeginning: true }),
+        offsetsAt(topic, { fromBeginning: false }),
+      ])
+      return (ends ?? []).map((end, partition) => ({ beginning: beginnings?.[partition] ?? 0, end }))
+    },
+    // Kafka gives negative timestamps another meaning.
+    async offsetsSince(topic: string, at: EpochMs) {
+      const [since, ends] = await rejectAfterAllSettled([
+        offsetsAt(topic, { fromBeginning: false, fromTimestamp: Math.max(0, at) }),
+        offsetsAt(topic, { fromBeginning: false }),
+      ])
+      return (ends ?? []).map((end, partition) => {
+        const offset = since?.[partition] ?? -1
+        return offset < 0 ? end : offset
+      })
+    },
+    async commits(groupId, topic) {
+      const partitions = await partitionsOf(topic)
+      return asked(`cannot read the commits of ${groupId}`, async () => {
+        const coordinator = await cluster.findGroupCoordinator({ groupId })
+        const wanted = [{ topic, partitions: partitions.map(partition => ({ partition })) }]
+        const { responses } = await coordinator.offsetFetch({ groupId, topics: wanted })
+        const found = new Map(responses[0]?.partitions.map(commit => [commit.partition, commit]))
+        return partitions.map(partition => {
+          const commit = found.get(partition)
+          return { offset: Number(commit?.offset ?? -1), metadata: commit?.metadata ?? '' }
+        })
+      })
+    },
+  }
+}
+
+const ascending = (a: number, b: number): number => a - b
+
+async function asked<T>(doing: string, ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask()
+  } catch (error) {
+    throw toKafkaError(doing, error)
+  }
+}

@@ -1,0 +1,84 @@
+import type { Command } from 'commander'
+import type { ShownTimeline } from '../../adapters/operator-client/log-client.ts'
+import type { Refused } from '../../adapters/operator-client/operator-request.ts'
+import { CommandFailed, type CommandIo, createCommand, printData, withExamples } from '../command.ts'
+import { type OperatorOptions, openLogClient, withOperatorOptions } from '../operator-options.ts'
+import { withJsonOption } from '../options.ts'
+import { printable, tableOf } from '../terminal.ts'
+
+interface Options extends OperatorOptions {
+  readonly since?: string
+  readonly until?: string
+}
+
+const description = [
+  'Shows what happened to a message: its event, its state at each destination, and each recorded attempt. The operator service reads this from Kafka.',
+  'The states are delivered, waiting, dead_lettered, dropped and unknown; the reason of unknown says what is missing. "inferred" means that no record contains the state: the committed offsets show that the dispatchers have processed the event, and no failure is recorded.',
+  'By default it searches messages received in the last 24 hours. The search is limited in time and says on stderr how far back it reached; --since and --until around the time of the message make it complete.',
+].join('\n\n')
+
+/** `hookline message` */
+export function messageCommand(io: CommandIo): Command {
+  const command = createCommand('message', 'show what happened to a message', io)
+    .description(description)
+    .argument('<id>', 'message id, as in the header X-Message-Id of a request')
+    .option('--since <time>', 'received at this time or later: ISO 8601, or a duration before now, such as 2h')
+    .option('--until <time>', 'received before this time: ISO 8601, or a duration before now, such as 1h')
+    .action(async (id: string, options: Options) => run(id, options, io))
+  return withExamples(withJsonOption(withOperatorOptions(command)), [
+    'hookline message 01a1fd7c-3123-7c3e-9d4e-7a1f0b6c2d11',
+    'hookline message order-17 --since 2026-11-21T10:00:00Z --until 2026-11-21T11:00:00Z',
+    'hookline message order-17 --json | jq .destinations',
+  ])
+}
+
+async function run(id: string, options: Options, io: CommandIo): Promise<void> {
+  const client = await openLogClient(options, io)
+  const { since, until } = options
+  const answer = await client.message(id, { since, until })
+  if ('kind' in answer) throw new CommandFailed(refusalText(answer))
+  const reach = `messages received since ${answer.searchedSince} were searched`
+  if (answer.records.length + answer.destinations.length === 0)
+    throw new CommandFailed(printable(`nothing is known about message ${answer.id}; ${reach}; use --since and --until`))
+  printData(io, options, answer, linesOf(answer))
+  if (answer.partial === true)
+    io.stderr.write(printable(`hookline: not everything was read: ${reach}; use --since and --until`).concat('\n'))
+}
+
+const refusalText = ({ code, message, problems }: Refused): string =>
+  printable(
+    [`${message} (${code})`, ...problems.map(each => `--${each.path}: ${each.message} (${each.hint})`)].join('; '),
+  )
+
+function linesOf({ id, event, eventRemoved, destinations }: ShownTimeline): readonly string[] {
+  const place = event && `${event.position.topic}/${event.position.partition}/${event.position.offset}`
+  const about =
+    event === undefined
+      ? `event ${eventRemoved === true ? 'removed by retention' : 'not found'}`
+      : `${event.type}${event.event === undefined ? '' : ` "${event.event}"`} of source ${event.sourceId}, received ${event.receivedAt}, ${place}`
+  const states = destinations.map(destination => [
+    destination.id,
+    `${destination.state}${destination.inferred === true ? ' (inferred)' : ''}`,
+    destination.reason ?? '-',
+    destination.waiting === undefined ? '-' : `${destination.waiting.tier}, due ${destination.waiting.dueAt}`,
+    destination.deadLetterKey ?? '-',
+  ])
+  const attempts = destinations
+    .flatMap(destination => destination.attempts.map(attempt => ({ ...attempt, destination: destination.id })))
+    .toSorted((a, b) => (a.at < b.at ? -1 : 1))
+    .map(({ at, destination, number, webhook = '-', outcome, status, durationMs, decision, reason, dueAt }) => [
+      ...[at, destination, String(number), webhook, outcome, String(status ?? '-'), String(durationMs)],
+      ...[decision, reason ?? '-', dueAt ?? '-'],
+    ])
+  return [
+    printable(`message ${id}: ${about}`),
+    ...(states.length === 0
+      ? []
+      : ['', ...tableOf(['DESTINATION', 'STATE', 'REASON', 'WAITING', 'DEAD LETTER'], states)]),
+    ...(attempts.length === 0 ? [] : ['', ...tableOf(attemptTitles, attempts)]),
+  ]
+}
+
+const attemptTitles = [
+  ...['TIME', 'DESTINATION', 'ATTEMPT', 'WEBHOOK', 'OUTCOME', 'STATUS', 'MS', 'DECISION', 'REASON', 'NEXT'],
+]

@@ -1,0 +1,61 @@
+import type { Command } from 'commander'
+import { systemClock } from '../../adapters/clock/clock.ts'
+import { defaultResendRate } from '../../core/jobs/job.ts'
+import { toIsoTimestamp } from '../../core/message/timestamp.ts'
+import type { EpochMs } from '../../core/time.ts'
+import { type CommandIo, createCommand, UsageError, withExamples } from '../command.ts'
+import { type JobOptions, runJob, withJobOptions } from '../follow-job.ts'
+import { withOperatorOptions } from '../operator-options.ts'
+import { timeOf, wholeNumber, withJsonOption } from '../options.ts'
+
+interface Options extends JobOptions {
+  readonly destination?: string
+  readonly since?: EpochMs
+  readonly until?: EpochMs
+  readonly types?: readonly string[]
+  readonly userIds?: readonly string[]
+  readonly rate?: number
+  readonly dryRun?: boolean
+}
+
+const description = [
+  'Sends events that Kafka still has to one destination again, with the same message ids: for a new destination, a receiver that lost data, or a wrong secret. The operator service does it as a job, and the command shows its progress. After Ctrl-C the job continues.',
+  'The destination gets the events of its sources that its filter passes, received between --since and --until. Events of deleted and suppressed users, audience changes, notices and canary messages are not sent.',
+].join('\n\n')
+
+const examples = [
+  'hookline resend --destination crm --since 2026-03-01T10:00:00Z --until 2026-03-01T12:00:00Z --dry-run',
+  'hookline resend --destination crm --since 2h --until 0s --types track,identify --rate 100',
+  'hookline resend --cancel 7b0f3c1e-6f0a-4f5e-9a55-2f8f0e6f1f52',
+]
+
+/** `hookline resend` */
+export function resendCommand(io: CommandIo): Command {
+  const command = createCommand('resend', 'send events of a time span to one destination again', io)
+  const now = systemClock.now()
+  command
+    .description(description)
+    .option('--destination <id>', 'the destination')
+    .option(
+      '--since <time>',
+      'events received at or after this time: ISO 8601, or a duration before now, such as 2h',
+      timeOf('--since', now),
+    )
+    .option('--until <time>', 'events received before this time, in the same form', timeOf('--until', now))
+    .option('--types <list>', 'only messages of these types (comma-separated)', listOf)
+    .option('--user-ids <list>', 'only messages of these users (comma-separated)', listOf)
+    .option('--rate <number>', `maximum events per second (default: ${defaultResendRate})`, wholeNumber('--rate', 1))
+    .option('--dry-run', 'count the events, and send nothing')
+    .action(async (options: Options) => runJob('resend', options, io, { body: () => bodyOf(options) }))
+  return withExamples(withJsonOption(withOperatorOptions(withJobOptions(command, 'resend'))), examples)
+}
+
+const listOf = (text: string): readonly string[] => text.split(',').map(each => each.trim())
+
+/** @throws UsageError when an option is missing */
+function bodyOf({ destination, since, until, types, userIds, rate, dryRun }: Options): object {
+  if (destination === undefined || since === undefined || until === undefined)
+    throw new UsageError('use --destination, --since and --until, or --follow <id>, or --cancel <id>')
+  if (since >= until) throw new UsageError('--since must be before --until')
+  return { destination, since: toIsoTimestamp(since), until: toIsoTimestamp(until), types, userIds, rate, dryRun }
+}

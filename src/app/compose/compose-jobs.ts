@@ -1,0 +1,44 @@
+import { createFollower } from '../../adapters/kafka/log/follower.ts'
+import { createReader } from '../../adapters/kafka/log/reader.ts'
+import type { JobsApi } from '../../core/jobs/jobs-api.ts'
+import type { Event } from '../../core/message/event.ts'
+import { epochMs } from '../../core/time.ts'
+import { tiersOf } from '../../core/topics.ts'
+import { createJobRunner, type JobRunner } from '../../services/jobs/job-runner.ts'
+import { createJobStore } from '../../services/jobs/job-store.ts'
+import { createManageJobs } from '../../services/jobs/manage-jobs.ts'
+import { runReplay } from '../../services/jobs/run-replay.ts'
+import { runResend } from '../../services/jobs/run-resend.ts'
+import type { SharedDependencies } from './shared-dependencies.ts'
+
+/** Follows the jobs topic, and runs the jobs of the installation with the other operator processes. */
+export async function startJobs(
+  shared: SharedDependencies,
+): Promise<Pick<JobRunner, 'refreshGauges'> & { readonly api: JobsApi }> {
+  const { settings, live, lifecycle, kafka, topics, clock, logger, producer, metrics, suppressions } = shared
+  const topic = topics.jobs
+  const follower = createFollower({ kafka, topic, clock, logger })
+  const store = createJobStore({ follower, producer, topic, clock, logger })
+  await lifecycle.start({ name: 'jobs topic', start: store.start, stop: store.stop })
+  const reader = createReader({ kafka, clock, logger })
+  const { delivery } = settings
+  const policy = { window: delivery.window, tiers: tiersOf(delivery.schedule) }
+  const routing = () => live().routing
+  const isStopped = ({ sourceId, receivedAt, message: { userId, type } }: Event): boolean =>
+    suppressions.stops({ userId, sourceId, receivedAt: epochMs(receivedAt), type }, clock.now()) !== undefined
+  const replayDeps = {
+    ...{ reader, clock, events: async () => shared.codec, inputs: async () => shared.inputCodec },
+    context: () => ({ topics, policy, routing: routing() }),
+  }
+  const resendDeps = { reader, clock, codec: shared.codec, topics, policy, routing, isStopped }
+  const runner = createJobRunner({
+    ...{ store, producer, clock, metrics, logger },
+    replay: (job, owned) => runReplay(replayDeps, job, owned),
+    resend: (job, owned) => runResend(resendDeps, job, owned),
+  })
+  await lifecycle.start({ name: 'job runner', start: async () => runner.start(), stop: runner.stop })
+  return {
+    api: createManageJobs({ store, offsets: reader, topics, routing, clock }),
+    refreshGauges: runner.refreshGauges,
+  }
+}

@@ -1,0 +1,37 @@
+import type { ListedByApi } from '../adapters/operator-client/log-client.ts'
+import { countWithNoun } from '../core/count-with-noun.ts'
+import type { DeadLetterFilter } from '../core/delivery/dead-letter-filter.ts'
+import { isoOf } from '../core/message/timestamp.ts'
+import { CommandFailed, type CommandIo, print } from './command.ts'
+import { deadLetterTitles } from './dead-letter-output.ts'
+import { type OperatorOptions, openLogClient } from './operator-options.ts'
+import { printable, tableOf } from './terminal.ts'
+
+interface Options extends OperatorOptions {
+  readonly limit?: number
+}
+
+/**
+ * Lists dead letters through the operator API, oldest first. The columns are those of the list that
+ * `hookline dead-letters` reads from Kafka.
+ */
+export async function listByApi(filter: DeadLetterFilter, options: Options, io: CommandIo): Promise<void> {
+  const { limit = Number.POSITIVE_INFINITY, json } = options
+  const client = await openLogClient(options, io)
+  const { destination, reason, outcome, since, until, messageId: message } = filter
+  const times = { since: since && isoOf(since), until: until && isoOf(until) }
+  const found = await client.deadLetters({ destination, reason, outcome, message, ...times }, limit)
+  if ('kind' in found) throw new CommandFailed(printable(`${found.message} (${found.code})`))
+  const oldestFirst = found.toReversed()
+  if (json === true) for (const deadLetter of oldestFirst) print(io, JSON.stringify(deadLetter))
+  else if (oldestFirst.length > 0) print(io, tableOf(deadLetterTitles, oldestFirst.map(rowOf)).join('\n'))
+  const shown = found.length === 0 ? 'no dead letters' : countWithNoun(found.length, 'dead letter')
+  io.stderr.write(`${shown}${found.length >= limit ? ' shown, the newest' : ''}\n`)
+}
+
+const rowOf = ({ at, destination, reason, outcomes, messageId, type, attempts, position, key }: ListedByApi) => [
+  ...[at, destination, reason || '-', outcomes.join(',') || '-', messageId ?? '-', type ?? '-'],
+  String(attempts ?? '-'),
+  position === undefined ? '-' : `${position.topic}/${position.partition}/${position.offset}`,
+  key,
+]

@@ -1,0 +1,124 @@
+import { randomUUID } from 'node:crypto'
+import type { Command } from 'commander'
+import { systemClock } from '../adapters/clock/clock.ts'
+import { createJobClient, type JobClient, type ShownJob } from '../adapters/operator-client/job-client.ts'
+import { OperatorApiFailed, type Refused } from '../adapters/operator-client/operator-request.ts'
+import type { JobKind } from '../core/jobs/job.ts'
+import { pause } from '../core/pause.ts'
+import type { Clock } from '../core/ports.ts'
+import { durationMs } from '../core/time.ts'
+import { CommandFailed, type CommandIo, printData, UsageError } from './command.ts'
+import { problemText } from './commands/config-objects/task.ts'
+import { jobLines } from './job-output.ts'
+import { type OperatorOptions, operatorAddress } from './operator-options.ts'
+import { createProgressBar, printable } from './terminal.ts'
+
+export interface JobOptions extends OperatorOptions {
+  readonly follow?: string
+  readonly cancel?: string
+}
+
+/** Time between two requests for the progress. */
+const pollEvery = durationMs(1_000)
+/** Number of failed requests in a row after which the command ends: the operator service may restart. */
+const maxFailures = 60
+/** Codes of failures that may end by themselves. */
+const passing: ReadonlySet<string> = new Set(['unreachable', 'timeout', 'unavailable'])
+
+/** Adds `--follow` and `--cancel`. */
+export const withJobOptions = (command: Command, kind: JobKind): Command =>
+  command
+    .option('--follow <id>', `show the progress of a ${kind} of the operator API until it ends`)
+    .option('--cancel <id>', `cancel a ${kind} of the operator API`)
+
+/**
+ * Creates a job through the operator API, or finds the one of `--follow` or `--cancel`, and shows its
+ * progress until it ends. After a signal, the job continues.
+ * @throws CommandFailed when the job is refused, fails or is cancelled, or after a signal
+ */
+export async function runJob(
+  kind: JobKind,
+  options: JobOptions,
+  io: CommandIo,
+  { body, clock = systemClock }: { readonly body: () => object; readonly clock?: Clock },
+): Promise<void> {
+  if (options.follow !== undefined && options.cancel !== undefined)
+    throw new UsageError('use only one of --follow and --cancel')
+  const address = await operatorAddress(options, io)
+  const signal = io.stopSignal()
+  const client = createJobClient(address, signal)
+  const first = accepted(await firstAnswer(kind, options, client, body), kind)
+  if (options.follow === undefined && options.cancel === undefined)
+    io.stderr.write(`hookline: ${kind} ${first.id} created\n`)
+  const last = await followed(first, { client, io, options, clock, signal })
+  const { kind: _, ...shown } = last
+  printData(io, options, { kind, ...shown }, jobLines(last))
+  judge(last, options)
+}
+
+function firstAnswer(
+  kind: JobKind,
+  { follow, cancel }: JobOptions,
+  client: JobClient,
+  body: () => object,
+): Promise<ShownJob | Refused> {
+  if (cancel !== undefined) return client.cancel(kind, cancel)
+  return follow === undefined ? client.create(kind, body(), randomUUID()) : client.get(kind, follow)
+}
+
+interface Following {
+  readonly client: JobClient
+  readonly io: CommandIo
+  readonly options: JobOptions
+  readonly clock: Clock
+  readonly signal: AbortSignal
+}
+
+async function followed(first: ShownJob, { client, io, options, clock, signal }: Following): Promise<ShownJob> {
+  const { kind, id } = first
+  const bar = createProgressBar(io, options, '{bar} {percentage}% {value}/{total}, {done} {verb}, {state}')
+  let job = first
+  bar?.start(totalOf(job), fieldsOf(job))
+  try {
+    for (let failures = 0; job.state === 'waiting' || job.state === 'running'; ) {
+      await pause(clock, pollEvery, signal)
+      if (signal.aborted) break
+      try {
+        job = accepted(await client.get(kind, id), kind)
+        failures = 0
+        bar?.start(totalOf(job), fieldsOf(job))
+        bar?.update(job.progress.seen ?? job.progress.read ?? 0, fieldsOf(job))
+      } catch (error) {
+        if (signal.aborted) break
+        if (!(error instanceof OperatorApiFailed) || !passing.has(error.code) || ++failures >= maxFailures) throw error
+      }
+    }
+  } finally {
+    bar?.stop()
+  }
+  if (!signal.aborted) return job
+  const command = `hookline ${kind}`
+  throw new CommandFailed(
+    `${kind} ${id} continues in the operator service; follow it with: ${command} --follow ${id}; cancel it with: ${command} --cancel ${id}`,
+  )
+}
+
+const totalOf = ({ progress }: ShownJob): number => progress.total ?? 0
+const fieldsOf = ({ kind, state, progress }: ShownJob) => ({
+  ...{ state, done: progress.replayed ?? progress.sent ?? 0, verb: kind === 'replay' ? 'replayed' : 'resent' },
+})
+
+function accepted(answer: ShownJob | Refused, kind: JobKind): ShownJob {
+  if (answer.kind !== 'refused') return answer
+  const { code, message, problems } = answer
+  throw new CommandFailed(printable([`${kind}: ${message} (${code})`, ...problems.map(problemText)].join('; ')))
+}
+
+/** @throws CommandFailed when the job was not completed, or dead letters were not replayed */
+function judge({ kind, id, state, error, progress, dryRun }: ShownJob, { cancel }: JobOptions): void {
+  if (state === 'failed') throw new CommandFailed(printable(`${kind} ${id} failed: ${error ?? 'unknown reason'}`))
+  if (state === 'cancelled' && cancel === undefined) throw new CommandFailed(`${kind} ${id} was cancelled`)
+  const { refused = 0 } = progress
+  if (refused > 0 && dryRun !== true)
+    throw new CommandFailed(`${refused} selected dead letters not replayed, see the REFUSAL column`)
+}

@@ -1,0 +1,120 @@
+import { conflicts, hasEnded, type Job, jobKeyOf } from './job.ts'
+
+/*
+ * The rule by which every process computes the jobs from the jobs topic.
+ *
+ * Kafka has no conditional write, so two processes may write the same version of a job. All of them
+ * read the records in the same order, and the first record of a version counts. So at most one
+ * process takes over a job, and a process that has lost a job finds out at its next record:
+ * - A record counts when its version is the next one and the job has not ended.
+ * - A record by which a process starts a job counts only while no conflicting job runs.
+ * - Nothing is known about the job: version 1 counts. Compaction may have removed earlier records, so
+ *   any record counts until the topic has been read to its end for the first time.
+ * All other records are ignored. Compaction could keep an ignored record as the last one of its key,
+ * so a process writes a copy of the record in force after it (see `core/config-objects/fold.ts`).
+ */
+
+export type JobFold =
+  /** The record is in force. */
+  | 'applied'
+  /** The record has the content that is in force already. */
+  | 'repeated'
+  /** The record is a copy that replaces an ignored record, which was in force here. */
+  | 'restored'
+  | 'ignored'
+
+/** Ended jobs that are kept in memory. */
+const maxEnded = 1_000
+/** How long an ended job is kept: the retention of the jobs topic. */
+const keptMs = 30 * 24 * 3_600_000
+
+/** The jobs, computed from the records of the topic in their order. */
+export class JobLog {
+  readonly #jobs = new Map<string, Job>()
+  readonly #ended = new Map<string, Job>()
+  readonly #needCopy = new Set<string>()
+  #isRead = false
+
+  /** Adds the next record of the topic. */
+  apply(job: Job): JobFold {
+    const key = jobKeyOf(job)
+    const result = this.#judge(this.get(key), job)
+    switch (result) {
+      case 'applied':
+      case 'restored':
+        this.#keep(key, job)
+        break
+      case 'repeated':
+        // The next copy needs a higher number.
+        if (job.copy > this.get(key)!.copy) this.#keep(key, job)
+        break
+      case 'ignored':
+        this.ignore(key)
+        return result
+    }
+    if (job.copy > 0) this.#needCopy.delete(key)
+    return result
+  }
+
+  /** Notes that the last record of a job is not the one in force. */
+  ignore(key: string): void {
+    if (this.get(key) !== undefined) this.#needCopy.add(key)
+  }
+
+  /** Called when the topic has been read to its end for the first time. */
+  read(): void {
+    this.#isRead = true
+  }
+
+  get(key: string): Job | undefined {
+    return this.#jobs.get(key) ?? this.#ended.get(key)
+  }
+
+  /** The jobs that have not ended. */
+  get open(): Iterable<Job> & { readonly size: number } {
+    return { size: this.#jobs.size, [Symbol.iterator]: () => this.#jobs.values() }
+  }
+
+  /** The newest ended jobs, in the order in which they ended. */
+  ended(now: number): readonly Job[] {
+    return [...this.#ended.values()].filter(({ endedAt = 0 }) => endedAt > now - keptMs)
+  }
+
+  /** The records of which a copy must be written. */
+  copies(): readonly Job[] {
+    return [...this.#needCopy].flatMap(key => {
+      const job = this.get(key)
+      return job === undefined ? [] : [{ ...job, copy: job.copy + 1 }]
+    })
+  }
+
+  #judge(known: Job | undefined, job: Job): JobFold {
+    if (known === undefined) return job.version === 1 || !this.#isRead ? 'applied' : 'ignored'
+    const { version, writeId, copy } = known
+    if (job.version === version && job.writeId === writeId) return 'repeated'
+    if (job.copy > 0) {
+      const isLater = job.version > version || (job.version === version && job.copy > copy)
+      return isLater ? 'restored' : 'ignored'
+    }
+    if (job.version !== version + 1 || hasEnded(known)) return 'ignored'
+    return this.#isRefusedStart(known, job) ? 'ignored' : 'applied'
+  }
+
+  #isRefusedStart(known: Job, job: Job): boolean {
+    if (job.state !== 'running' || known.state === 'running') return false
+    return [...this.#jobs.values()].some(other => other.state === 'running' && conflicts(other, job))
+  }
+
+  #keep(key: string, job: Job): void {
+    if (!hasEnded(job)) {
+      this.#jobs.set(key, job)
+      return
+    }
+    this.#jobs.delete(key)
+    this.#ended.set(key, job)
+    const [oldest] = this.#ended.keys()
+    if (this.#ended.size <= maxEnded || oldest === undefined) return
+    this.#ended.delete(oldest)
+    this.#needCopy.delete(oldest)
+  }
+}

@@ -1,0 +1,91 @@
+import { initialState, retryRecord } from '../delivery/delivery-state.ts'
+import { firstOrigin } from '../delivery/replay-decision.ts'
+import { type RetryPolicy, tierFor } from '../delivery/retry-tier.ts'
+import { createRouting, type Routing, route } from '../delivery/route.ts'
+import { type Event, normaliseEvent } from '../message/event.ts'
+import { isOwnSource } from '../message/own-event.ts'
+import type { LogRecord, OutgoingRecord } from '../ports.ts'
+import { windowOf } from '../settings/effective-policy.ts'
+import type { Destination } from '../settings/settings.ts'
+import { durationMs, type EpochMs } from '../time.ts'
+import type { TopicNames } from '../topics.ts'
+import type { ResendJob } from './job.ts'
+
+/** Why an event is not resent. */
+export type ResendSkip =
+  /** Hookline itself made it: a canary message, a notice, an audience change or a delete message. */
+  | 'own_event'
+  | 'other_type'
+  | 'other_user'
+  /** The user was deleted or is suppressed. */
+  | 'stopped_user'
+  /** Its source is not connected to the destination, or the filter or the message excludes it. */
+  | 'not_routed'
+  | 'invalid_message'
+
+export interface ResendContext {
+  readonly topics: Pick<TopicNames, 'retry'>
+  readonly policy: Pick<RetryPolicy, 'window' | 'tiers'>
+  readonly destination: Destination
+  /** The routing of this destination alone: see `routingOf`. */
+  readonly routing: Routing
+  /** Whether the user of an event was deleted or is suppressed. */
+  readonly isStopped: (event: Event) => boolean
+  readonly now: EpochMs
+}
+
+export type Resend =
+  | { readonly kind: 'copy'; readonly topic: string; readonly copy: OutgoingRecord }
+  | { readonly kind: 'skip'; readonly reason: ResendSkip }
+
+/**
+ * The routing with only one destination. With all of them, the filter of each other destination
+ * would be applied to each event.
+ */
+export const routingOf = (destination: Destination, { sources }: Routing): Routing =>
+  createRouting({ sources: [...sources.values()], destinations: [destination] })
+
+/**
+ * Decides whether an event of the events topic is resent to a destination. The copy is a delivery in
+ * the shortest retry topic, as after a replay: same message id, new retry window.
+ */
+export function resendOf(
+  record: LogRecord,
+  given: Event,
+  { types, userIds }: Pick<ResendJob, 'types' | 'userIds'>,
+  { topics, policy, destination, routing, isStopped, now }: ResendContext,
+): Resend {
+  if (isOwnSource(given.sourceId) || given.origin !== undefined || given.message.type === 'delete')
+    return skip('own_event')
+  const first = firstOrigin(record)
+  const event = given.canonical ? given : normalised(given, `${first.topic}/${first.partition}/${first.offset}`)
+  if (event === undefined) return skip('invalid_message')
+  const { type, userId, messageId } = event.message
+  if (types !== undefined && !types.some(each => each === type)) return skip('other_type')
+  if (userIds !== undefined && (userId === undefined || !userIds.includes(userId))) return skip('other_user')
+  const routed = route(event, routing)
+  if (routed.kind !== 'deliver' || routed.destinations.length === 0) return skip('not_routed')
+  if (isStopped(event)) return skip('stopped_user')
+  const { topic, partition, offset } = record
+  const state = initialState(
+    { topic, partition, offset, timestamp: first.timestamp },
+    destination.id,
+    messageId,
+    now,
+    windowOf(destination.policy, policy),
+  )
+  return {
+    kind: 'copy',
+    topic: topics.retry(tierFor(durationMs(0), policy.tiers)),
+    // As after a replay: its first attempt is not late, because it waited for an operator.
+    copy: retryRecord(record, { ...state, round: 1 }),
+  }
+}
+
+const skip = (reason: ResendSkip): Resend => ({ kind: 'skip', reason })
+
+/** `messageId`: the id when the producer left it out, the same as in the dispatcher. */
+function normalised(event: Event, messageId: string): Event | undefined {
+  const outcome = normaliseEvent(event, () => messageId)
+  return outcome.kind === 'event' ? outcome.event : undefined
+}

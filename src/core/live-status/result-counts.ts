@@ -1,0 +1,62 @@
+import { murmur2 } from '../message/murmur2.ts'
+
+/** Results at one destination. The writer of the status subtracts what it has written for a period. */
+export interface Counts {
+  /** Deliveries that a webhook accepted. */
+  delivered: number
+  /** Attempts that no webhook accepted. A delivery can have several. */
+  failed: number
+  deadLettered: number
+  dropped: number
+}
+
+/** All results of a process. They only increase. */
+export interface Totals {
+  /** Deliveries of events that were read for the first time, without retries. */
+  admitted: number
+  delivered: number
+  failed: number
+}
+
+/**
+ * Number of parts into which the destinations are divided, so that no record is large and no write
+ * reads all destinations: with 100,000 destinations a part has about 1,600.
+ */
+export const shardCount = 64
+
+/** The shard of a destination, the same in every process. */
+export const shardOf = (destination: string): number => (murmur2(Buffer.from(destination)) >>> 0) % shardCount
+
+/**
+ * Counts the results of one process for each destination. The counters of a destination are kept
+ * as long as the process runs, like its queue.
+ */
+export class ResultCounts {
+  readonly totals: Totals = { admitted: 0, delivered: 0, failed: 0 }
+  readonly #shards = Array.from({ length: shardCount }, () => new Map<string, Counts>())
+
+  of(destination: string): Counts {
+    const shard = this.shard(shardOf(destination)) as Map<string, Counts>
+    let counts = shard.get(destination)
+    if (counts === undefined) {
+      counts = { delivered: 0, failed: 0, deadLettered: 0, dropped: 0 }
+      shard.set(destination, counts)
+    }
+    return counts
+  }
+
+  /** The counters of the destinations in a shard, 0 to `shardCount` - 1. */
+  shard(index: number): ReadonlyMap<string, Counts> {
+    return this.#shards[index] as Map<string, Counts>
+  }
+
+  delivered(counts: Counts): void {
+    counts.delivered++
+    this.totals.delivered++
+  }
+
+  failed(counts: Counts): void {
+    counts.failed++
+    this.totals.failed++
+  }
+}

@@ -1,0 +1,178 @@
+import type { ServiceName } from '../settings/service-names.ts'
+import { type EpochMs, epochMs } from '../time.ts'
+import type { Counts } from './result-counts.ts'
+
+/*
+ * The records of the status topic. Their values are JSON; a reader ignores fields that it does not
+ * know, and takes a missing or wrong field as absent, so that processes of different versions can
+ * read each other. The key of a record names what the record replaces:
+ *
+ *   process/<instance>                      what a process says about itself, every 5 s
+ *   activity/<instance>/<shard>             destinations of the shard that are not at rest
+ *   results/<instance>/<start>/<shard>      results of the shard's destinations in 15 minutes
+ */
+
+/** What a process says about itself. */
+export interface ProcessFacts {
+  readonly services: readonly string[]
+  readonly version: string
+  readonly startedAt: EpochMs
+  /** Number of partitions of the events topic that it owns. */
+  readonly partitions: number
+  readonly rates: Rates
+}
+
+/** Per second, over the last seconds. */
+export interface Rates {
+  readonly admitted: number
+  readonly delivered: number
+  readonly failed: number
+}
+
+export type BreakerState = 'closed' | 'open' | 'probing'
+
+/** What one process knows about a destination at this moment. */
+export interface DestinationActivity {
+  readonly breaker: BreakerState
+  /** When the next attempt may be made as a probe; only while the circuit breaker is open. */
+  readonly nextProbeAt?: EpochMs | undefined
+  readonly requestsInProgress: number
+  /** Deliveries that wait in the destination queue. */
+  readonly inMemory: number
+  /** Attempts per second after a 429. */
+  readonly pace?: number | undefined
+}
+
+export const atRest: DestinationActivity = { breaker: 'closed', requestsInProgress: 0, inMemory: 0 }
+
+export type StatusKey =
+  | { readonly kind: 'process'; readonly instance: string }
+  | { readonly kind: 'activity'; readonly instance: string; readonly shard: number }
+  /** `start`: the beginning of the 15 minutes. */
+  | { readonly kind: 'results'; readonly instance: string; readonly start: EpochMs; readonly shard: number }
+
+/** The period of one record of results: 15 minutes, 96 periods a day. */
+export const periodMs = 900_000
+export const periodOf = (at: EpochMs): EpochMs => epochMs(Math.floor(at / periodMs) * periodMs)
+
+export function encodeKey(key: StatusKey): string {
+  switch (key.kind) {
+    case 'process':
+      return `process/${key.instance}`
+    case 'activity':
+      return `activity/${key.instance}/${key.shard}`
+    case 'results':
+      return `results/${key.instance}/${key.start}/${key.shard}`
+  }
+}
+
+const keyForm =
+  /^(?:process\/([^/]{1,100})|activity\/([^/]{1,100})\/(\d{1,4})|results\/([^/]{1,100})\/(\d{1,15})\/(\d{1,4}))$/
+
+/** Decodes the key of a record; `undefined` for keys of other versions. */
+export function decodeKey(text: string): StatusKey | undefined {
+  const [matched, ofProcess, ofActivity, shard, ofResults, start, part] = keyForm.exec(text) ?? []
+  if (matched === undefined) return undefined
+  if (ofProcess !== undefined) return { kind: 'process', instance: ofProcess }
+  if (ofActivity !== undefined) return { kind: 'activity', instance: ofActivity, shard: Number(shard) }
+  return { kind: 'results', instance: ofResults as string, start: epochMs(Number(start)), shard: Number(part) }
+}
+
+export const encodeProcess = (facts: ProcessFacts & { readonly services: readonly ServiceName[] }): string =>
+  JSON.stringify(facts)
+
+/** `undefined` when the value is not JSON of an object: any program with access can write there. */
+export function decodeProcess(value: Buffer): ProcessFacts | undefined {
+  const given = objectIn(value)
+  if (given === undefined) return undefined
+  const rates = isObject(given['rates']) ? given['rates'] : {}
+  const services = Array.isArray(given['services']) ? given['services'] : []
+  return {
+    services: services.filter(isShortText).slice(0, maxServices),
+    version: isShortText(given['version']) ? given['version'] : '',
+    startedAt: timeIn(given['startedAt']) ?? epochMs(0),
+    partitions: countIn(given['partitions']),
+    rates: {
+      admitted: numberIn(rates['admitted']) ?? 0,
+      delivered: numberIn(rates['delivered']) ?? 0,
+      failed: numberIn(rates['failed']) ?? 0,
+    },
+  }
+}
+
+/** The destinations of a shard that are not at rest. Values that are at rest are left out. */
+export function encodeActivity(all: Iterable<readonly [destination: string, DestinationActivity]>): string {
+  const shown = [...all].map(([id, { breaker, nextProbeAt, requestsInProgress, inMemory, pace }]) => [
+    id,
+    {
+      ...(breaker !== 'closed' && { breaker, nextProbeAt }),
+      ...(requestsInProgress > 0 && { requestsInProgress }),
+      ...(inMemory > 0 && { inMemory }),
+      pace,
+    },
+  ])
+  return JSON.stringify(Object.fromEntries(shown))
+}
+
+export function decodeActivity(value: Buffer): ReadonlyMap<string, DestinationActivity> {
+  const all = new Map<string, DestinationActivity>()
+  for (const [id, given] of Object.entries(objectIn(value) ?? {})) {
+    if (!isObject(given)) continue
+    all.set(id, {
+      breaker: given['breaker'] === 'open' || given['breaker'] === 'probing' ? given['breaker'] : 'closed',
+      nextProbeAt: timeIn(given['nextProbeAt']),
+      requestsInProgress: countIn(given['requestsInProgress']),
+      inMemory: countIn(given['inMemory']),
+      pace: numberIn(given['pace']),
+    })
+  }
+  return all
+}
+
+/**
+ * The results of a shard's destinations that have some: four numbers for each, because a day has many
+ * records. It makes no objects, because a shard can have thousands of destinations.
+ */
+export function encodeResults(all: Iterable<readonly [destination: string, Counts]>): string {
+  let text = ''
+  for (const [id, { delivered, failed, deadLettered, dropped }] of all) {
+    if (delivered + failed + deadLettered + dropped === 0) continue
+    text += `${text === '' ? '' : ','}${JSON.stringify(id)}:[${delivered},${failed},${deadLettered},${dropped}]`
+  }
+  return `{${text}}`
+}
+
+/** Adds what a record says about a destination to `sum`. */
+export function addResults(sum: Counts, value: Buffer, destination: string): void {
+  const all = objectIn(value)
+  const given = all !== undefined && Object.hasOwn(all, destination) ? all[destination] : undefined
+  if (!Array.isArray(given)) return
+  sum.delivered += countIn(given[0])
+  sum.failed += countIn(given[1])
+  sum.deadLettered += countIn(given[2])
+  sum.dropped += countIn(given[3])
+}
+
+const maxServices = 10
+
+function objectIn(value: Buffer): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const given: unknown = JSON.parse(value.toString())
+    return isObject(given) ? given : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+const isShortText = (value: unknown): value is string => typeof value === 'string' && value.length <= 100
+const numberIn = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined
+const countIn = (value: unknown): number => (Number.isSafeInteger(value) ? (numberIn(value) ?? 0) : 0)
+/** The largest time of a Date, so that the time can be shown. */
+const maxTime = 8.64e15
+const timeIn = (value: unknown): EpochMs | undefined =>
+  Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= maxTime
+    ? epochMs(value as number)
+    : undefined

@@ -1,0 +1,22 @@
+import { counter, gauge } from './spec.ts'
+
+const kind = ['replay', 'resend'] as const
+
+/** Metrics of replay and resend jobs. */
+export const jobMetrics = {
+  jobs: gauge('hookline_jobs', 'Replays and resends of the operator API that have not ended, in all processes.', {
+    unit: 'jobs',
+    use: 'debug',
+    labels: { kind, state: ['waiting', 'running'] },
+  }),
+  jobsEnded: counter('hookline_jobs_ended_total', 'Replays and resends that ended in this process, by state.', {
+    unit: 'jobs',
+    use: 'debug',
+    labels: { kind, state: ['done', 'failed', 'cancelled'] },
+  }),
+  jobsTakenOver: counter(
+    'hookline_jobs_taken_over_total',
+    'Replays and resends that this process took over, because the process that ran them recorded no progress for 10 s.',
+    { unit: 'jobs', use: 'debug', labels: { kind } },
+  ),
+} as const

@@ -1,0 +1,24 @@
+import type { TopicPartition } from './ports.ts'
+import type { EpochMs } from './time.ts'
+
+/** The offsets of a partition in a time span. */
+export interface OffsetSpan extends TopicPartition {
+  /** The offset of the first record that retention has kept. */
+  readonly beginning: number
+  /** The first offset of the span. */
+  readonly from: number
+  /** The first offset after the span. */
+  readonly to: number
+}
+
+/** Finds offsets by time. */
+export interface OffsetsByTime {
+  /**
+   * The span of each partition, in partition order: records that were appended from `since` until
+   * before `until`. By default, from the beginning to the current end.
+   */
+  spans(
+    topic: string,
+    time?: { readonly since?: EpochMs | undefined; readonly until?: EpochMs | undefined },
+  ): Promise<readonly OffsetSpan[]>
+}

@@ -1,0 +1,35 @@
+import { storedMessageId } from '../message/identifiers.ts'
+import { type EpochMs, epochMs } from '../time.ts'
+import { type QueryRead, timeIn, unknownParameters } from './object-query.ts'
+
+/** Which message a client asks for, and when it was received. */
+export interface MessageQuery {
+  readonly id: string
+  /** When the message was received, at the earliest. */
+  readonly since: EpochMs
+  /** When the message was received, at the latest; `undefined`: until now. */
+  readonly until?: EpochMs | undefined
+}
+
+/** How far back a timeline reaches without `since`. */
+const defaultReach = 24 * 3_600_000
+
+/** Reads the id and the query parameters of a timeline. */
+export function messageQueryOf(
+  id: string,
+  given: Readonly<Record<string, unknown>>,
+  now: EpochMs,
+): QueryRead<MessageQuery> {
+  const problems = [...unknownParameters(given, ['since', 'until'])]
+  if (problems.length > 0) return { kind: 'invalid', problems }
+  const since = timeIn(given, 'since', now)
+  const until = timeIn(given, 'until', now)
+  const wrong = [since, until].flatMap(({ problem }) => problem ?? [])
+  if (wrong.length > 0) return { kind: 'invalid', problems: wrong }
+  const from = since.time ?? epochMs(Math.min(until.time ?? now, now) - defaultReach)
+  if (until.time !== undefined && from >= until.time) {
+    const hint = 'since is the start of the time range'
+    return { kind: 'invalid', problems: [{ path: 'until', message: 'must be after since', hint }] }
+  }
+  return { kind: 'query', query: { id: storedMessageId(id), since: from, until: until.time } }
+}

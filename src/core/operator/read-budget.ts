@@ -1,0 +1,34 @@
+/** How much one request may read. */
+export interface ReadLimits {
+  readonly records: number
+  /** Milliseconds. */
+  readonly time: number
+}
+
+/** Counts the records that one request reads, and its time. */
+export class ReadBudget {
+  readonly #limits: ReadLimits
+  readonly #monotonic: () => number
+  readonly #until: number
+  #records = 0
+
+  constructor(limits: ReadLimits, monotonic: () => number) {
+    this.#limits = limits
+    this.#monotonic = monotonic
+    this.#until = monotonic() + limits.time
+  }
+
+  count(records: number): void {
+    this.#records += records
+  }
+
+  get isSpent(): boolean {
+    return this.#records >= this.#limits.records || this.#monotonic() >= this.#until
+  }
+
+  /** A budget with a share of what is left of this one, from 0 to 1. */
+  share(part: number): ReadBudget {
+    const records = Math.max(0, this.#limits.records - this.#records) * part
+    return new ReadBudget({ records, time: Math.max(0, this.#until - this.#monotonic()) * part }, this.#monotonic)
+  }
+}

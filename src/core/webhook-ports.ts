@@ -1,0 +1,69 @@
+import type { TlsIdentity } from './network/tls-identity.ts'
+import type { DurationMs } from './time.ts'
+
+/* The interfaces of what sends requests to webhooks and authorization servers. */
+
+/** One POST request to a webhook, ready to send. */
+export interface WebhookCall {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  /** All requests for one record share this Buffer. */
+  readonly body: Buffer
+  /** The time limit of this request. Absent: the time limit of the transport. */
+  readonly timeoutMs?: DurationMs | undefined
+  /** The client certificate and trusted CAs; `undefined` for those of the network settings. */
+  readonly tlsIdentity?: TlsIdentity | undefined
+  /** How many bytes of the response's body the result has. Absent: none, as for deliveries. */
+  readonly keepBodyBytes?: number | undefined
+}
+
+/** The beginning of a response's body, as it was sent: it is not decompressed. */
+export interface ResponseBody {
+  readonly bytes: Buffer
+  /** Whether the body is longer, or did not arrive completely. */
+  readonly isTruncated: boolean
+  /** The header `Content-Encoding`, for example `gzip`. */
+  readonly contentEncoding: string | undefined
+}
+
+/**
+ * The step at which a request failed. `auth`: no access token, so nothing was sent. `address`: the
+ * address is not allowed, so nothing was sent. `proxy`: the proxy failed or refused, so nothing was
+ * sent to the endpoint. `exchange`: the request and the response on an open connection. `deadline`:
+ * the time limit.
+ */
+export type CallPhase = 'auth' | 'address' | 'dns' | 'proxy' | 'connect' | 'tls' | 'exchange' | 'deadline'
+
+/**
+ * The result of a request: `answered` when a response head is complete. The body is ignored, except
+ * with `keepBodyBytes`.
+ */
+export type CallResult =
+  | {
+      readonly kind: 'answered'
+      readonly status: number
+      readonly retryAfter: string | undefined
+      readonly body?: ResponseBody
+    }
+  /** `code`: the error's code, for example `ECONNRESET`. `detail`: one line for the log. */
+  | { readonly kind: 'failed'; readonly phase: CallPhase; readonly code: string; readonly detail: string }
+
+export interface WebhookTransport {
+  /** Sends one request with a time limit. Calls `onEnd` exactly once, after `post` has returned. */
+  post(call: WebhookCall, onEnd: (result: CallResult) => void): void
+  /** Closes idle connections. Resolves after the requests in progress have ended. */
+  close(): Promise<void>
+}
+
+/** The result of a token request, with the body of the response. */
+export type TokenAnswer =
+  | (Omit<Extract<CallResult, { kind: 'answered' }>, 'body'> & { readonly body: string })
+  | Extract<CallResult, { kind: 'failed' }>
+
+/** Sends token requests under the rules for webhooks: the same addresses, ports, CAs and proxy. */
+export interface TokenClient {
+  /** Sends one request with a time limit. Calls `onEnd` exactly once, after `post` has returned. */
+  post(call: WebhookCall, onEnd: (answer: TokenAnswer) => void): void
+  /** Ends the requests in progress; their `onEnd` is not called. */
+  close(): void
+}

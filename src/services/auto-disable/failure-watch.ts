@@ -1,0 +1,183 @@
+import { disableRule, isOutdated } from '../../core/auto-disable/disable-rule.ts'
+import { type Evidence, FailureCounter, type SeenFailures } from '../../core/auto-disable/endpoint-failures.ts'
+import {
+  type DisableRule,
+  type FailureState,
+  isWatched,
+  judgeFailures,
+  type Verdict,
+} from '../../core/auto-disable/judge-failures.ts'
+import { byLifecycle } from '../../core/config-objects/failure-record.ts'
+import type { Routing } from '../../core/delivery/route.ts'
+import type { Clock, Logger } from '../../core/ports.ts'
+import type { AutomaticDisabling } from '../../core/settings/settings.ts'
+import { durationMs } from '../../core/time.ts'
+import { changeFailures } from '../config-objects/change-failures.ts'
+import type { ObjectStore } from '../config-objects/object-store.ts'
+import type { ObjectWriter } from '../config-objects/object-writer.ts'
+import { createPeriodicTask, type PeriodicTask } from '../periodic-task.ts'
+
+/** How often a process writes the failures that it saw. A success is written immediately. */
+const every = durationMs(5_000)
+/** Maximum number of destinations whose record is being written. The others wait for the next run. */
+const maxWrites = 100
+
+interface Deps {
+  readonly store: Pick<ObjectStore, 'failures' | 'known' | 'listen'>
+  readonly writer: Pick<ObjectWriter, 'write'>
+  readonly routing: () => Routing
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/*
+ * The path of a failure. Every process reads the failure records of all processes, so no process has
+ * a special role, and nothing depends on the owned partitions.
+ *
+ *   attempt --FailureCounter--every 5 s--> judgeFailures --record--> config topic --> all processes
+ *
+ * A process that sees a success after `failingSince` ends the failure for all.
+ */
+
+/** Counts the failures of the destinations that `lifecycle` can disable, and disables them. */
+export class FailureWatch implements PeriodicTask {
+  readonly #deps: Deps
+  readonly #counters = new Map<string, FailureCounter>()
+  readonly #inProgress = new Set<string>()
+  readonly #task: PeriodicTask
+  #onDisabled: (destination: string, disabled: AutomaticDisabling) => void = () => undefined
+  /** Whether the last write failed. */
+  #isFailing = false
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+    this.#task = createPeriodicTask({ clock: deps.clock, firstAfter: every, turn: () => this.#turn() })
+    deps.store.listen({
+      onRecord: ({ kind, id }) => {
+        if (kind === 'failures') this.#endIfOver(id)
+      },
+    })
+  }
+
+  /** Sets the listener for the destinations that this process disables. */
+  onDisabled(listener: (destination: string, disabled: AutomaticDisabling) => void): void {
+    this.#onDisabled = listener
+  }
+
+  start(): void {
+    this.#task.start()
+  }
+
+  stop(): void {
+    this.#task.stop()
+  }
+
+  /** An attempt at a destination for which `isWatched` is true has ended. */
+  attempted(id: string, evidence: Evidence): void {
+    const now = this.#deps.clock.now()
+    if (evidence === 'fails') this.#counterOf(id).failed(now)
+    if (evidence !== 'works') return
+    this.#counterOf(id).ended(now)
+    this.#endIfOver(id)
+  }
+
+  /** The endpoint of a webhook of any destination responded with 410 Gone. */
+  gone(id: string, webhook: string): void {
+    if (this.#isWatched(id)) this.#counterOf(id).gone(webhook, this.#deps.clock.now())
+  }
+
+  #turn(): typeof every {
+    const { store, routing, clock } = this.#deps
+    for (const [id, state] of store.failures)
+      if (isOutdated(id, state, routing())) this.#counterOf(id).ended(clock.now())
+    for (const [id, counter] of this.#counters) {
+      if (counter.hasFailures || this.#isOver(id, counter)) void this.#settle(id)
+      else if (!this.#isWatched(id)) this.#counters.delete(id)
+    }
+    return every
+  }
+
+  /**
+   * Writes the end of a destination's failure to the config topic, if this process saw a success
+   * after the failure began.
+   */
+  #endIfOver(id: string): void {
+    const counter = this.#counters.get(id)
+    if (counter !== undefined && this.#isOver(id, counter)) void this.#settle(id)
+  }
+
+  #isOver(id: string, { endedAt }: FailureCounter): boolean {
+    const failingSince = this.#deps.store.failures.get(id)?.failingSince
+    return failingSince !== undefined && endedAt >= failingSince
+  }
+
+  /** Writes what this process has seen of a destination, until nothing changes. */
+  async #settle(id: string): Promise<void> {
+    if (this.#inProgress.has(id) || this.#inProgress.size >= maxWrites) return
+    this.#inProgress.add(id)
+    while (await this.#write(id));
+    this.#inProgress.delete(id)
+  }
+
+  /** Returns whether a state was written. */
+  async #write(id: string): Promise<boolean> {
+    const { store, routing } = this.#deps
+    const version = store.known({ kind: 'destination', id })?.version ?? 0
+    const rule = disableRule(id, version, routing())
+    const seen = this.#counters.get(id)?.take()
+    if (seen === undefined || rule === undefined) return false
+    let verdict: Verdict = { kind: 'keep' }
+    const next = (before: FailureState | undefined): FailureState | undefined => {
+      verdict = this.#judge(before, seen, rule)
+      return verdict.kind === 'keep' ? undefined : verdict.state
+    }
+    const result = await changeFailures(this.#deps, { id, by: byLifecycle, next })
+    if (result.kind === 'unchanged') return false
+    const isWritten = result.kind === 'applied'
+    if (isWritten) this.#report(id, verdict)
+    else this.#keep(id, seen, result.kind === 'failed' ? result.detail : 'other processes wrote first')
+    this.#isFailing = !isWritten
+    return isWritten
+  }
+
+  #judge(before: FailureState | undefined, seen: SeenFailures, rule: DisableRule): Verdict {
+    return judgeFailures(before, seen, rule, this.#deps.clock.now())
+  }
+
+  /** Keeps failures for the next run. The log has one line until a write succeeds. */
+  #keep(id: string, seen: SeenFailures, error: string): void {
+    this.#counterOf(id).restore(seen)
+    if (!this.#isFailing) this.#deps.logger.warn({ destination: id, error }, notWritten)
+  }
+
+  #report(destination: string, verdict: Verdict): void {
+    if (verdict.kind !== 'disable') return
+    this.#onDisabled(destination, verdict.disabled)
+    const { reason, failingSince } = verdict.disabled
+    this.#deps.logger.warn(
+      { destination, reason, failingSince: new Date(failingSince).toISOString() },
+      disabledBy[reason],
+    )
+  }
+
+  #counterOf(id: string): FailureCounter {
+    const known = this.#counters.get(id)
+    if (known !== undefined) return known
+    const counter = new FailureCounter()
+    this.#counters.set(id, counter)
+    return counter
+  }
+
+  #isWatched(id: string): boolean {
+    const destination = this.#deps.routing().destinations.get(id)
+    return destination !== undefined && isWatched(destination)
+  }
+}
+
+const notWritten = 'the failures of a destination were not written to the config topic; hookline tries again'
+
+const disabledBy = {
+  failing:
+    'destination disabled, because no attempt has succeeded for lifecycle.disableAfter; its events are dropped until you enable it (hookline destinations enable)',
+  gone: 'destination disabled, because its webhooks respond with 410 Gone and lifecycle.onGone is disable; its events are dropped until you enable it (hookline destinations enable)',
+} as const satisfies Record<AutomaticDisabling['reason'], string>

@@ -1,0 +1,110 @@
+import { type Job, jobKeyOf, jobKinds, type ReplayJob, type ResendJob } from '../../core/jobs/job.ts'
+import { claimed, nextClaim } from '../../core/jobs/job-steps.ts'
+import type { Metrics } from '../../core/metrics/metrics.ts'
+import type { Cancel, Clock, Logger, LogProducer } from '../../core/ports.ts'
+import { durationMs } from '../../core/time.ts'
+import type { JobStore } from './job-store.ts'
+import { OwnedJob } from './owned-job.ts'
+import type { JobOutcome } from './run-replay.ts'
+
+/** Time between two checks for a job to claim. */
+const checkEvery = durationMs(500)
+
+interface Deps {
+  readonly store: JobStore
+  readonly producer: LogProducer
+  readonly clock: Clock
+  readonly metrics: Pick<Metrics, 'jobs' | 'jobsEnded' | 'jobsTakenOver'>
+  readonly logger: Logger
+  readonly replay: (job: ReplayJob, owned: OwnedJob) => Promise<JobOutcome>
+  readonly resend: (job: ResendJob, owned: OwnedJob) => Promise<JobOutcome>
+}
+
+/**
+ * Runs the jobs of the installation, together with the other operator processes. A process *claims* a
+ * job with a record that has its id as owner.
+ */
+export interface JobRunner {
+  start(): void
+  /** Stops the work, and leaves the jobs to other processes. */
+  stop(): Promise<void>
+  /** Sets the gauges to their current values. */
+  refreshGauges(): void
+}
+
+export function createJobRunner(deps: Deps): JobRunner {
+  const { store, producer, clock, metrics, logger } = deps
+  const owner = clock.id()
+  const running = new Map<string, { readonly owned: OwnedJob; readonly ended: Promise<void> }>()
+  let isStopped = false
+  let cancel: Cancel = () => undefined
+
+  store.listen(job => running.get(jobKeyOf(job))?.owned.noteChange())
+
+  async function claim(): Promise<void> {
+    const job = nextClaim(store.open(), { sinceLastRecord: store.sinceLastRecord, own: new Set(running.keys()) })
+    if (job === undefined) return
+    const claimedAt = clock.boottime()
+    const result = await store.write(job, claimed(owner, clock.now()))
+    if (result.kind !== 'applied') return
+    const { id, kind } = job
+    const isTakenOver = job.state === 'running'
+    if (isTakenOver) metrics.jobsTakenOver.inc({ kind })
+    logger.info(
+      { kind, id },
+      isTakenOver ? 'job taken over, because its process wrote no record of it for 10 s' : 'job started',
+    )
+    const owned = new OwnedJob(result.job, claimedAt, { store, producer, clock, owner })
+    // A claim that was in progress when this process stops is released.
+    if (isStopped) owned.stop('stopping')
+    running.set(owned.key, { owned, ended: run(result.job, owned).finally(() => running.delete(owned.key)) })
+  }
+
+  async function run(job: Job, owned: OwnedJob): Promise<void> {
+    const { id, kind } = job
+    let outcome: JobOutcome
+    try {
+      if (!owned.signal.aborted)
+        outcome = job.kind === 'replay' ? await deps.replay(job, owned) : await deps.resend(job, owned)
+    } catch (error) {
+      const { message, stack } = error as Error
+      logger.error({ kind, id, error: message, stack }, 'job failed because of a bug in hookline (report this line)')
+      outcome = { error: message }
+    }
+    const last = await owned.end(outcome)
+    if (last === undefined)
+      logger.warn({ kind, id }, 'this process stopped working on a job, because another process owns it now')
+    else {
+      const { state, error } = last
+      if (state !== 'waiting') metrics.jobsEnded.inc({ kind, state: state as 'done' })
+      logger.info({ kind, id, result: state, ...(error !== undefined && { error }) }, 'this process stopped working on a job')
+    }
+  }
+
+  function check(): void {
+    if (isStopped) return
+    cancel = clock.after(checkEvery, () => void claim().then(check))
+  }
+
+  return {
+    start() {
+      for (const kind of jobKinds) {
+        metrics.jobsTakenOver.inc({ kind }, 0)
+        for (const state of ['done', 'failed', 'cancelled'] as const) metrics.jobsEnded.inc({ kind, state }, 0)
+      }
+      check()
+    },
+    async stop() {
+      isStopped = true
+      cancel()
+      for (const { owned } of running.values()) owned.stop('stopping')
+      await Promise.all([...running.values()].map(({ ended }) => ended))
+    },
+    refreshGauges() {
+      const open = store.open()
+      for (const kind of jobKinds)
+        for (const state of ['waiting', 'running'] as const)
+          metrics.jobs.set({ kind, state }, open.filter(job => job.kind === kind && job.state === state).length)
+    },
+  }
+}

@@ -1,0 +1,195 @@
+import { decodeJob, encodeJob, type Job, jobKeyOf, jobsPartition } from '../../core/jobs/job.ts'
+import { JobLog } from '../../core/jobs/job-log.ts'
+import type { NextRecord } from '../../core/jobs/job-steps.ts'
+import type { Cancel, Clock, Logger, LogProducer, LogRecord, TopicFollower } from '../../core/ports.ts'
+import { type DurationMs, durationMs } from '../../core/time.ts'
+
+/** Maximum time until this process reads its own record back. Usually it takes less than 0.1 s. */
+const readBackLimit = durationMs(10_000)
+/** Time until a process writes the copy that must follow an ignored record. */
+const copyAfter = durationMs(5_000)
+/** Maximum time until this process reads a job that another one has created. */
+const appearsWithin = durationMs(1_000)
+
+export type WriteResult =
+  | { readonly kind: 'applied'; readonly job: Job }
+  /** Another record has the version, or the job has ended. */
+  | { readonly kind: 'ignored' }
+  /** The record may be in force nevertheless. */
+  | { readonly kind: 'failed'; readonly detail: string }
+
+interface Deps {
+  /** Follows the jobs topic from its beginning. */
+  readonly follower: TopicFollower
+  readonly producer: LogProducer
+  readonly topic: string
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+/** The jobs of the installation, in each operator process. */
+export interface JobStore {
+  /** Resolves when the topic has been read to its end. Rejects while it cannot be read. */
+  start(): Promise<void>
+  stop(): Promise<void>
+  /** `changed` is called with each job of which another record is in force. */
+  listen(changed: (job: Job) => void): void
+  /** The jobs that have not ended. */
+  open(): readonly Job[]
+  /** All jobs, newest first. */
+  all(): readonly Job[]
+  get(key: string): Job | undefined
+  /** Like `get`. It waits up to 1 s for a job that another process may just have created. */
+  find(key: string): Promise<Job | undefined>
+  /** Milliseconds since this process read the last record of a job. */
+  sinceLastRecord(job: Job): DurationMs
+  /**
+   * Writes the first record of a job, and reads it back: only the log shows which of two concurrent
+   * records counts. Never rejects.
+   */
+  create(job: Job): Promise<WriteResult>
+  /** Writes the next record of a job, as `create` does. */
+  write(job: Job, nextRecord: NextRecord): Promise<WriteResult>
+}
+
+const damaged =
+  'a record of the jobs topic cannot be read, and is ignored; a newer version of hookline may have written it'
+
+export function createJobStore({ follower, producer, topic, clock, logger }: Deps): JobStore {
+  const listeners: ((job: Job) => void)[] = []
+  const writes = new Map<string, (result: WriteResult) => void>()
+  const readAt = new Map<string, number>()
+  const searches = createSearches(clock, key => log.get(key))
+  let log = new JobLog()
+  /** Built from the beginning while the follower reads the topic again, after the log was truncated. */
+  let rebuilt: JobLog | undefined
+  let lastOffset = -1
+  const copies = createCopies({ copies: () => log.copies(), producer, topic, clock, logger })
+
+  function onRecord({ partition, offset, key, value }: LogRecord): void {
+    if (partition !== jobsPartition || key === null) return
+    if (offset <= lastOffset) rebuilt = new JobLog()
+    lastOffset = offset
+    const into = rebuilt ?? log
+    const job = decodeJob(value?.toString() ?? '')
+    if (job === undefined || jobKeyOf(job) !== key.toString()) {
+      logger.error({ topic, partition, offset }, damaged)
+      return into.ignore(key.toString())
+    }
+    const result = into.apply(job)
+    if (result === 'ignored') copies.soon()
+    else note(job, result !== 'repeated' && rebuilt === undefined)
+    searches.wake(jobKeyOf(job))
+    if (job.copy === 0) writes.get(job.writeId)?.(result === 'ignored' ? { kind: 'ignored' } : { kind: 'applied', job })
+  }
+
+  function note(job: Job, isChanged: boolean): void {
+    readAt.set(jobKeyOf(job), clock.monotonic())
+    if (isChanged) for (const changed of listeners) changed(job)
+  }
+
+  function onCurrent(): void {
+    log = rebuilt ?? log
+    rebuilt = undefined
+    log.read()
+    const open = new Set([...log.open].map(jobKeyOf))
+    for (const key of readAt.keys()) if (!open.has(key)) readAt.delete(key)
+  }
+
+  async function create(job: Job): Promise<WriteResult> {
+    const { promise, resolve } = Promise.withResolvers<WriteResult>()
+    const late = `${topic}: the record was not read back within ${readBackLimit} ms`
+    const cancel = clock.after(readBackLimit, () => resolve({ kind: 'failed', detail: late }))
+    writes.set(job.writeId, resolve)
+    producer.append(topic, recordOf(job), error => {
+      if (error !== undefined) resolve({ kind: 'failed', detail: error.message })
+    })
+    const result = await promise
+    cancel()
+    writes.delete(job.writeId)
+    return result
+  }
+
+  return {
+    start: () => follower.start({ onRecord, onCurrent }),
+    async stop() {
+      copies.stop()
+      await follower.stop()
+    },
+    listen: changed => void listeners.push(changed),
+    open: () => [...log.open],
+    all: () => [...log.ended(clock.now()), ...log.open].sort((a, b) => b.createdAt - a.createdAt),
+    get: key => log.get(key),
+    find: searches.find,
+    sinceLastRecord: job => durationMs(clock.monotonic() - (readAt.get(jobKeyOf(job)) ?? 0)),
+    create,
+    write: (job, nextRecord) => create(nextRecord(job, clock.id())),
+  }
+}
+
+/** The requests that wait for a job to be read. */
+function createSearches(clock: Pick<Clock, 'after'>, get: (key: string) => Job | undefined) {
+  const searches = new Set<(key: string) => void>()
+  return {
+    /** Called with the key of each record that was read. */
+    wake(key: string): void {
+      for (const search of searches) search(key)
+    },
+    find(key: string): Promise<Job | undefined> {
+      const known = get(key)
+      if (known !== undefined) return Promise.resolve(known)
+      return new Promise(resolve => {
+        const end = (): void => {
+          cancel()
+          searches.delete(search)
+          resolve(get(key))
+        }
+        const search = (read: string): void => {
+          if (read === key) end()
+        }
+        const cancel = clock.after(appearsWithin, end)
+        searches.add(search)
+      })
+    },
+  }
+}
+
+interface CopyDeps extends Omit<Deps, 'follower'> {
+  readonly copies: () => readonly Job[]
+}
+
+/** Writes the copies that must follow ignored records. */
+function createCopies({ copies, producer, topic, clock, logger }: CopyDeps) {
+  let cancel: Cancel | undefined
+  let isStopped = false
+
+  function soon(): void {
+    if (!isStopped) cancel ??= clock.after(copyAfter, write)
+  }
+
+  function write(): void {
+    cancel = undefined
+    for (const copy of copies()) {
+      producer.append(topic, recordOf(copy), error => {
+        if (error === undefined) return
+        logger.warn({ topic, error: error.message }, 'a copy of a job was not written; hookline tries again')
+        soon()
+      })
+    }
+  }
+
+  return {
+    soon,
+    stop() {
+      isStopped = true
+      cancel?.()
+    },
+  }
+}
+
+const recordOf = (job: Job) => ({
+  key: Buffer.from(jobKeyOf(job)),
+  value: Buffer.from(encodeJob(job)),
+  headers: {},
+  partition: jobsPartition,
+})

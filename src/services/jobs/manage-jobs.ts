@@ -1,0 +1,114 @@
+import type { Routing } from '../../core/delivery/route.ts'
+import { type Job, type JobKind, jobKeyOf } from '../../core/jobs/job.ts'
+import { type JobRequest, jobIdOf, readJobRequest } from '../../core/jobs/job-request.ts'
+import { cancelOf } from '../../core/jobs/job-steps.ts'
+import type { JobsApi, NewJob } from '../../core/jobs/jobs-api.ts'
+import type { OffsetsByTime } from '../../core/offsets-by-time.ts'
+import { type ObjectRefusal, objectRefusal } from '../../core/operator/object-refusal.ts'
+import type { Clock } from '../../core/ports.ts'
+import type { TopicNames } from '../../core/topics.ts'
+import type { JobStore } from './job-store.ts'
+
+/** Maximum number of jobs that have not ended. */
+const maxOpen = 100
+/** Maximum number of jobs in a list. */
+const maxListed = 100
+const retryAfter = 5
+
+interface Deps {
+  readonly store: JobStore
+  readonly offsets: OffsetsByTime
+  readonly topics: TopicNames
+  readonly routing: () => Routing
+  readonly clock: Pick<Clock, 'now' | 'id'>
+}
+
+/** The operations on the jobs of the installation, in each operator process. */
+export function createManageJobs({ store, offsets, topics, routing, clock }: Deps): JobsApi {
+  /** The job as its first record, with the offsets at which it will end. */
+  async function jobOf(request: JobRequest, { by }: NewJob, id: string): Promise<Job> {
+    const first = { format: 1, id, version: 1, writeId: clock.id(), copy: 0, state: 'waiting' } as const
+    const shared = { ...first, createdBy: by }
+    if (request.kind === 'replay') {
+      const spans = await offsets.spans(topics.deadLetter)
+      const ends = spans.map(({ to }) => to)
+      return { ...shared, ...request, createdAt: clock.now(), ends, progress: { seen: 0, replayed: 0, refused: 0 } }
+    }
+    const spans = await offsets.spans(topics.events, request)
+    const total = spans.reduce((sum, { from, to }) => sum + to - from, 0)
+    const missing = spans
+      .filter(({ beginning, from }) => beginning > 0 && from <= beginning)
+      .map(({ partition, beginning }) => ({ partition, firstOffset: beginning }))
+    return {
+      ...{ ...shared, ...request, createdAt: clock.now() },
+      ...{ ends: spans.map(({ to }) => to), next: spans.map(({ from }) => from) },
+      progress: { read: 0, total, sent: 0, skipped: 0 },
+      ...(missing.length > 0 && { missing }),
+    }
+  }
+
+  async function create(asked: NewJob): Promise<Job | ObjectRefusal> {
+    const { kind, body, by, idempotencyKey } = asked
+    const id = idempotencyKey === undefined ? clock.id() : jobIdOf(by, idempotencyKey)
+    const earlier = store.get(jobKeyOf({ kind, id }))
+    if (earlier !== undefined) return earlier
+    const read = readJobRequest(kind, body, routing(), clock.now())
+    if (read.kind === 'invalid')
+      return objectRefusal('invalid_body', 'The body is not valid: see problems.', { problems: read.problems })
+    if (store.open().length >= maxOpen)
+      return objectRefusal('too_many_jobs', `${maxOpen} jobs have not ended yet: wait, or cancel one.`)
+    let job: Job
+    try {
+      job = await jobOf(read.request, asked, id)
+    } catch (error) {
+      return objectRefusal(
+        'unavailable',
+        `The offsets cannot be read, and nothing was created: ${(error as Error).message}`,
+        {
+          retryAfter,
+        },
+      )
+    }
+    const result = await store.create(job)
+    if (result.kind === 'applied') return result.job
+    // A request with the same Idempotency-Key has created it through another process.
+    const other = store.get(jobKeyOf({ kind, id }))
+    return other ?? unconfirmed(result.kind === 'failed' ? result.detail : 'another process wrote first')
+  }
+
+  async function cancel(kind: JobKind, id: string): Promise<Job | ObjectRefusal> {
+    const key = jobKeyOf({ kind, id })
+    for (let job = await store.find(key); job !== undefined; job = store.get(key)) {
+      const step = cancelOf(job, clock.now())
+      if (step === undefined) return job
+      const result = await store.write(job, step)
+      if (result.kind === 'applied') return result.job
+      if (result.kind === 'failed') return unconfirmed(result.detail)
+      // The process that runs the job has recorded progress, so the step is made again.
+    }
+    return notFound
+  }
+
+  return {
+    create,
+    cancel,
+    list: kind =>
+      store
+        .all()
+        .filter(job => job.kind === kind)
+        .slice(0, maxListed),
+    get: async (kind, id) => (await store.find(jobKeyOf({ kind, id }))) ?? notFound,
+  }
+}
+
+const notFound = objectRefusal(
+  'not_found',
+  'No job has this id: ended jobs are kept for 30 days, at most 1,000 of them.',
+)
+
+const unconfirmed = (detail: string): ObjectRefusal =>
+  objectRefusal(
+    'unavailable',
+    `Kafka did not confirm the change (${detail}). It may be in force: read the jobs before you send the request again.`,
+    { retryAfter },
+  )

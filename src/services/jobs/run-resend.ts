@@ -1,0 +1,193 @@
+import { firstOrigin } from '../../core/delivery/replay-decision.ts'
+import type { RetryPolicy } from '../../core/delivery/retry-tier.ts'
+import type { Routing } from '../../core/delivery/route.ts'
+import { defaultResendRate, type ResendJob } from '../../core/jobs/job.ts'
+import { type Resend, type ResendContext, resendOf, routingOf } from '../../core/jobs/resend-decision.ts'
+import { pause } from '../../core/pause.ts'
+import type { Clock, EventCodec, LogRecord, TopicReader } from '../../core/ports.ts'
+import { durationMs } from '../../core/time.ts'
+import type { TopicNames } from '../../core/topics.ts'
+import { decodeWithSchemaFetch } from '../decode-with-schema-fetch.ts'
+import { createPacer } from '../pacer.ts'
+import { CopyBatch } from './copy-batch.ts'
+import type { OwnedJob } from './owned-job.ts'
+import { type JobOutcome, maxTries, tryAgainAfter } from './run-replay.ts'
+
+/** Maximum time between two recorded positions. */
+const batchMs = 1_000
+/**
+ * How long a job waits for its destination before it fails. Each process applies a change of the
+ * configuration at its own time, so the process that created the job may know the destination first.
+ */
+const refusalLimit = durationMs(10_000)
+const checkAgainAfter = durationMs(500)
+
+export interface RunResendDeps {
+  readonly reader: TopicReader
+  readonly clock: Clock
+  readonly codec: EventCodec
+  readonly topics: TopicNames
+  readonly policy: Pick<RetryPolicy, 'window' | 'tiers'>
+  /** The configuration at the time of each decision. */
+  readonly routing: () => Routing
+  readonly isStopped: ResendContext['isStopped']
+}
+
+/**
+ * Reads the events of a job from the events topic, and appends a copy for its destination of each
+ * selected one. The record of the job has the next offset of each partition, and at most 256 copies
+ * are sent beyond it: only these are sent twice when another process continues.
+ */
+export async function runResend(deps: RunResendDeps, given: ResendJob, owned: OwnedJob): Promise<JobOutcome> {
+  const { clock } = deps
+  const run = new ResendRun(deps, given, owned)
+  for (let tries = 1; ; tries++) {
+    const before = run.read
+    try {
+      const refusal = await run.readAllAfter(refusalLimit)
+      if (owned.signal.aborted) return undefined
+      return refusal === undefined ? {} : { error: refusal }
+    } catch (error) {
+      if (owned.signal.aborted) return undefined
+      if (run.read > before) tries = 0
+      if (tries >= maxTries) return { error: (error as Error).message }
+    }
+    await pause(clock, tryAgainAfter, owned.signal)
+    if (owned.signal.aborted) return undefined
+  }
+}
+
+class ResendRun {
+  readonly #deps: RunResendDeps
+  readonly #job: ResendJob
+  readonly #owned: OwnedJob
+  readonly #paced: () => Promise<void>
+  readonly #batch: CopyBatch
+  /** The state that the record of the job has, or gets with its next record. */
+  #next: number[]
+  #progress: ResendJob['progress']
+  /** The state with the copies of the batch, which are not stored yet. */
+  #position: number[]
+  #counts: { read: number; sent: number; skipped: number }
+  #batchEndsAt = 0
+  #known: { readonly routing: Routing; readonly context: Omit<ResendContext, 'now'> | undefined } | undefined
+
+  constructor(deps: RunResendDeps, job: ResendJob, owned: OwnedJob) {
+    this.#deps = deps
+    this.#job = job
+    this.#owned = owned
+    this.#paced = createPacer(deps.clock, job.rate ?? defaultResendRate, owned.signal)
+    this.#batch = new CopyBatch(owned, deps.clock)
+    this.#next = [...job.next]
+    this.#progress = job.progress
+    this.#position = [...job.next]
+    this.#counts = { ...job.progress }
+  }
+
+  /** Number of records whose copies are stored. */
+  get read(): number {
+    return this.#progress.read
+  }
+
+  /**
+   * Like `readAll`, but it reads again until the destination has got no events for `limit`
+   * milliseconds.
+   */
+  async readAllAfter(limit: number): Promise<string | undefined> {
+    const { clock } = this.#deps
+    const { signal } = this.#owned
+    let [before, since] = [this.read, clock.monotonic()]
+    for (;;) {
+      const refusal = await this.readAll()
+      if (this.read > before) [before, since] = [this.read, clock.monotonic()]
+      if (refusal === undefined || signal.aborted || clock.monotonic() - since >= limit) return refusal
+      await pause(clock, checkAgainAfter, signal)
+    }
+  }
+
+  /**
+   * Reads from the recorded position to the end. Resolves with the reason when the destination no
+   * longer gets events. Rejects when Kafka or the schema registry cannot be used.
+   */
+  async readAll(): Promise<string | undefined> {
+    const { reader, topics, clock } = this.#deps
+    const { signal } = this.#owned
+    this.#position = [...this.#next]
+    this.#counts = { ...this.#progress }
+    let refusal: string | undefined
+    const isEnough = (): boolean => signal.aborted || refusal !== undefined
+    this.#batchEndsAt = clock.monotonic() + batchMs
+    const take = async (record: LogRecord): Promise<void> => {
+      refusal = await this.#take(record)
+    }
+    try {
+      await reader.readToEnd(topics.events, take, { from: this.#next, to: this.#job.ends, isEnough })
+    } finally {
+      await this.#endBatch()
+    }
+    return refusal
+  }
+
+  async #take(record: LogRecord): Promise<string | undefined> {
+    const context = this.#context()
+    if (context === undefined) return this.#whyNot()
+    const resend = await this.#decide(record, context)
+    if (resend.kind === 'copy' && this.#job.isDryRun !== true) {
+      await this.#paced()
+      // The record is read again by the process that continues.
+      if (this.#owned.signal.aborted) return undefined
+      this.#batch.add(resend.topic, resend.copy)
+    }
+    this.#counts.read++
+    if (resend.kind === 'copy') this.#counts.sent++
+    else this.#counts.skipped++
+    this.#position[record.partition] = record.offset + 1
+    if (this.#batch.isFull || this.#deps.clock.monotonic() >= this.#batchEndsAt) await this.#endBatch()
+    return undefined
+  }
+
+  /** Waits for the copies, and then for the record of the job with the position after them. */
+  async #endBatch(): Promise<void> {
+    const { clock } = this.#deps
+    const hadCopies = this.#batch.size > 0
+    const refused = await this.#batch.stored()
+    if (refused === undefined) return
+    this.#counts.sent -= refused
+    this.#counts.skipped += refused
+    this.#next = [...this.#position]
+    this.#progress = { ...this.#progress, ...this.#counts }
+    this.#owned.advance({ next: this.#next, progress: this.#progress })
+    if (hadCopies) await this.#owned.checkpoint()
+    this.#batchEndsAt = clock.monotonic() + batchMs
+  }
+
+  async #decide(record: LogRecord, context: Omit<ResendContext, 'now'>): Promise<Resend> {
+    const { codec, clock } = this.#deps
+    const { value } = record
+    if (value === null) return { kind: 'skip', reason: 'invalid_message' }
+    const at = firstOrigin(record).timestamp
+    const decoded = await decodeWithSchemaFetch(codec, () => codec.decode(value, at))
+    if (decoded.kind !== 'event') return { kind: 'skip', reason: 'invalid_message' }
+    return resendOf(record, decoded.event, this.#job, { ...context, now: clock.now() })
+  }
+
+  /** The context with the current configuration; `undefined` when the destination gets no events. */
+  #context(): Omit<ResendContext, 'now'> | undefined {
+    const routing = this.#deps.routing()
+    if (this.#known?.routing !== routing) {
+      const destination = routing.destinations.get(this.#job.destination)
+      const context =
+        destination?.enabled === true
+          ? { ...this.#deps, destination, routing: routingOf(destination, routing) }
+          : undefined
+      this.#known = { routing, context }
+    }
+    return this.#known.context
+  }
+
+  #whyNot(): string {
+    const { destination } = this.#job
+    const isKnown = this.#deps.routing().destinations.has(destination)
+    return `destination ${destination} is ${isKnown ? 'disabled' : 'not in the configuration'}`
+  }
+}

@@ -1,0 +1,56 @@
+import { encodeKey, type StatusKey } from '../../core/live-status/status-record.ts'
+import type { Metrics } from '../../core/metrics/metrics.ts'
+import type { Logger, LogProducer } from '../../core/ports.ts'
+
+export interface StatusRecordsDeps {
+  readonly producer: LogProducer
+  readonly topic: string
+  readonly metrics: Pick<Metrics, 'statusRecords'>
+  readonly logger: Logger
+}
+
+/**
+ * Writes records of the status topic. Best effort: nothing waits for a write. Each key has at most
+ * one write in progress, so that an earlier value never replaces a later one, and the writes are
+ * bounded by the number of keys.
+ */
+export class StatusRecords {
+  readonly #deps: StatusRecordsDeps
+  readonly #inProgress = new Set<string>()
+  /** Whether the last write failed. */
+  #isFailing = false
+
+  constructor(deps: StatusRecordsDeps) {
+    this.#deps = deps
+  }
+
+  /** Whether the last write of the key has not ended yet. */
+  isWriting(key: StatusKey): boolean {
+    return this.#inProgress.has(encodeKey(key))
+  }
+
+  /**
+   * Writes a value; `undefined` writes a tombstone. `onWritten` is called when all in-sync replicas
+   * have it, and never when the write fails: the caller then writes the key again.
+   */
+  write(key: StatusKey, value: string | undefined, onWritten: () => void = () => undefined): void {
+    const { producer, topic, metrics } = this.#deps
+    const text = encodeKey(key)
+    this.#inProgress.add(text)
+    const record = { key: Buffer.from(text), value: value === undefined ? null : Buffer.from(value), headers: {} }
+    producer.append(topic, record, error => {
+      this.#inProgress.delete(text)
+      metrics.statusRecords.inc({ result: error === undefined ? 'written' : 'failed' })
+      this.#note(error)
+      if (error === undefined) onWritten()
+    })
+  }
+
+  /** The log has one line until a write succeeds. */
+  #note(error: Error | undefined): void {
+    const { topic, logger } = this.#deps
+    if (error !== undefined && !this.#isFailing)
+      logger.warn({ topic, error: error.message }, 'the status of this process was not written; hookline tries again')
+    this.#isFailing = error !== undefined
+  }
+}

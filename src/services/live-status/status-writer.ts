@@ -1,0 +1,130 @@
+import { type ResultCounts, shardCount } from '../../core/live-status/result-counts.ts'
+import { type DestinationActivity, encodeProcess, type Rates } from '../../core/live-status/status-record.ts'
+import type { Clock } from '../../core/ports.ts'
+import type { ServiceName } from '../../core/settings/service-names.ts'
+import { durationMs } from '../../core/time.ts'
+import { createPeriodicTask } from '../periodic-task.ts'
+import { StatusRecords, type StatusRecordsDeps } from './status-records.ts'
+import { WrittenShard } from './written-shard.ts'
+
+/** What a dispatcher adds to the status of its process. */
+export interface DispatcherActivity {
+  readonly results: ResultCounts
+  /** `undefined` while the destination is at rest. */
+  activityOf(destination: string): DestinationActivity | undefined
+  /** Number of partitions of the events topic that the process owns. */
+  partitions(): number
+}
+
+export interface StatusWriterDeps extends StatusRecordsDeps {
+  /** Unique name of this process: a restart changes it. */
+  readonly instance: string
+  readonly services: readonly ServiceName[]
+  readonly version: string
+  readonly clock: Clock
+}
+
+/**
+ * Each turn handles a fifth of the shards, so that no turn is long. So a process writes each record
+ * at most every 5 s, and results, of which there are more, at most every 10 s.
+ */
+const turnEvery = durationMs(1_000)
+const turns = 5
+/** How long `stop` waits for the writes in progress, and then for its own. */
+const stopLimit = durationMs(1_000)
+
+export interface StatusWriter {
+  start(): void
+  /** Adds what the dispatcher of this process knows. Call it before the dispatcher reads records. */
+  include(dispatcher: DispatcherActivity): void
+  /** Writes the last results, and removes the rest. Resolves within 2 s. */
+  stop(): Promise<void>
+}
+
+/** Writes what only this process knows to the status topic, for the operator service. */
+export function createStatusWriter(deps: StatusWriterDeps): StatusWriter {
+  const { clock, producer, instance } = deps
+  const startedAt = clock.now()
+  const records = new StatusRecords(deps)
+  const shards = Array.from({ length: shardCount }, () => new WrittenShard(startedAt))
+  let dispatcher: DispatcherActivity | undefined
+  let rates = createRates(undefined, clock.monotonic())
+  let turn = 0
+
+  function writeProcess(): void {
+    const key = { kind: 'process', instance } as const
+    if (records.isWriting(key)) return
+    const { services, version } = deps
+    const partitions = dispatcher?.partitions() ?? 0
+    records.write(key, encodeProcess({ services, version, startedAt, partitions, rates: rates(clock.monotonic()) }))
+  }
+
+  function writeShards(from: number, isResultsTurn: boolean): void {
+    if (dispatcher === undefined) return
+    const now = clock.now()
+    for (let shard = from; shard < shardCount; shard += turns) {
+      const written = shards[shard] as WrittenShard
+      written.writeActivity(records, { kind: 'activity', instance, shard }, activityIn(dispatcher, shard), now)
+      if (isResultsTurn) written.writeResults(records, { instance, shard }, dispatcher.results.shard(shard), now)
+    }
+  }
+
+  async function inTime(flushed: Promise<void>): Promise<void> {
+    const late = Promise.withResolvers<void>()
+    const cancel = clock.after(stopLimit, late.resolve)
+    await Promise.race([flushed, late.promise]).finally(cancel)
+  }
+
+  const task = createPeriodicTask({
+    clock,
+    firstAfter: turnEvery,
+    turn() {
+      const position = turn++ % (2 * turns)
+      if (position % turns === 0) writeProcess()
+      writeShards(position % turns, position < turns)
+      return turnEvery
+    },
+  })
+
+  return {
+    start: task.start,
+    include(given) {
+      dispatcher = given
+      rates = createRates(given.results, clock.monotonic())
+    },
+    async stop() {
+      task.stop()
+      // A key with a write in progress cannot be written again.
+      await inTime(producer.flush())
+      for (const [shard, written] of shards.entries()) {
+        if (dispatcher !== undefined)
+          written.writeResults(records, { instance, shard }, dispatcher.results.shard(shard), clock.now())
+        if (written.hasActivity) records.write({ kind: 'activity', instance, shard }, undefined)
+      }
+      records.write({ kind: 'process', instance }, undefined)
+      await inTime(producer.flush())
+    },
+  }
+}
+
+function* activityIn(dispatcher: DispatcherActivity, shard: number): Generator<readonly [string, DestinationActivity]> {
+  for (const destination of dispatcher.results.shard(shard).keys()) {
+    const activity = dispatcher.activityOf(destination)
+    if (activity !== undefined) yield [destination, activity]
+  }
+}
+
+/** Returns a function for the rates since its last call, rounded to a tenth. */
+function createRates(results: ResultCounts | undefined, from: number): (now: number) => Rates {
+  let last = { admitted: 0, delivered: 0, failed: 0, ...results?.totals }
+  let at = from
+  return now => {
+    const current = { ...last, ...results?.totals }
+    const seconds = Math.max(0.001, (now - at) / 1000)
+    const rate = (name: keyof typeof current): number => Math.round(((current[name] - last[name]) / seconds) * 10) / 10
+    const rates = { admitted: rate('admitted'), delivered: rate('delivered'), failed: rate('failed') }
+    last = current
+    at = now
+    return rates
+  }
+}

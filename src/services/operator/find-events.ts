@@ -1,0 +1,142 @@
+import { type Routing, route } from '../../core/delivery/route.ts'
+import type { LogSession, OffsetRange } from '../../core/log-session.ts'
+import { type Event, normaliseEvent } from '../../core/message/event.ts'
+import type { FoundEvent } from '../../core/operator/found-pieces.ts'
+import type { ReadBudget } from '../../core/operator/read-budget.ts'
+import type { EventCodec, LogRecord } from '../../core/ports.ts'
+import type { EpochMs } from '../../core/time.ts'
+import type { TopicNames } from '../../core/topics.ts'
+import { decodeWithSchemaFetch } from '../decode-with-schema-fetch.ts'
+import { type Part, readNewestFirst } from './read-newest-first.ts'
+
+/** The place of an event on the events topic. */
+export interface Place {
+  readonly partition: number
+  readonly offset: number
+}
+
+type EventOnLog = Omit<FoundEvent, 'progress' | 'isOlderThanAttempts'>
+
+interface FoundEvents {
+  readonly found: readonly EventOnLog[]
+  readonly isComplete: boolean
+  readonly searchedSince?: EpochMs | undefined
+  /** Whether retention has removed an event that `places` names. */
+  readonly isRemoved: boolean
+}
+
+interface Deps {
+  readonly topics: Pick<TopicNames, 'events'>
+  readonly codec: EventCodec
+  readonly routing: () => Routing
+}
+
+interface Wanted {
+  readonly id: string
+  readonly since: EpochMs
+  readonly until?: EpochMs | undefined
+  readonly places: readonly Place[]
+}
+
+/** Maximum number of records that contain the id in another field. */
+const maxCandidates = 20
+
+/**
+ * Finds the events with a message id. If other records name their places, only these are read.
+ * Otherwise it searches the events topic from its end backwards, for the newest one: the key of an
+ * event is the user, so any partition can have it.
+ */
+export async function findEvents(
+  session: LogSession,
+  deps: Deps,
+  wanted: Wanted,
+  budget: ReadBudget,
+): Promise<FoundEvents> {
+  const ranges = await session.ranges(deps.topics.events)
+  return wanted.places.length > 0
+    ? eventsAt(session, deps, wanted, ranges)
+    : newestEvent(session, deps, wanted, ranges, budget)
+}
+
+async function eventsAt(
+  session: LogSession,
+  deps: Deps,
+  { id, places }: Wanted,
+  ranges: readonly OffsetRange[],
+): Promise<FoundEvents> {
+  const topic = deps.topics.events
+  const records: LogRecord[] = []
+  const isRemoved = places.some(({ partition, offset }) => offset < (ranges[partition]?.beginning ?? 0))
+  for (const { partition, offset } of places.slice(0, maxCandidates)) {
+    const { beginning, end } = ranges[partition] ?? { beginning: 0, end: 0 }
+    if (offset < beginning || offset >= end) continue
+    await session.read({ topic, partition }, offset, offset + 1, record => records.push(copyOf(record)))
+  }
+  const found = await Promise.all(records.map(record => eventIn(deps, record, id)))
+  const events = found.filter(event => event !== undefined)
+  return { found: events, isComplete: places.length <= maxCandidates, isRemoved }
+}
+
+async function newestEvent(
+  session: LogSession,
+  deps: Deps,
+  { id, since, until }: Wanted,
+  ranges: readonly OffsetRange[],
+  budget: ReadBudget,
+): Promise<FoundEvents> {
+  const topic = deps.topics.events
+  const first = await session.offsetsSince(topic, since)
+  const last = until === undefined ? undefined : await session.offsetsSince(topic, until)
+  let parts: readonly Part[] = ranges.map(({ beginning, end }, partition) => ({
+    partition,
+    from: Math.max(beginning, first[partition] ?? 0),
+    to: Math.min(end, last?.[partition] ?? end),
+  }))
+  // Avro has texts in UTF-8, so an event with this id contains these bytes.
+  const text = Buffer.from(id)
+  const select = (record: LogRecord) => (record.value?.includes(text) ? copyOf(record) : undefined)
+  let searchedSince: EpochMs | undefined
+  for (let candidates = 0; candidates < maxCandidates; candidates++) {
+    const read = await readNewestFirst(session, { topic, parts, budget, limit: 1, select })
+    ;({ searchedSince, left: parts } = read)
+    const candidate = read.found[0]?.item
+    if (candidate === undefined) return { found: [], isComplete: read.isComplete, searchedSince, isRemoved: false }
+    const event = await eventIn(deps, candidate, id)
+    if (event !== undefined) return { found: [event], isComplete: true, searchedSince: event.at, isRemoved: false }
+  }
+  return { found: [], isComplete: false, searchedSince, isRemoved: false }
+}
+
+/** The event of a record; `undefined` when it cannot be decoded or has another id. */
+async function eventIn({ codec, routing }: Deps, record: LogRecord, id: string): Promise<EventOnLog | undefined> {
+  const { topic, partition, offset, timestamp, value } = record
+  if (value === null) return undefined
+  const decoded = await decodeWithSchemaFetch(codec, () => codec.decode(value, timestamp)).catch(() => undefined)
+  if (decoded?.kind !== 'event') return undefined
+  const event = normalised(decoded.event, `${topic}/${partition}/${offset}`)
+  if (event?.message.messageId !== id) return undefined
+  const { sourceId, receivedAt, message } = event
+  const way = route(event, routing())
+  const [destinations, drops] = way.kind === 'deliver' ? [way.destinations, way.drops] : [[], []]
+  return {
+    ...{ topic, partition, offset, at: timestamp, sourceId, receivedAt },
+    ...{ type: message.type, event: message.event },
+    destinations: destinations.map(destination => destination.id),
+    drops: new Map(
+      drops.flatMap(({ destination, reason }) => (destination === undefined ? [] : [[destination, reason]])),
+    ),
+  }
+}
+
+function normalised(event: Event, place: string): Event | undefined {
+  if (event.canonical) return event
+  const read = normaliseEvent(event, () => place)
+  return read.kind === 'event' ? read.event : undefined
+}
+
+/** The record with its own value. The key is the user, which a timeline does not show. */
+const copyOf = (record: LogRecord): LogRecord => ({
+  ...record,
+  key: null,
+  value: record.value && Buffer.from(record.value),
+})

@@ -1,0 +1,47 @@
+import { decodeRecordedAttempt } from '../../core/delivery/attempt-record.ts'
+import type { LogSession } from '../../core/log-session.ts'
+import { shownAttempts } from '../../core/operator/destination-timeline.ts'
+import type { ReadBudget } from '../../core/operator/read-budget.ts'
+import type { FailedAttempt } from '../../core/operator/status.ts'
+import type { RecordedAttempts } from '../../core/settings/recorded-attempts.ts'
+import type { TopicNames } from '../../core/topics.ts'
+import { readNewestFirst } from './read-newest-first.ts'
+
+/** Maximum number of failures in a status. */
+const maxFailures = 50
+
+export interface LastFailures {
+  /** Newest first. */
+  readonly lastFailures: readonly FailedAttempt[]
+  /** Whether the time was over before the topic was read: then there can be more. */
+  readonly isPartial: boolean
+}
+
+/** Reads the last failed attempts of a destination from the attempts topic. */
+export async function readLastFailures(
+  session: LogSession,
+  { topics, recorded }: { readonly topics: Pick<TopicNames, 'attempts'>; readonly recorded: RecordedAttempts },
+  destination: string,
+  budget: ReadBudget,
+): Promise<LastFailures> {
+  if (recorded === 'off') return { lastFailures: [], isPartial: false }
+  const ranges = await session.ranges(topics.attempts)
+  const id = Buffer.from(JSON.stringify(destination))
+  const { found, isComplete } = await readNewestFirst(session, {
+    ...{ topic: topics.attempts, budget, limit: maxFailures },
+    parts: ranges.map(({ beginning, end }, partition) => ({ partition, from: beginning, to: end })),
+    select({ value }) {
+      // Most records are those of other destinations, and a search is faster than parsing.
+      const attempt = value?.includes(id) ? decodeRecordedAttempt(value.toString()) : undefined
+      const isFailure = attempt?.destination === destination && attempt.decision !== 'delivered'
+      return isFailure && attempt.kind !== 'result' ? attempt : undefined
+    },
+  })
+  const failures = found.flatMap(({ item }) =>
+    shownAttempts(item).map(shown => ({ messageId: item.messageId, sourceId: item.source, type: item.type, ...shown })),
+  )
+  return {
+    lastFailures: failures.slice(0, maxFailures),
+    isPartial: !isComplete && found.length < maxFailures,
+  }
+}

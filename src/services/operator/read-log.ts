@@ -1,0 +1,112 @@
+import { Semaphore } from '../../core/collections/semaphore.ts'
+import type { LogSession, WithLogSession } from '../../core/log-session.ts'
+import type { Event } from '../../core/message/event.ts'
+import { deadLetterDetails } from '../../core/operator/dead-letter-view.ts'
+import type { LogAnswer, LogApi } from '../../core/operator/log-api.ts'
+import { objectRefusal } from '../../core/operator/object-refusal.ts'
+import { ReadBudget, type ReadLimits } from '../../core/operator/read-budget.ts'
+import type { Clock, Logger, LogRecord } from '../../core/ports.ts'
+import { durationMs } from '../../core/time.ts'
+import { decodeWithSchemaFetch } from '../decode-with-schema-fetch.ts'
+import { createDeadLetterReads } from './dead-letter-pages.ts'
+import { type LastFailures, readLastFailures } from './last-failures.ts'
+import { readTimeline, type TimelineDeps } from './read-timeline.ts'
+
+interface Deps extends Omit<TimelineDeps, 'deadLetters'> {
+  readonly sessions: WithLogSession
+  readonly clock: Pick<Clock, 'monotonic' | 'after'>
+  readonly logger: Logger
+  readonly limits?: ReadLimits
+}
+
+/**
+ * Limits of one request, so that it takes less than 2 s with the connection and the last chunk. An
+ * idle core reads about 200,000 records in this time.
+ */
+const defaultLimits: ReadLimits = { records: 300_000, time: 1_400 }
+/** How long a request may wait for others and for Kafka beyond its limit, in milliseconds. */
+const responseTime = 5_000
+/** Requests that read at the same time: each has chunks of some MiB in memory. */
+const maxConcurrent = 2
+
+export interface ReadLog extends LogApi {
+  /** `undefined` when Kafka did not respond. */
+  lastFailures(destination: string): Promise<LastFailures | undefined>
+}
+
+/** Reads messages and dead letters from Kafka for the operator API, each request within the limits. */
+export function createReadLog(deps: Deps): ReadLog {
+  const { sessions, topics, codec, clock, logger, limits = defaultLimits } = deps
+  const deadLetters = createDeadLetterReads({ topic: topics.deadLetter, codec })
+  const reads = new Semaphore(maxConcurrent)
+
+  /**
+   * Reads in one session. `undefined` when Kafka fails or does not respond in time, or its turn
+   * comes too late.
+   */
+  async function read<T>(use: (session: LogSession, budget: ReadBudget) => Promise<T>): Promise<T | undefined> {
+    const expired = Promise.withResolvers<undefined>()
+    const cancel = clock.after(durationMs(limits.time + responseTime), () => expired.resolve(undefined))
+    try {
+      return await Promise.race([readInTurn(use), expired.promise])
+    } finally {
+      cancel()
+    }
+  }
+
+  async function readInTurn<T>(use: (session: LogSession, budget: ReadBudget) => Promise<T>): Promise<T | undefined> {
+    const latest = clock.monotonic() + responseTime
+    await reads.acquire()
+    try {
+      // Its client gets no response in time, and later ones would wait for it.
+      if (clock.monotonic() >= latest) return undefined
+      return await sessions(session => use(session, new ReadBudget(limits, () => clock.monotonic())))
+    } catch (error) {
+      if (!isKafkaError(error)) throw error
+      logger.warn({ code: error.code, error: error.message }, 'cannot read topics for the operator API')
+      return undefined
+    } finally {
+      reads.release()
+    }
+  }
+
+  async function answer<T>(use: (session: LogSession, budget: ReadBudget) => Promise<T>): Promise<LogAnswer<T>> {
+    const body = await read(use)
+    return body === undefined ? unavailable : { kind: 'answered', body }
+  }
+
+  async function eventOf({ value, timestamp }: LogRecord): Promise<Event | undefined> {
+    if (value === null) return undefined
+    const decoded = await decodeWithSchemaFetch(codec, () => codec.decode(value, timestamp)).catch(() => undefined)
+    return decoded?.kind === 'event' ? decoded.event : undefined
+  }
+
+  return {
+    message: query => answer((session, budget) => readTimeline(session, { ...deps, deadLetters }, query, budget)),
+    deadLetters: query => answer((session, budget) => deadLetters.page(session, query, budget)),
+    async deadLetter(key, isFull) {
+      const found = await read((session, budget) => deadLetters.find(session, key, budget))
+      if (found === undefined) return unavailable
+      const { record, isComplete } = found
+      if (record !== undefined)
+        return { kind: 'answered', body: deadLetterDetails(record, await eventOf(record), isFull) }
+      return isComplete ? noDeadLetter : notReached
+    },
+    lastFailures: destination =>
+      read((session, budget) => readLastFailures(session, deps, destination, budget.share(0.7))),
+  }
+}
+
+const unavailable = objectRefusal('unavailable', 'Kafka does not respond: send the request again later.')
+const noDeadLetter = objectRefusal(
+  'not_found',
+  'There is no dead letter with this key: it was replayed, or retention has removed it.',
+)
+const notReached = objectRefusal(
+  'unavailable',
+  'The dead letter was not found in time: list the dead letters around its time, and then send the request again.',
+)
+
+/** Errors of the Kafka adapter have a code and say whether a retry can help. Other errors are bugs. */
+const isKafkaError = (error: unknown): error is Error & { readonly code: string } =>
+  error instanceof Error && 'retriable' in error && 'code' in error

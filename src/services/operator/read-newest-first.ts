@@ -1,0 +1,149 @@
+import type { LogSession } from '../../core/log-session.ts'
+import type { ReadBudget } from '../../core/operator/read-budget.ts'
+import type { LogRecord } from '../../core/ports.ts'
+import type { EpochMs } from '../../core/time.ts'
+
+/** A part of a partition: from the first offset to the one before `to`. */
+export interface Part {
+  readonly partition: number
+  readonly from: number
+  readonly to: number
+}
+
+export interface Found<T> {
+  readonly item: T
+  readonly partition: number
+  readonly offset: number
+  readonly timestamp: EpochMs
+}
+
+export interface NewestFirst<T> {
+  /** The selected records, newest first. */
+  readonly found: readonly Found<T>[]
+  /** Whether everything in the parts was read and no selected record is left. */
+  readonly isComplete: boolean
+  /** The parts that are left, for a further read. */
+  readonly left: readonly Part[]
+  /** All records appended after this time were read; `undefined` when all parts were read. */
+  readonly searchedSince: EpochMs | undefined
+}
+
+interface Wanted<T> {
+  readonly topic: string
+  readonly parts: readonly Part[]
+  readonly budget: ReadBudget
+  /** Maximum number of selected records. */
+  readonly limit: number
+  /** Called with the records of each chunk in offset order, and chunks from the end backwards. */
+  readonly select: (record: LogRecord) => T | undefined
+  /** Called after a chunk was read. The chunks of a partition adjoin each other. */
+  readonly onChunk?: (chunk: Part, records: number) => void
+  /** Called before a record is returned; `false` leaves it out. */
+  readonly isWanted?: (found: Found<T>) => boolean
+}
+
+/**
+ * The number of offsets in the first chunk of a partition. Chunks double while more is needed: a
+ * read of few records stays short, and a long one has few requests.
+ */
+const chunkOffsets = { first: 250, max: 8_000 }
+/** Further chunks have about this size at most, because the budget is checked between chunks. */
+const maxChunkBytes = 8 * 1024 * 1024
+
+/** The progress in one partition. `found` has selected records that were not returned yet. */
+interface Reading<T> {
+  readonly partition: number
+  readonly from: number
+  to: number
+  span: number
+  /** The append time of the oldest record that was read: older ones are left. */
+  floor: number
+  found: Found<T>[]
+}
+
+/**
+ * Reads records of several partitions from the end backwards, and returns the selected ones newest
+ * first. It reads next in the partition whose unread records can be the newest. A chunk is always
+ * read completely, so every call with time left makes progress.
+ */
+export async function readNewestFirst<T>(session: LogSession, wanted: Wanted<T>): Promise<NewestFirst<T>> {
+  const { parts, budget, limit, isWanted = () => true } = wanted
+  const readings = parts.map(
+    (part): Reading<T> => ({ ...part, span: chunkOffsets.first, floor: Number.POSITIVE_INFINITY, found: [] }),
+  )
+  const found: Found<T>[] = []
+  const unread = (): readonly Reading<T>[] => readings.filter(({ from, to }) => to > from)
+
+  /** Returns the selected records that are newer than everything that was not read. */
+  function emit(): void {
+    const floor = Math.max(Number.NEGATIVE_INFINITY, ...unread().map(each => each.floor))
+    while (found.length < limit) {
+      const next = newestOf(readings)
+      const head = next?.found.at(-1)
+      if (next === undefined || head === undefined || head.timestamp < floor) return
+      next.found.pop()
+      if (isWanted(head)) found.push(head)
+    }
+  }
+
+  while (found.length < limit && !budget.isSpent) {
+    const waiting = unread()
+    const floor = Math.max(Number.NEGATIVE_INFINITY, ...waiting.map(each => each.floor))
+    const next = waiting.filter(each => each.floor === floor)
+    if (next.length === 0) break
+    const chunks = next.map(reading => readChunk(session, wanted, reading))
+    // A session must not be closed while a request is in progress.
+    await Promise.allSettled(chunks)
+    await Promise.all(chunks)
+    emit()
+  }
+  // With time left, this returns the rest of the last chunks.
+  emit()
+  const isEmpty = readings.every(reading => reading.found.length === 0)
+  const floor = Math.max(Number.NEGATIVE_INFINITY, ...unread().map(each => each.floor))
+  return {
+    found,
+    isComplete: isEmpty && unread().length === 0,
+    left: readings.map(({ partition, from, to, found }) => ({
+      partition,
+      from,
+      to: (found.at(-1)?.offset ?? to - 1) + 1,
+    })),
+    searchedSince: Number.isFinite(floor) ? (floor as EpochMs) : undefined,
+  }
+}
+
+async function readChunk<T>(session: LogSession, wanted: Wanted<T>, reading: Reading<T>): Promise<void> {
+  const { topic, budget, select, onChunk } = wanted
+  const { partition, to } = reading
+  const from = Math.max(reading.from, to - reading.span)
+  const chunk: Found<T>[] = []
+  let records = 0
+  let bytes = 0
+  let oldest: number | undefined
+  await session.read({ topic, partition }, from, to, record => {
+    records++
+    bytes += record.value?.length ?? 0
+    oldest ??= record.timestamp
+    const item = select(record)
+    if (item !== undefined) chunk.push({ item, partition, offset: record.offset, timestamp: record.timestamp })
+  })
+  budget.count(records)
+  onChunk?.({ partition, from, to }, records)
+  // In offset order; the newest is the last one.
+  reading.found = [...chunk, ...reading.found]
+  reading.to = from
+  reading.floor = Math.min(reading.floor, oldest ?? reading.floor)
+  reading.span = Math.min(reading.span * 2, chunkOffsets.max, Math.ceil((maxChunkBytes * records) / Math.max(bytes, 1)))
+}
+
+/** The reading with the newest selected record. The partition breaks ties. */
+function newestOf<T>(readings: readonly Reading<T>[]): Reading<T> | undefined {
+  let newest: Reading<T> | undefined
+  for (const reading of readings) {
+    const head = reading.found.at(-1)
+    const best = newest?.found.at(-1)
+    if (head !== undefined && (best === undefined || head.timestamp > best.timestamp)) newest = reading
+  }
+  return newest
+}

@@ -1,0 +1,48 @@
+import { expect, it } from '@jest/globals'
+import { closingAfterEach } from '../support/cleanup.ts'
+import { ask, createJob, hasEnded, startJobsInstallation, untilJob } from '../support/jobs/jobs-installation.ts'
+import { trackEvents } from '../support/process/test-installation.ts'
+import { RecordingReceiver } from '../support/webhook/recording-receiver.ts'
+
+/* A resend whose process is stopped for longer than its lease, and then continues. */
+
+const closing = closingAfterEach()
+const count = 320
+const rate = 80
+/** A process records its position every second, or after 256 copies. The margin is for a slow machine. */
+const inProgress = 2 * rate
+
+it('SIGSTOP of the process that runs a resend: another one finishes it, and the first one sends nothing more', async () => {
+  const shop = closing(await RecordingReceiver.started())
+  const destinations = [{ id: 'shop', sources: ['web'], webhooks: [{ url: shop.url }] }]
+  const installation = closing(await startJobsInstallation({ destinations }))
+  const [first, second] = await Promise.all([
+    installation.operator(),
+    installation.operator(),
+    installation.dispatcher(),
+  ])
+  await installation.send(trackEvents(count))
+  await shop.untilDelivered(count)
+  process.kill(second.pid, 'SIGSTOP')
+  const body = { destination: 'shop', since: '1h', until: '0s', rate }
+  const resend = await createJob(first, '/v1/resends', body)
+  await untilJob(first, resend, job => job.progress.sent >= 40)
+  process.kill(first.pid, 'SIGSTOP')
+  process.kill(second.pid, 'SIGCONT')
+
+  expect(await untilJob(second, resend, hasEnded)).toMatchObject({ state: 'done', progress: { sent: count } })
+  expect((await second.metrics()).get('hookline_jobs_taken_over_total{kind="resend"}')).toBe(1)
+  await shop.until(() => [...shop.successes.values()].every(times => times >= 2))
+  process.kill(first.pid, 'SIGCONT')
+  expect(await untilJob(first, resend, hasEnded)).toMatchObject({ state: 'done', progress: { sent: count } })
+  // The process that was stopped has lost only this job.
+  const next = await createJob(first, '/v1/resends', { ...body, userIds: ['user-7'] })
+  expect(await untilJob(second, next, hasEnded)).toMatchObject({
+    state: 'done',
+    progress: { sent: 1, skipped: count - 1 },
+  })
+  await shop.until(() => (shop.successes.get('m-7') ?? 0) >= 3)
+  expect(shop.duplicates - count - 1).toBeLessThanOrEqual(inProgress)
+  const { body: list } = await ask(first, 'GET /v1/resends')
+  expect(list.resends.map(({ state }: { state: string }) => state)).toEqual(['done', 'done'])
+}, 120_000)

@@ -1,0 +1,56 @@
+import { expect, it } from '@jest/globals'
+import { closingAfterEach } from '../support/cleanup.ts'
+import { createJob, hasEnded, startJobsInstallation, untilJob } from '../support/jobs/jobs-installation.ts'
+import { trackEvents } from '../support/process/test-installation.ts'
+import { RecordingReceiver } from '../support/webhook/recording-receiver.ts'
+
+/* A replay and a resend whose process is killed. Another operator process takes them over. */
+
+const closing = closingAfterEach()
+const count = 400
+const rate = 80
+/** A process records its position every second, or after 256 copies. The margin is for a slow machine. */
+const inProgress = 2 * rate
+
+it('SIGKILL of the process that runs a replay and a resend: another one continues both', async () => {
+  const crm = closing(await RecordingReceiver.started({ answers: [404, 200] }))
+  const shop = closing(await RecordingReceiver.started())
+  const destinations = Object.entries({ crm, shop }).map(([id, { url }]) => ({
+    ...{ id, sources: ['web'], webhooks: [{ url }] },
+  }))
+  const installation = closing(await startJobsInstallation({ destinations }))
+  const [first, second] = await Promise.all([
+    installation.operator(),
+    installation.operator(),
+    installation.dispatcher(),
+  ])
+  // Until the first process runs both jobs.
+  process.kill(second.pid, 'SIGSTOP')
+  await installation.send(trackEvents(count))
+  await shop.untilDelivered(count)
+  await crm.until(() => crm.requests.length >= count)
+  const span = { since: '1h', until: '0s' }
+  const resend = await createJob(first, '/v1/resends', { destination: 'shop', ...span, rate })
+  const replay = await createJob(first, '/v1/replays', { filters: { destination: 'crm' }, rate })
+  await untilJob(first, resend, job => job.progress.sent >= 40)
+  await untilJob(first, replay, job => job.progress.replayed >= 40)
+  await first.kill()
+  process.kill(second.pid, 'SIGCONT')
+
+  const done = await Promise.all([resend, replay].map(path => untilJob(second, path, hasEnded)))
+  expect(done).toMatchObject([
+    { state: 'done', createdBy: 'ada', progress: { read: count, total: count, sent: count, skipped: 0 } },
+    { state: 'done', progress: { refused: 0 } },
+  ])
+  // A killed process may have replayed some dead letters without recording it.
+  expect(done[1].progress.replayed).toBeGreaterThan(count - inProgress)
+  await crm.untilDelivered(count)
+  await shop.until(() => [...shop.successes.values()].every(times => times >= 2))
+  expect(shop.successes.size).toBe(count)
+  expect(shop.duplicates - count).toBeLessThanOrEqual(inProgress)
+  expect(crm.duplicates).toBeLessThanOrEqual(inProgress)
+  const metrics = await second.metrics()
+  expect(metrics.get('hookline_jobs_taken_over_total{kind="replay"}')).toBe(1)
+  expect(metrics.get('hookline_jobs_taken_over_total{kind="resend"}')).toBe(1)
+  expect(metrics.get('hookline_jobs{kind="resend",state="running"}')).toBe(0)
+}, 120_000)

@@ -1,0 +1,194 @@
+import type { ConfigObject, DeadLetterDetail, Role } from '../../../packages/console/src/api/types.ts'
+import * as fixtures from './fake-installation.ts'
+import { createFakeJobs } from './fake-jobs.ts'
+
+export interface Call {
+  readonly method: string
+  /** The parts of the path after `/v1/`. */
+  readonly path: readonly string[]
+  readonly query: URLSearchParams
+  readonly body: Readonly<Record<string, unknown>>
+  /** The version in `If-Match`; NaN if there is none. */
+  readonly expects: number
+  readonly role: Role | undefined
+}
+
+export interface Answer {
+  readonly status: number
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export interface FakeRoutes {
+  readonly answer: (call: Call) => Answer
+  readonly destinations: Map<string, ConfigObject>
+  readonly deadLetters: DeadLetterDetail[]
+  /** Lets a destination accept its first event. */
+  readonly deliverTo: (id: string) => void
+  /** Removes a path, as an operator service of an earlier version. */
+  readonly remove: (path: string) => void
+}
+
+const ok = (body: unknown): Answer => ({ status: 200, body })
+const refusal = (status: number, code: string, message: string, problems: readonly object[] = []): Answer => ({
+  status,
+  body: { code, message, problems },
+})
+const notFound = refusal(404, 'not_found', 'There is no object with this id: check the id.')
+
+/** The paths of the fake operator API with their state, for this number of destinations. */
+export function createFakeRoutes(count: number): FakeRoutes {
+  const destinations = fixtures.manyDestinations(count)
+  const deadLetters = fixtures.deadLetters()
+  const jobs = createFakeJobs(deadLetters)
+  const delivered = new Set<string>()
+  const removed = new Set<string>()
+
+  function destinationAnswer(call: Call): Answer {
+    const [, id, action] = call.path
+    if (id === undefined) return ok(pageOf([...destinations.values()], call.query))
+    const object = destinations.get(id)
+    if (call.method === 'PUT') return replaced(call, id, object)
+    if (object === undefined) return notFound
+    if (call.method === 'DELETE') return destinations.delete(id) ? ok({ ...object, changedFields: [] }) : notFound
+    switch (action) {
+      case undefined:
+        return ok(object)
+      case 'status':
+        return ok(statusOf(object))
+      case 'test':
+        return ok(testResult)
+      case 'rotate-secret':
+        return ok({ ...object, secret: 'whsec_bmV3IHNlY3JldA==', rotatesAt: new Date(Date.now() + 86_400_000) })
+      default:
+        return ok(switched(object, action))
+    }
+  }
+
+  function statusOf(object: ConfigObject): object {
+    const status = fixtures.destinationStatus(object)
+    if (!delivered.has(object.id)) return status
+    return { ...status, results: { ...status.results, lastHour: { ...status.results?.lastHour, delivered: 1 } } }
+  }
+
+  function switched(object: ConfigObject, action: string): ConfigObject {
+    const document: ConfigObject['document'] = {
+      ...object.document,
+      ...(action === 'pause' || action === 'resume'
+        ? { paused: action === 'pause' }
+        : { enabled: action === 'enable' }),
+    }
+    const state = document['enabled'] === false ? 'disabled' : document['paused'] === true ? 'paused' : 'enabled'
+    const { disabledAutomatically: _, ...others } = object
+    const changed = { ...others, document, state, version: object.version + 1 } as const
+    destinations.set(object.id, changed)
+    return changed
+  }
+
+  function replaced({ body, query, expects }: Call, id: string, object: ConfigObject | undefined): Answer {
+    const problems = problemsOf(body)
+    if (problems.length > 0) return refusal(422, 'invalid_object', 'The document is not valid: see problems.', problems)
+    if (object !== undefined && expects !== object.version)
+      return refusal(412, 'precondition_failed', `The object has version ${object.version}: read it first.`)
+    const changedFields = Object.keys(body).filter(
+      key => JSON.stringify(body[key]) !== JSON.stringify(object?.document[key]),
+    )
+    if (query.get('dryRun') === 'true') return ok({ dryRun: true, created: object === undefined, changedFields })
+    const changed = fixtures.objectOf(id, { document: { id, ...body }, version: (object?.version ?? 0) + 1 })
+    destinations.set(id, changed)
+    return ok({ ...changed, changedFields })
+  }
+
+  function answer(call: Call): Answer {
+    const [list = '', id] = call.path
+    if (removed.has(list)) return refusal(404, 'not_found', 'This path does not exist.')
+    switch (list) {
+      case 'status':
+        return ok(fixtures.status([...destinations.values()]))
+      case 'destinations':
+        return destinationAnswer(call)
+      case 'sources':
+        return call.method === 'POST'
+          ? ok({ ...fixtures.sources[0], writeKey: 'wk_new', keys: 2 })
+          : ok({ sources: fixtures.sources })
+      case 'changes':
+        return ok({ changes: fixtures.changes })
+      case 'messages':
+        return id === fixtures.failedMessage || id === fixtures.oddMessage
+          ? ok({ ...fixtures.timeline, id })
+          : ok({ id, searchedSince: fixtures.timeline.searchedSince, records: [], destinations: [] })
+      case 'dead-letters':
+        return id === undefined ? ok(lettersOf(deadLetters, call.query)) : letterOf(deadLetters, id, call.role)
+      default:
+        return jobs(call) ?? notFound
+    }
+  }
+  return {
+    ...{ answer, destinations, deadLetters },
+    deliverTo: id => void delivered.add(id),
+    remove: path => void removed.add(path),
+  }
+}
+
+function pageOf(all: readonly ConfigObject[], query: URLSearchParams): object {
+  const [q, state, after, source] = ['q', 'state', 'after', 'source'].map(name => query.get(name))
+  const limit = Number(query.get('limit') ?? 100)
+  const found = all.filter(
+    each =>
+      (!q || each.id.includes(q)) &&
+      (!state || each.state === state) &&
+      (!after || each.id > after) &&
+      (!source || (each.document['sources'] as string[]).includes(source)),
+  )
+  const page = found.slice(0, limit).map(({ document, ...others }) => ({ ...others, document }))
+  return { destinations: page, ...(found.length > limit ? { next: page.at(-1)?.id } : {}) }
+}
+
+function lettersOf(letters: readonly DeadLetterDetail[], query: URLSearchParams): object {
+  const matches = (letter: DeadLetterDetail): boolean =>
+    (query.get('destination') ?? letter.destination) === letter.destination &&
+    (query.get('reason') ?? letter.reason) === letter.reason &&
+    (query.get('message') ?? letter.messageId) === letter.messageId
+  return { deadLetters: letters.filter(matches).map(({ headers: _, body: __, ...others }) => others) }
+}
+
+function letterOf(letters: readonly DeadLetterDetail[], key: string, role: Role | undefined): Answer {
+  const letter = letters.find(each => each.key === key)
+  if (letter === undefined) return refusal(404, 'not_found', 'There is no dead letter with this key.')
+  const { headers, body, ...others } = letter
+  return ok(role === 'operate' ? { ...others, headers, body } : others)
+}
+
+function problemsOf({ sources, webhooks, policy }: Call['body']): readonly object[] {
+  const urls = (webhooks as { url?: string }[] | undefined) ?? []
+  const timeout = (policy as { timeout?: string } | undefined)?.timeout
+  return [
+    ...(Array.isArray(sources) && sources.length > 0
+      ? []
+      : [{ path: 'sources', message: 'must have at least one entry', hint: 'add the id of a source' }]),
+    ...urls.flatMap(({ url = '' }, index) =>
+      url.startsWith('http')
+        ? []
+        : [{ path: `webhooks[${index}].url`, message: 'is not a URL', hint: 'begin with https://' }],
+    ),
+    ...(timeout === undefined || /^\d+(ms|s)$/.test(timeout)
+      ? []
+      : [{ path: 'policy.timeout', message: 'is not a duration', hint: 'write 3s' }]),
+  ]
+}
+
+const testResult = {
+  ...{ messageId: 'test-1', body: '{"type":"track","event":"Hookline Test"}', delivered: true },
+  responses: [
+    {
+      ...{
+        webhook: 'main',
+        outcome: 'delivered',
+        status: 200,
+        tookMs: 84,
+        responseBody: { text: '{"received":true}', truncated: false },
+      },
+      request: { url: 'https://hooks.example.com/***', headers: { 'Content-Type': 'application/json' } },
+    },
+  ],
+}

@@ -1,0 +1,61 @@
+import type { Commit, LogSession } from '../../../src/core/log-session.ts'
+import type { LogRecord, OutgoingRecord } from '../../../src/core/ports.ts'
+import { type EpochMs, epochMs } from '../../../src/core/time.ts'
+
+/** Topics in memory, read through the port of sessions. `count` has the number of records read. */
+export class MemorySession implements LogSession {
+  readonly #topics = new Map<string, LogRecord[][]>()
+  readonly #committed = new Map<string, readonly Commit[]>()
+  readonly #partitions: number
+  /** The first offsets that retention has left, by topic and partition, for example `t/0`. */
+  readonly removed = new Map<string, number>()
+  count = 0
+
+  constructor(partitions = 1) {
+    this.#partitions = partitions
+  }
+
+  append(topic: string, partition: number, at: number, { key, value, headers }: OutgoingRecord): number {
+    const log = this.#of(topic)[partition] as LogRecord[]
+    log.push({ topic, partition, offset: log.length, timestamp: epochMs(at), key, value, headers })
+    return log.length - 1
+  }
+
+  commit(groupId: string, topic: string, commits: readonly Commit[]): void {
+    this.#committed.set(`${groupId}/${topic}`, commits)
+  }
+
+  async ranges(topic: string) {
+    return this.#of(topic).map((log, partition) => ({
+      beginning: this.removed.get(`${topic}/${partition}`) ?? 0,
+      end: log.length,
+    }))
+  }
+
+  async offsetsSince(topic: string, at: EpochMs) {
+    return this.#of(topic).map(log => log.find(({ timestamp }) => timestamp >= at)?.offset ?? log.length)
+  }
+
+  async read(
+    { topic, partition }: { topic: string; partition: number },
+    from: number,
+    to: number,
+    onRecord: (record: LogRecord) => void,
+  ) {
+    for (const record of this.#of(topic)[partition]?.slice(from, to) ?? []) {
+      this.count++
+      onRecord(record)
+    }
+  }
+
+  async commits(groupId: string, topic: string) {
+    const none = this.#of(topic).map(() => ({ offset: -1, metadata: '' }))
+    return this.#committed.get(`${groupId}/${topic}`) ?? none
+  }
+
+  #of(topic: string): LogRecord[][] {
+    const logs = this.#topics.get(topic) ?? Array.from({ length: this.#partitions }, () => [])
+    this.#topics.set(topic, logs)
+    return logs
+  }
+}

@@ -1,0 +1,49 @@
+import { LiveSums } from '../../../src/core/live-status/live-sums.ts'
+import type { LogProducer, OutgoingRecord } from '../../../src/core/ports.ts'
+import type { EpochMs } from '../../../src/core/time.ts'
+
+interface Pending {
+  readonly record: OutgoingRecord
+  readonly onAck: (error: Error | undefined) => void
+}
+
+/** A status topic in memory that a view reads. The test decides when a write ends, and how. */
+export class StatusTopic implements LogProducer {
+  readonly sums = new LiveSums()
+  /** The last value of each key, as compaction keeps it. */
+  readonly values = new Map<string, string>()
+  /** The keys of all stored records, in order. */
+  readonly stored: string[] = []
+  readonly pending: Pending[] = []
+  readonly #now: () => EpochMs
+  /** Whether each write ends immediately. */
+  isAnswering = true
+
+  constructor(now: () => EpochMs) {
+    this.#now = now
+  }
+
+  append(_topic: string, record: OutgoingRecord, onAck: Pending['onAck']): void {
+    this.pending.push({ record, onAck })
+    if (this.isAnswering) this.answer()
+  }
+
+  /** Ends the writes in progress: stored, failed, or stored although the producer sees a failure. */
+  answer(how: 'stored' | 'failed' | 'stored_and_failed' = 'stored'): void {
+    for (const { record, onAck } of this.pending.splice(0)) {
+      if (how !== 'failed') this.#store(record)
+      onAck(how === 'stored' ? undefined : new Error('no answer'))
+    }
+  }
+
+  #store({ key, value }: OutgoingRecord): void {
+    const text = String(key)
+    this.stored.push(text)
+    if (value === null) this.values.delete(text)
+    else this.values.set(text, value.toString())
+    this.sums.apply(text, value, this.#now())
+  }
+
+  async flush(): Promise<void> {}
+  async stop(): Promise<void> {}
+}

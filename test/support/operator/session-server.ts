@@ -1,0 +1,55 @@
+import { systemClock } from '../../../src/adapters/clock/clock.ts'
+import { createFindOperatorKey } from '../../../src/core/operator/operator-keys.ts'
+import { createOperatorSessions } from '../../../src/core/operator/operator-sessions.ts'
+import { Secret } from '../../../src/core/secret.ts'
+import { epochMs } from '../../../src/core/time.ts'
+import { operatorKey, readKey, ScriptedOperatorApi } from './scripted-operator-api.ts'
+import { startOperator } from './server.ts'
+
+export const ada = { name: 'ada', role: 'operate', secrets: [new Secret(operatorKey)] } as const
+export const dashboard = { name: 'dashboard', role: 'read', secrets: [new Secret(readKey)] } as const
+
+/** A request that changes something, and its body. */
+export const deletionLine = 'POST /v1/regulations'
+export const deletion = { userIds: ['u-1'] }
+
+interface Asked {
+  readonly headers?: Record<string, string>
+  readonly body?: unknown
+}
+
+export type SessionServer = Awaited<ReturnType<typeof startSessionServer>>
+
+/** Starts the operator listener with a clock and with sessions that a test can change. */
+export async function startSessionServer() {
+  const api = new ScriptedOperatorApi()
+  const state = { sessions: createOperatorSessions([ada, dashboard]), now: Date.UTC(2026, 10, 26) }
+  const server = await startOperator(api, {
+    sessions: () => state.sessions,
+    findKey: () => createFindOperatorKey([ada, dashboard]),
+    clock: { ...systemClock, now: () => epochMs(state.now), monotonic: () => state.now },
+  })
+
+  async function ask(line: string, { headers = {}, body }: Asked = {}) {
+    const [method = '', path] = line.split(' ')
+    const response = await fetch(`${server.url}${path}`, {
+      ...{ method, headers },
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    return { status: response.status, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) }
+  }
+
+  const signInWith = (key: unknown, headers: Record<string, string> = {}) =>
+    ask('POST /v1/session', { body: { key }, headers })
+
+  return {
+    ...{ api, state, ask, signInWith, url: server.url, stop: server.stop, audited: server.audited },
+    /** Signs in. Returns the headers of requests of the session, and its cookie and token alone. */
+    async signedIn(key = operatorKey) {
+      const { headers, body } = await signInWith(key)
+      const cookie = String(headers.get('set-cookie')).split(';')[0] ?? ''
+      return { cookie, csrfToken: body.csrfToken as string, headers: { cookie, 'x-csrf-token': body.csrfToken } }
+    },
+  }
+}

@@ -1,0 +1,11 @@
+import { readFile } from 'node:fs/promises'
+
+/**
+ * The longest time for which the event loop was blocked since `from`, in milliseconds of CPU. `file`
+ * was written by `event-loop-probe.ts`.
+ */
+export async function blockedSince(file: string, from: number): Promise<number> {
+  const lines = (await readFile(file, 'utf8').catch(() => '')).split('\n').filter(Boolean)
+  const blocks = lines.map(line => line.split(' ').map(Number) as [at: number, cpuMs: number])
+  return Math.max(0, ...blocks.filter(([at]) => at >= from).map(([, cpuMs]) => cpuMs))
+}

@@ -1,0 +1,62 @@
+/** The beginning of secrets that tests make: see `testSecret`. */
+const ownMarker = 'kept-secret-'
+/**
+ * Texts that occur only in secrets: those of `testSecret`, those of `config-objects/objects.ts`, and
+ * the shared secrets that Hookline makes.
+ */
+const markers = [ownMarker, '-of-the-crm', '-of-the-app', 'whsec_']
+
+/**
+ * A secret for a test with real Kafka. At the end of a run, no topic and no log may contain one in
+ * plain text, base64 or hex.
+ */
+export const testSecret = (name: string): string => `${ownMarker}${name}`
+
+export interface FoundSecret {
+  readonly marker: string
+  readonly form: 'plain text' | 'base64' | 'hex'
+  /** Position of the first byte. */
+  readonly at: number
+}
+
+interface Needle extends Omit<FoundSecret, 'at'> {
+  readonly bytes: Buffer
+}
+
+const needles: readonly Needle[] = markers.flatMap(marker => [
+  { marker, form: 'plain text', bytes: Buffer.from(marker) },
+  ...[0, 1, 2].map(before => ({ marker, form: 'base64' as const, bytes: Buffer.from(base64Within(marker, before)) })),
+  ...[hexOf(marker), hexOf(marker).toUpperCase()].map(hex => ({
+    marker,
+    form: 'hex' as const,
+    bytes: Buffer.from(hex),
+  })),
+])
+
+/**
+ * The base64 digits that depend only on `text`, with `before` bytes before it (modulo 3). They are
+ * the same in base64url, because no marker has a byte that gives `+` or `/`.
+ */
+function base64Within(text: string, before: number): string {
+  const digits = Buffer.from('\0'.repeat(before) + text).toString('base64')
+  return digits.slice(Math.ceil((before * 8) / 6), Math.floor(((before + text.length) * 8) / 6))
+}
+
+function hexOf(text: string): string {
+  return Buffer.from(text).toString('hex')
+}
+
+/** All places of secrets in these bytes, at most one for each marker and form. */
+export const findSecrets = (bytes: Buffer): readonly FoundSecret[] =>
+  needles.flatMap(({ bytes: needle, ...found }) => {
+    const at = bytes.indexOf(needle)
+    return at < 0 ? [] : [{ ...found, at }]
+  })
+
+/** @throws when the text of a log has a secret; the message has the line up to it */
+export function assertNoSecrets(log: Buffer): void {
+  const [found] = findSecrets(log)
+  if (found === undefined) return
+  const line = log.subarray(log.lastIndexOf('\n', found.at) + 1, found.at)
+  throw new Error(`the log has a secret with '${found.marker}' in ${found.form}: ${line}…`)
+}

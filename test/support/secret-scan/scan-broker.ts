@@ -1,0 +1,65 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { systemClock as clock } from '../../../src/adapters/clock/clock.ts'
+import { createKafka } from '../../../src/adapters/kafka/kafkajs/client.ts'
+import { createReader } from '../../../src/adapters/kafka/log/reader.ts'
+import type { LogRecord } from '../../../src/core/ports.ts'
+import { silent } from '../telemetry/silent-logger.ts'
+import { type FoundSecret, findSecrets } from './find-secret.ts'
+import { batchesOf } from './segment-batches.ts'
+
+/**
+ * Scans a running broker for secrets: all bytes of all segments in its log directory, and the records
+ * of topics with compressed batches. Resolves with a line for each place, with topic and offset.
+ */
+export async function scanBroker(logDir: string, brokers: readonly string[]): Promise<readonly string[]> {
+  const found: string[] = []
+  const compressed = new Set<string>()
+  for (const file of await filesIn(logDir)) {
+    const bytes = await readFile(file).catch(() => undefined)
+    // Kafka deletes files at any time.
+    if (bytes === undefined) continue
+    const partition = basename(dirname(file))
+    const batches = file.endsWith('.log') ? [...batchesOf(bytes)] : []
+    if (batches.some(({ isCompressed }) => isCompressed)) compressed.add(topicOf(partition))
+    for (const secret of findSecrets(bytes)) {
+      const batch = batches.find(({ end }) => secret.at < end)
+      const where = batch === undefined ? `byte ${secret.at}` : `the batch with offset ${batch.baseOffset}`
+      found.push(`${partition}/${basename(file)}, ${where}: ${describe(secret)}`)
+    }
+  }
+  return [...found, ...(await scanTopics(compressed, brokers))]
+}
+
+/** Scans all records of topics. */
+async function scanTopics(topics: Iterable<string>, brokers: readonly string[]): Promise<readonly string[]> {
+  const kafka = createKafka({ brokers, clientId: 'secret-scan', tls: undefined, sasl: undefined }, silent)
+  const reader = createReader({ kafka, clock, logger: silent })
+  const found: string[] = []
+  for (const topic of topics)
+    await reader
+      .readToEnd(topic, record => {
+        for (const secret of findSecrets(bytesOf(record)))
+          found.push(`${topic}-${record.partition}, offset ${record.offset}: ${describe(secret)}`)
+      })
+      .catch(error => void process.stderr.write(`${topic} has compressed records that were not scanned: ${error}\n`))
+  return found
+}
+
+const describe = ({ marker, form }: FoundSecret): string => `a secret with '${marker}' in ${form}`
+
+const bytesOf = ({ key, value, headers }: LogRecord): Buffer =>
+  Buffer.concat([key ?? Buffer.of(), Buffer.of(0), value ?? Buffer.of(), Buffer.from(JSON.stringify(headers))])
+
+/** The name of a partition's directory without the number, and without the suffix of a deletion. */
+const topicOf = (partition: string): string => partition.replace(/-\d+(\.[\da-f]+-delete)?$/, '')
+
+/**
+ * All files except the indexes of offsets and times: they have only numbers, and Kafka allocates 10 MB
+ * for each.
+ */
+async function filesIn(directory: string): Promise<readonly string[]> {
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true })
+  const scanned = entries.filter(each => each.isFile() && !/\.(time)?index$/.test(each.name))
+  return scanned.map(each => join(each.parentPath, each.name))
+}

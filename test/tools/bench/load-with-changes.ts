@@ -1,0 +1,132 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { freePorts } from '../../../deploy/tools/local/ports.ts'
+import { askObjects } from '../../support/operator/object-requests.ts'
+import { operatorKey } from '../../support/operator/scripted-operator-api.ts'
+import { bounds } from './bounds.ts'
+import { type Change, msUntilInForce } from './changes-in-force.ts'
+import { unpinned } from './cpu-pinning.ts'
+import { startReady } from './forwarders/ready-process.ts'
+import { live, quantile, warm } from './latency-under-load.ts'
+import type { Running } from './rows/many-destinations.ts'
+import { type Bench, type Outcome, scaledSeconds } from './rows/row.ts'
+import { median, percentile } from './statistics.ts'
+import { probeDocument, probeId } from './topic-destinations.ts'
+
+const load = { perSecond: 1_000, seconds: 16, delayMs: 20 }
+/** Seconds at the start of a load that are not measured. */
+const skippedSeconds = 3
+const changeEveryMs = 100
+/** No change begins in the last part of a load, so that events show whether it is in force. */
+const quietMs = 1_500
+
+/** One load, with or without changes. */
+interface LoadResult {
+  readonly p99: number
+  readonly lost: number
+  readonly duplicates: number
+  readonly inForceMs: readonly number[]
+}
+
+/**
+ * Measures p99 under a load without changes and under one with ten changes a second through the
+ * operator API, and how long it takes until each change is in force.
+ */
+export async function changesOutcome(bench: Bench, running: Running): Promise<Outcome> {
+  const { installation, processes, subject, transport } = running
+  const { stage, say } = bench
+  const operator = await startOperator(bench, running)
+  try {
+    await warm(stage, installation, processes, load.delayMs)
+    let changed = 0
+    const run = async (hasChanges: boolean): Promise<LoadResult> => {
+      const changes: Change[] = []
+      const seconds = skippedSeconds + scaledSeconds(bench, load.seconds - skippedSeconds)
+      const change = async (): Promise<void> => {
+        const until = performance.now() + seconds * 1_000 - quietMs
+        while (performance.now() < until) {
+          const due = pause(changeEveryMs)
+          changes.push(await changeProbe(operator.url, stage.receiver.url, ++changed))
+          await due
+        }
+      }
+      const plan = { ...load, seconds, ...(hasChanges && { duringLoad: change }) }
+      const { passages, log, lost, duplicates } = await live(stage, installation, plan)
+      const p99 = quantile(passages.slice(skippedSeconds * load.perSecond), 0.99)
+      const inForceMs = msUntilInForce(changes, log, await installation.eventPartitions())
+      return { p99, lost, duplicates, inForceMs }
+    }
+    const rounds: { readonly without: LoadResult; readonly beside: LoadResult }[] = []
+    await run(true) // V8 compiles the code of changes.
+    for (let round = 1; round <= bench.runs; round++) {
+      // The speed of the machine changes over minutes, so alternate the order of the loads.
+      const first = await run(round % 2 === 0)
+      const second = await run(round % 2 === 1)
+      const [without, beside] = round % 2 === 1 ? [first, second] : [second, first]
+      rounds.push({ without, beside })
+      say(
+        `${transport}, round ${round}: p99 ${without.p99.toFixed(1)} ms, with changes ${beside.p99.toFixed(1)} ms; in force within ${percentile(beside.inForceMs, 0.99).toFixed(0)} ms`,
+      )
+    }
+    return outcomeOf(subject, rounds)
+  } finally {
+    await operator.stop()
+  }
+}
+
+function outcomeOf(
+  subject: string,
+  rounds: readonly { readonly without: LoadResult; readonly beside: LoadResult }[],
+): Outcome {
+  const inForceMs = rounds.flatMap(({ beside }) => beside.inForceMs)
+  const loads = rounds.flatMap(({ without, beside }) => [without, beside])
+  const [without, beside] = [rounds.map(each => each.without.p99), rounds.map(each => each.beside.p99)]
+  const ratio = median(rounds.map(each => each.beside.p99 / each.without.p99))
+  const seconds = (share: number): number => percentile(inForceMs, share) / 1_000
+  return {
+    findings: [
+      { subject, what: 'change in force after, p50', unit: 's', measured: seconds(0.5) },
+      { subject, what: 'change in force after, p99', unit: 's', measured: seconds(0.99), ...bounds.changeInForce },
+      { subject, what: 'p99 with changes', unit: 'ms', measured: median(beside) },
+      {
+        ...{ subject, what: 'p99 of that without changes', measured: ratio },
+        reference: { name: 'no changes', measured: median(without), unit: 'ms' },
+        ...bounds.besideChanges,
+      },
+      { subject, what: 'lost', measured: Math.max(...loads.map(({ lost }) => lost)), ...bounds.lost },
+      {
+        ...{ subject, what: 'delivered twice', measured: Math.max(...loads.map(({ duplicates }) => duplicates)) },
+        ...bounds.duplicates,
+      },
+    ],
+    figures: rounds.map((each, index) => ({
+      round: index + 1,
+      'p99 ms': each.without.p99,
+      'p99 ms with changes': each.beside.p99,
+      changes: each.beside.inForceMs.length,
+      'in force ms, p50': percentile(each.beside.inForceMs, 0.5),
+      'in force ms, p99': percentile(each.beside.inForceMs, 0.99),
+      'in force ms, max': Math.max(...each.beside.inForceMs),
+    })),
+  }
+}
+
+/** Starts an operator process beside the broker, so that the dispatchers keep their core. */
+async function startOperator({ stage }: Bench, { installation, transport }: Running) {
+  const listen = `127.0.0.1:${await freePorts(1)}`
+  const { operator } = installation.base as { readonly operator: object }
+  const keys = [{ name: 'bench', role: 'operate', key: operatorKey }]
+  const job = { stage: { ...stage, pinning: unpinned('the operator is not measured') }, installation, inFlight: 1 }
+  const own = { destinations: [], operator: { ...operator, keys, listen } }
+  const process = await startReady(job, transport, 'operator', own)
+  return { url: `http://${listen}`, stop: process.stop }
+}
+
+/** Changes the URL of the probe. @throws when the API does not accept the change */
+async function changeProbe(operator: string, url: string, number: number): Promise<Change> {
+  const ifMatch = number
+  const { webhooks } = probeDocument(url, number)
+  const line = `PATCH /v1/destinations/${probeId}`
+  const { status, body } = await askObjects({ url: operator }, line, { webhooks }, { ifMatch })
+  if (status !== 200) throw new Error(`the operator API answered a change with ${status}: ${JSON.stringify(body)}`)
+  return { number, answeredAt: performance.timeOrigin + performance.now() }
+}

@@ -1,0 +1,110 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { keyFile } from '../../../support/config-objects/objects.ts'
+import { bounds, type Finding } from '../bounds.ts'
+import { cheapestOf } from '../cost-by-case.ts'
+import type { ForwarderProcess, Job } from '../forwarders/forwarder.ts'
+import { type ReadyProcess, startReady } from '../forwarders/ready-process.ts'
+import { asOne } from '../forwarders/several-processes.ts'
+import { createInstallation, type Installation } from '../installation.ts'
+import { live, meter, quantile, warm } from '../latency-under-load.ts'
+import { changesOutcome } from '../load-with-changes.ts'
+import { residentMb } from '../process-usage.ts'
+import { profileOf } from '../profile-summary.ts'
+import { quietSource, sourcesOf, writeDestinations } from '../topic-destinations.ts'
+import { type Bench, type Outcome, scaledSeconds } from './row.ts'
+
+const load = { perSecond: 1_000, seconds: 10, delayMs: 20 }
+const inFlight = 512
+const dispatchers = 2
+/** Time in which a process that is ready stops growing. */
+const settleMs = 3_000
+
+/** Measures 10,000 destinations on the config topic, with and without changes under load. */
+export const tenThousandRow = (bench: Bench): Promise<Outcome> => withDestinations(bench, 10_000, changesOutcome)
+
+/** Measures whether processes with 100,000 destinations start and deliver. */
+export const hundredThousandRow = (bench: Bench): Promise<Outcome> => withDestinations(bench, 100_000, deliveryOutcome)
+
+/** An installation whose dispatchers are ready. */
+export interface Running {
+  readonly installation: Installation
+  readonly processes: ForwarderProcess
+  readonly subject: string
+  readonly transport: string
+}
+
+type Measure = (bench: Bench, running: Running) => Promise<Outcome>
+
+async function withDestinations(bench: Bench, count: number, measure: Measure): Promise<Outcome> {
+  const { stage, say } = bench
+  const transport = cheapestOf(bench)
+  const installation = await createInstallation(stage, { sources: sourcesOf.all, encryptionKey: keyFile('first') })
+  const job = { stage, installation, inFlight, profile: bench.profile }
+  try {
+    const empty = await start(job, transport)
+    const emptyMb = await settledMb(empty)
+    await Promise.all(empty.map(each => each.stop()))
+    say(`writing ${count.toLocaleString('en-US')} destinations to the config topic`)
+    await writeDestinations(installation, count, stage.receiver.url)
+    const members = await start(job, transport)
+    const readyAfter = Math.max(...members.map(each => each.readyAfter))
+    const destinationKb = (((await settledMb(members)) - emptyMb) / count / dispatchers) * 1_000
+    say(`ready after ${readyAfter.toFixed(2)} s, ${destinationKb.toFixed(1)} KB of memory a destination`)
+    const subject = `hookline ${transport}, ${count.toLocaleString('en-US')} destinations`
+    const processes = asOne(members)
+    const read = meter(processes)
+    try {
+      const { findings, figures } = await measure(bench, { installation, processes, subject, transport })
+      const noDestinations = {
+        name: 'no destinations',
+        measured: Math.max(...empty.map(each => each.readyAfter)),
+        unit: 's',
+      }
+      const own: readonly Finding[] = [
+        {
+          ...{ subject, what: 'ready after', unit: 's', measured: readyAfter, reference: noDestinations },
+          ...(count === 10_000 && bounds.readyWithDestinations),
+        },
+        { subject, what: 'memory of a destination', unit: 'KB', measured: destinationKb },
+      ]
+      const { window } = read()
+      // A profile exists when its process has ended.
+      await processes.stop()
+      const profiles = await profileOf(subject, { profile: processes.profile, window })
+      return { findings: [...own, ...findings], figures, profiles }
+    } finally {
+      await processes.stop()
+    }
+  } finally {
+    await installation.close()
+  }
+}
+
+/** Starts the dispatchers one after the other, so that each has a core while it starts. */
+async function start(job: Job, transport: string): Promise<readonly ReadyProcess[]> {
+  const members: ReadyProcess[] = []
+  const { sources } = job.installation.base as { readonly sources: readonly object[] }
+  const own = { destinations: [], sources: [...sources, { id: quietSource, writeKey: 'key-of-quiet' }] }
+  for (let member = 0; member < dispatchers; member++) members.push(await startReady(job, transport, 'dispatcher', own))
+  return members
+}
+
+async function settledMb(members: readonly ForwarderProcess[]): Promise<number> {
+  await pause(settleMs)
+  return members.flatMap(({ pids }) => pids).reduce((sum, pid) => sum + residentMb(pid), 0)
+}
+
+async function deliveryOutcome(bench: Bench, { installation, processes, subject }: Running): Promise<Outcome> {
+  const { stage } = bench
+  await warm(stage, installation, processes, load.delayMs)
+  const run = await live(stage, installation, { ...load, seconds: scaledSeconds(bench, load.seconds) })
+  const p99 = quantile(run.passages, 0.99)
+  return {
+    findings: [
+      { subject, what: 'p99', unit: 'ms', measured: p99 },
+      { subject, what: 'lost', measured: run.lost, ...bounds.lost },
+      { subject, what: 'delivered twice', measured: run.duplicates, ...bounds.duplicates },
+    ],
+    figures: [{ '': subject, 'p99 ms': p99, lost: run.lost, duplicates: run.duplicates }],
+  }
+}

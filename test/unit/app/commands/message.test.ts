@@ -1,0 +1,114 @@
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals'
+import { parseDeadLetter } from '../../../../src/core/delivery/parse-dead-letter.ts'
+import { deadLetterView } from '../../../../src/core/operator/dead-letter-view.ts'
+import type { LogApi } from '../../../../src/core/operator/log-api.ts'
+import { messageTimeline } from '../../../../src/core/operator/message-timeline.ts'
+import { epochMs } from '../../../../src/core/time.ts'
+import { recordOf } from '../../../support/builders.ts'
+import { configFolder } from '../../../support/config/folder.ts'
+import { writtenDeadLetter } from '../../../support/operator/dead-letter-topic.ts'
+import { foundAttempt, foundCopy, foundEvent, noPieces, start } from '../../../support/operator/found-pieces.ts'
+import { operatorKey, ScriptedOperatorApi } from '../../../support/operator/scripted-operator-api.ts'
+import { startOperator } from '../../../support/operator/server.ts'
+import { runCommand } from '../../../support/process/in-process-command.ts'
+
+const failed = foundAttempt({ decision: 'retried', outcomes: { 0: 'http_5xx' }, statuses: { 0: 503 } })
+const known = messageTimeline({
+  ...noPieces,
+  events: [foundEvent({ destinations: ['ads', 'crm'], event: 'Order\u{1b}[2J' })],
+  attempts: [failed],
+  copies: [foundCopy({ attempt: 1, reason: 'http_5xx' })],
+  isPartial: true,
+})
+const nothing = messageTimeline({ ...noPieces, id: 'm-2' })
+/** Dead letters, newest first, in pages of two. */
+const dead = [4, 3, 2, 1, 0].map(number =>
+  deadLetterView(parseDeadLetter(recordOf({ ...writtenDeadLetter(number), timestamp: epochMs(start + number) })), {}),
+)
+const asked: object[] = []
+const log: LogApi = {
+  async message(query) {
+    asked.push(query)
+    return { kind: 'answered', body: query.id === 'm-1' ? known : nothing }
+  },
+  async deadLetters(query) {
+    asked.push(query)
+    const [from = 0] = query.before ?? []
+    const to = from + Math.min(2, query.limit)
+    const next = to < dead.length ? { next: Buffer.from(to.toString(36)).toString('base64url') } : {}
+    return { kind: 'answered', body: { deadLetters: dead.slice(from, to), ...next } }
+  },
+  deadLetter: () => Promise.reject(new Error('not asked')),
+}
+let server: Awaited<ReturnType<typeof startOperator>>
+let env: Readonly<Record<string, string>>
+beforeAll(async () => {
+  server = await startOperator(new ScriptedOperatorApi(), { log })
+  const folder = await configFolder({ 'operator.key': operatorKey })
+  env = { HOOKLINE_OPERATOR_URL: server.url, HOOKLINE_OPERATOR_KEY_FILE: join(folder, 'operator.key') }
+})
+afterAll(() => server.stop())
+const run = (...argv: string[]) => runCommand(argv, { env })
+
+describe('hookline message', () => {
+  it('shows the event, the state at each destination and each attempt', async () => {
+    const { code, out, err } = await run('message', 'm-1')
+    expect(out.split('\n').map(line => line.trimEnd())).toEqual([
+      'message m-1: track "Order\u{fffd}[2J" of source web, received 2026-03-01T00:00:00.000Z, hookline.events/0/7',
+      '',
+      'DESTINATION  STATE                 REASON    WAITING                            DEAD LETTER',
+      'ads          delivered (inferred)  -         -                                  -',
+      'crm          waiting               http_5xx  10s, due 2026-03-01T00:00:10.000Z  -',
+      '',
+      'TIME                      DESTINATION  ATTEMPT  WEBHOOK  OUTCOME   STATUS  MS  DECISION  REASON  NEXT',
+      '2026-03-01T00:00:00.000Z  crm          1        0        http_5xx  503     12  retried   -       -',
+      '',
+    ])
+    expect(err).toBe(
+      'hookline: not everything was read: messages received since 2026-03-01T00:00:00.000Z were searched; use --since and --until\n',
+    )
+    expect(code).toBe(0)
+  })
+
+  it('prints the answer of the API with --json', async () => {
+    expect(JSON.parse((await run('message', 'm-1', '--json')).out)).toEqual(JSON.parse(JSON.stringify(known)))
+  })
+
+  it('passes on the time range', async () => {
+    await run('message', 'm-1', '--since', '2026-03-01T00:00:00Z', '--until', '2026-03-01T01:00:00Z')
+    expect(asked.at(-1)).toEqual({ id: 'm-1', since: start, until: start + 3_600_000 })
+  })
+
+  it('fails when nothing is known, and says what was searched', async () => {
+    expect(await run('message', 'm-2')).toMatchObject({
+      code: 1,
+      err: 'hookline: nothing is known about message m-2; messages received since 2026-03-01T00:00:00.000Z were searched; use --since and --until\n',
+    })
+  })
+
+  it('fails when the API refuses the time range', async () => {
+    const { code, err } = await run('message', 'm-1', '--since', 'yesterday')
+    expect([code, err]).toEqual([1, expect.stringContaining('--since: is neither a time nor a duration')])
+  })
+})
+
+describe('hookline dead-letters --operator-url', () => {
+  it('lists all pages, oldest first, without a configuration', async () => {
+    const { code, out, err } = await run('dead-letters', '--operator-url', server.url, '--destination', 'crm')
+    const [titles, ...rows] = out.trimEnd().split('\n')
+    expect(titles).toMatch(/^TIME +DESTINATION +REASON/)
+    expect(rows.map(row => row.split(/ {2,}/)[4])).toEqual(['m0', 'm1', 'm2', 'm3', 'm4'])
+    expect([code, err]).toEqual([0, '5 dead letters\n'])
+    expect(asked.at(-1)).toMatchObject({ filter: { destination: 'crm' } })
+  })
+
+  it('lists only the newest with --limit', async () => {
+    const { out, err } = await run('dead-letters', '--operator-url', server.url, '--limit', '3', '--json')
+    const ids = out
+      .trimEnd()
+      .split('\n')
+      .map(line => JSON.parse(line).messageId)
+    expect([ids, err]).toEqual([['m2', 'm3', 'm4'], '3 dead letters shown, the newest\n'])
+  })
+})

@@ -1,0 +1,75 @@
+import { describe, expect, it } from '@jest/globals'
+import type { Job } from '../../../../src/core/jobs/job.ts'
+import { cancelOf, claimed, nextClaim, ownershipOf, released } from '../../../../src/core/jobs/job-steps.ts'
+import { durationMs, epochMs } from '../../../../src/core/time.ts'
+import { replayJob, resendJob, running } from '../../../support/jobs/builders.ts'
+
+const first = resendJob('a', { createdAt: epochMs(1) })
+const second = resendJob('b', { createdAt: epochMs(2) })
+const other = resendJob('c', { createdAt: epochMs(3), destination: 'shop' })
+const replay = replayJob('d', { createdAt: epochMs(4), filters: {} })
+
+describe('the job to claim', () => {
+  it.each([
+    ['the first of the jobs of a destination', [second, first], 0, [], 'a'],
+    ['one of another destination while the first runs', [running(first), second, other], 0, ['resend/a'], 'c'],
+    ['none while the job of the destination runs', [running(first), second], 9_999, [], undefined],
+    ['a running job without a record for 10 s', [running(first), second], 10_000, [], 'a'],
+    ['not an own job', [running(first)], 10_000, ['resend/a'], undefined],
+    ['a replay of all destinations waits for every job', [running(other), replay], 0, [], undefined],
+    [
+      'a job waits for an earlier replay of all destinations',
+      [running(first), replay, resendJob('e', { createdAt: epochMs(5), destination: 'x' })],
+      0,
+      [],
+      undefined,
+    ],
+    [
+      'two replays never run concurrently',
+      [running(replay), replayJob('f', { createdAt: epochMs(9), filters: { destination: 'x' } })],
+      0,
+      [],
+      undefined,
+    ],
+    ['none beyond four own jobs', [first], 0, ['1', '2', '3', '4'], undefined],
+  ] as const)('%s', (_, open: readonly Job[], sinceLastRecord, own, id) => {
+    expect(nextClaim(open, { sinceLastRecord: () => durationMs(sinceLastRecord), own: new Set<string>(own) })?.id).toBe(
+      id,
+    )
+  })
+})
+
+describe('a request to cancel', () => {
+  it.each([
+    ['a waiting job ends', first, { state: 'cancelled', version: 2, endedAt: 7 }],
+    ['a running job gets the request', running(first), { state: 'running', version: 3, isCancelRequested: true }],
+    [
+      'a job that is being cancelled does not change',
+      { ...running(first), isCancelRequested: true as const },
+      undefined,
+    ],
+    ['an ended job does not change', { ...first, state: 'done' as const }, undefined],
+  ])('%s', (_, job, result) => {
+    const step = cancelOf(job, epochMs(7))
+    if (result === undefined) expect(step).toBeUndefined()
+    else expect(step?.(job, 'w')).toMatchObject(result)
+  })
+})
+
+describe('the owner', () => {
+  it.each([
+    ['of a running job', running(first, 'one'), 'owned'],
+    ['of a job with a request to cancel', { ...running(first, 'one'), isCancelRequested: true as const }, 'cancelled'],
+    ['of a job that another process took over', running(first, 'two'), 'lost'],
+    ['of a job that ended', { ...running(first, 'one'), state: 'done' as const }, 'lost'],
+    ['of an unknown job', undefined, 'lost'],
+  ] as const)('%s', (_, job, ownership) => expect(ownershipOf(job, 'one')).toBe(ownership))
+
+  it('leaves a job without an owner, with its progress and its start', () => {
+    const job = claimed('one', epochMs(5))(first, 'w')
+    const left = released({ next: [7] })(job, 'x')
+    expect(left).toMatchObject({ state: 'waiting', version: 3, next: [7], startedAt: 5 })
+    expect(left).not.toHaveProperty('owner')
+    expect(claimed('two', epochMs(9))(left, 'y').startedAt).toBe(5)
+  })
+})

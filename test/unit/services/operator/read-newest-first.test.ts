@@ -1,0 +1,47 @@
+import { expect, it } from '@jest/globals'
+import type { LogSession } from '../../../../src/core/log-session.ts'
+import { LatestOffsets } from '../../../../src/core/operator/latest-offsets.ts'
+import { ReadBudget } from '../../../../src/core/operator/read-budget.ts'
+import { createKnownKeys } from '../../../../src/services/operator/known-keys.ts'
+import { readNewestFirst } from '../../../../src/services/operator/read-newest-first.ts'
+import { MemorySession } from '../../../support/kafka/memory-session.ts'
+
+const topic = 'hookline.dead-letter'
+const budgetOf = (records: number) => new ReadBudget({ records, time: 1 }, () => 0)
+
+/** A topic of records of one size, whose session counts the bytes of its largest read. */
+function topicOf(count: number, size: number) {
+  const session = new MemorySession()
+  const value = Buffer.alloc(size)
+  const append = (more: number): void => {
+    for (let n = 0; n < more; n++) session.append(topic, 0, n, { key: Buffer.from(`k${n}`), value, headers: {} })
+  }
+  append(count)
+  const counted = { session, append, largest: 0 }
+  const measured: LogSession = Object.assign(Object.create(session), {
+    async read(...[of, from, to, onRecord]: Parameters<LogSession['read']>) {
+      counted.largest = Math.max(counted.largest, (to - from) * size)
+      return session.read(of, from, to, onRecord)
+    },
+  })
+  return Object.assign(counted, { measured })
+}
+
+it('chunks of large records stay small, so that the budget is checked often', async () => {
+  const large = topicOf(3_000, 60_000)
+  const parts = [{ partition: 0, from: 0, to: 3_000 }]
+  const wanted = { topic, parts, budget: budgetOf(5_000), limit: 1, select: () => undefined }
+  expect((await readNewestFirst(large.measured, wanted)).isComplete).toBe(true)
+  expect(large.largest).toBeLessThan(16 * 1024 * 1024)
+  expect(large.session.count).toBe(3_000)
+})
+
+it('the keys of many new records are read in parts, each within the budget', async () => {
+  const many = topicOf(1, 10)
+  const keys = createKnownKeys({ topic, index: new LatestOffsets() })
+  await keys.follow(many.session, budgetOf(1))
+  many.append(4_500)
+  const complete: boolean[] = []
+  while (complete.at(-1) !== true) complete.push((await keys.follow(many.session, budgetOf(2_000))).isComplete)
+  expect(complete).toEqual([false, false, true])
+})
