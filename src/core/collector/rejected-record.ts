@@ -11,8 +11,8 @@ export interface RejectedRecord extends RejectedMessage {
   readonly source: string
   readonly receivedAt: EpochMs
   /**
-   * The message as received, cut after 32,768 bytes. `undefined` when it may contain data of a
-   * suppressed user.
+   * The message as received, with its write key masked, cut after 32,768 bytes. `undefined` when it
+   * may contain data of a suppressed user.
    */
   readonly text: string | undefined
 }
@@ -21,13 +21,20 @@ export interface RejectedRecord extends RejectedMessage {
 export function rejectedRecord(rejected: RejectedRecord): OutgoingRecord {
   const { source, code, message, index, messageId, receivedAt, text } = rejected
   // The fields are listed to write them in the documented order.
-  const value = { source, code, message, index, messageId, receivedAt, text: text && beginning(text) }
+  const value = { source, code, message, index, messageId, receivedAt, text: text && withoutWriteKeys(beginning(text)) }
   return {
     key: messageId === undefined ? null : Buffer.from(messageIdOf(messageId, () => '')),
     value: Buffer.from(JSON.stringify(value)),
     headers: {},
   }
 }
+
+/**
+ * Replaces the values of `writeKey` in a text. The text may be broken JSON or cut, so it is not
+ * parsed, and a string without an end is replaced, too.
+ */
+const withoutWriteKeys = (text: string): string =>
+  text.replaceAll(/("writeKey"\s*:\s*)"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?$)/gs, '$1"***"')
 
 /** The first `maxTextBytes` bytes, without a part of a character at the end. */
 function beginning(text: string): string {

@@ -35,6 +35,25 @@ describe('key', () => {
   })
 })
 
+describe('a write key in the text', () => {
+  it.each([
+    ['is masked', '{"writeKey":"w-1","type":"track"}', '{"writeKey":"***","type":"track"}'],
+    ['after spaces', '{"writeKey" :\n "w-1"}', '{"writeKey" :\n "***"}'],
+    ['with escaped characters', String.raw`{"writeKey":"w\"1\\","a":"b"}`, '{"writeKey":"***","a":"b"}'],
+    ['twice', '[{"writeKey":"w-1"},{"writeKey":"w-2"}]', '[{"writeKey":"***"},{"writeKey":"***"}]'],
+    ['without an end', '{"writeKey":"w-', '{"writeKey":"***"'],
+    ['cut after a backslash', String.raw`{"writeKey":"w-\\`.slice(0, -1), '{"writeKey":"***"'],
+    ['that is no string', '{"writeKey":7}', '{"writeKey":7}'],
+  ])('%s', (_, text, expected) => {
+    expect(written({ text }).text).toBe(expected)
+  })
+
+  it('is masked where the text is cut', () => {
+    const text = `${' '.repeat(32_750)}{"writeKey":"w-1-of-the-shop"}`
+    expect(written({ text }).text.trim()).toBe('{"writeKey":"***"')
+  })
+})
+
 describe('text', () => {
   it.each([
     ['whole at 32,768 bytes', 'x'.repeat(32_768), 32_768],
