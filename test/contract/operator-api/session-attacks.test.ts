@@ -1,28 +1,12 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from '@jest/globals'
 import { createOperatorSessions } from '../../../src/core/operator/operator-sessions.ts'
 import { Secret } from '../../../src/core/secret.ts'
 import { operatorKey, readKey } from '../../support/operator/scripted-operator-api.ts'
-import {
-  ada,
-  dashboard,
-  deletion,
-  deletionLine,
-  type SessionServer,
-  startSessionServer,
-} from '../../support/operator/session-server.ts'
+import { ada, dashboard, deletion, deletionLine, sessionServerForEach } from '../../support/operator/session-server.ts'
 
 /* Requests that misuse a session of the console: forged cookies, and pages of other origins. */
 
-let server: SessionServer
-beforeEach(async () => {
-  server = await startSessionServer()
-})
-afterEach(() => server.stop())
-const { ask, signInWith, signedIn } = {
-  ask: (...asked: Parameters<SessionServer['ask']>) => server.ask(...asked),
-  signInWith: (...asked: Parameters<SessionServer['signInWith']>) => server.signInWith(...asked),
-  signedIn: (key?: string) => server.signedIn(key),
-}
+const { current, ask, signInWith, signedIn } = sessionServerForEach()
 
 describe('a change with the cookie is refused', () => {
   it.each<[string, (session: Awaited<ReturnType<typeof signedIn>>) => Record<string, string>, number, string]>([
@@ -69,7 +53,7 @@ describe('a change with the cookie is refused', () => {
   ])('%s', async (_, headersOf, status, code) => {
     const answer = await ask(deletionLine, { headers: headersOf(await signedIn()), body: deletion })
     expect([answer.status, answer.body.code]).toEqual([status, code])
-    expect(server.api.asked).toEqual([])
+    expect(current().api.asked).toEqual([])
   })
 
   it('with the CSRF token of another session', async () => {
@@ -87,7 +71,7 @@ describe('a change with the cookie is refused', () => {
 it('a page of the same origin may send requests', async () => {
   const { headers } = await signedIn()
   const own: Record<string, string>[] = [
-    { origin: server.url },
+    { origin: current().url },
     { origin: 'https://behind-a-proxy.example', 'sec-fetch-site': 'same-origin' },
   ]
   for (const more of own)
@@ -115,24 +99,27 @@ describe('a cookie that is not valid gets 401, is deleted, and lets nothing pass
       expect([line, status, body.code]).toEqual([line, 401, 'invalid_session'])
       expect(answered.get('set-cookie')).toContain('Max-Age=0')
     }
-    expect(server.api.asked).toEqual([])
+    expect(current().api.asked).toEqual([])
   }
 
   it('when its key was removed', async () => {
     const { cookie, csrfToken } = await signedIn()
-    server.state.sessions = createOperatorSessions([dashboard])
+    current().state.sessions = createOperatorSessions([dashboard])
     await refused(cookie, csrfToken)
   })
 
   it('when its key was rotated', async () => {
     const { cookie, csrfToken } = await signedIn()
-    server.state.sessions = createOperatorSessions([{ ...ada, secrets: [new Secret('next-operator-key')] }, dashboard])
+    current().state.sessions = createOperatorSessions([
+      { ...ada, secrets: [new Secret('next-operator-key')] },
+      dashboard,
+    ])
     await refused(cookie, csrfToken)
   })
 
   it('when 12 hours are over', async () => {
     const { cookie, csrfToken } = await signedIn()
-    server.state.now += 12 * 3_600_000
+    current().state.now += 12 * 3_600_000
     await refused(cookie, csrfToken)
   })
 
@@ -146,7 +133,7 @@ describe('a cookie that is not valid gets 401, is deleted, and lets nothing pass
 
   it('and a forged one counts as a wrong key, but an expired one does not', async () => {
     const { cookie } = await signedIn()
-    server.state.now += 12 * 3_600_000
+    current().state.now += 12 * 3_600_000
     const statusOf = async (given: string) => (await ask('GET /v1/session', { headers: { cookie: given } })).status
     for (let time = 0; time < 12; time++) expect(await statusOf(cookie)).toBe(401)
     const forged: number[] = []

@@ -1,27 +1,11 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals'
+import { describe, expect, it } from '@jest/globals'
 import { createOperatorSessions } from '../../../src/core/operator/operator-sessions.ts'
 import { operatorKey, readKey } from '../../support/operator/scripted-operator-api.ts'
-import {
-  ada,
-  dashboard,
-  deletion,
-  deletionLine,
-  type SessionServer,
-  startSessionServer,
-} from '../../support/operator/session-server.ts'
+import { ada, dashboard, deletion, deletionLine, sessionServerForEach } from '../../support/operator/session-server.ts'
 
 /* Sessions of the console: signing in with an operator key, and what a session may do. */
 
-let server: SessionServer
-beforeEach(async () => {
-  server = await startSessionServer()
-})
-afterEach(() => server.stop())
-const { ask, signInWith, signedIn } = {
-  ask: (...asked: Parameters<SessionServer['ask']>) => server.ask(...asked),
-  signInWith: (...asked: Parameters<SessionServer['signInWith']>) => server.signInWith(...asked),
-  signedIn: (key?: string) => server.signedIn(key),
-}
+const { current, ask, signInWith, signedIn } = sessionServerForEach()
 
 describe('a sign-in', () => {
   it('sets a cookie that scripts and other sites cannot use, and returns who is signed in', async () => {
@@ -53,7 +37,7 @@ describe('a sign-in', () => {
     const answer = await ask('POST /v1/session', { body })
     expect([answer.status, answer.body.code, answer.headers.get('set-cookie')]).toEqual([status, code, null])
     expect(answer.body).toEqual({ code, message: expect.any(String), problems: expect.any(Array) })
-    expect(server.audited).toEqual([])
+    expect(current().audited).toEqual([])
   })
 
   it('is throttled together with wrong operator keys', async () => {
@@ -64,7 +48,7 @@ describe('a sign-in', () => {
     }
     const refused = await signInWith(operatorKey)
     expect([refused.status, refused.body.code, refused.headers.get('retry-after')]).toEqual([429, 'rate_limited', '10'])
-    server.state.now += 10_000
+    current().state.now += 10_000
     expect((await signInWith(operatorKey)).status).toBe(200)
   })
 
@@ -90,7 +74,7 @@ describe('a session', () => {
     const { status, headers: answered } = await ask(deletionLine, { headers, body: deletion })
     expect([status, answered.get('cache-control')]).toEqual([202, 'no-store'])
     await ask('DELETE /v1/session', { headers })
-    const [begun, change, ended] = server.audited as Record<string, unknown>[]
+    const [begun, change, ended] = current().audited as Record<string, unknown>[]
     const by = { key: 'ada', role: 'operate', session: expect.any(String) }
     expect([begun, change, ended]).toMatchObject([
       { ...by, action: 'sign_in', result: 'ok' },
@@ -98,7 +82,7 @@ describe('a session', () => {
       { ...by, action: 'sign_out', result: 'ok' },
     ])
     expect(new Set([begun, change, ended].map(line => line?.['session'])).size).toBe(1)
-    expect(JSON.stringify(server.audited)).not.toContain(headers.cookie.split('.')[1])
+    expect(JSON.stringify(current().audited)).not.toContain(headers.cookie.split('.')[1])
   })
 
   it('ends in the browser with a sign-out, also with the role read', async () => {
@@ -112,7 +96,7 @@ describe('a session', () => {
 
   it('is accepted by another process with the same keys', async () => {
     const { headers } = await signedIn()
-    server.state.sessions = createOperatorSessions([dashboard, ada])
+    current().state.sessions = createOperatorSessions([dashboard, ada])
     expect((await ask(deletionLine, { headers, body: deletion })).status).toBe(202)
   })
 
@@ -131,7 +115,7 @@ describe('a session', () => {
       const { status, body } = await ask(line, { headers, body: {} })
       expect([line, status, body.code]).toEqual([line, 403, 'forbidden'])
     }
-    expect(server.api.asked).toEqual([])
+    expect(current().api.asked).toEqual([])
     expect((await ask('GET /v1/destinations', { headers })).status).toBe(200)
   })
 })

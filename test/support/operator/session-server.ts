@@ -1,3 +1,4 @@
+import { afterEach, beforeEach } from '@jest/globals'
 import { systemClock } from '../../../src/adapters/clock/clock.ts'
 import { createFindOperatorKey } from '../../../src/core/operator/operator-keys.ts'
 import { createOperatorSessions } from '../../../src/core/operator/operator-sessions.ts'
@@ -18,10 +19,25 @@ interface Asked {
   readonly body?: unknown
 }
 
-export type SessionServer = Awaited<ReturnType<typeof startSessionServer>>
+type SessionServer = Awaited<ReturnType<typeof startSessionServer>>
+
+/** Starts a server before each test and stops it afterwards. Requests go to the present one. */
+export function sessionServerForEach() {
+  let server: SessionServer
+  beforeEach(async () => {
+    server = await startSessionServer()
+  })
+  afterEach(() => server.stop())
+  return {
+    current: () => server,
+    ask: (...asked: Parameters<SessionServer['ask']>) => server.ask(...asked),
+    signInWith: (...asked: Parameters<SessionServer['signInWith']>) => server.signInWith(...asked),
+    signedIn: (key?: string) => server.signedIn(key),
+  }
+}
 
 /** Starts the operator listener with a clock and with sessions that a test can change. */
-export async function startSessionServer() {
+async function startSessionServer() {
   const api = new ScriptedOperatorApi()
   const state = { sessions: createOperatorSessions([ada, dashboard]), now: Date.UTC(2026, 10, 26) }
   const server = await startOperator(api, {
