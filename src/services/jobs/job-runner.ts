@@ -77,7 +77,10 @@ export function createJobRunner(deps: Deps): JobRunner {
     else {
       const { state, error } = last
       if (state !== 'waiting') metrics.jobsEnded.inc({ kind, state: state as 'done' })
-      logger.info({ kind, id, result: state, ...(error !== undefined && { error }) }, 'this process stopped working on a job')
+      logger.info(
+        { kind, id, result: state, ...(error !== undefined && { error }) },
+        'this process stopped working on a job',
+      )
     }
   }
 
